@@ -9,7 +9,7 @@
 /* Of a function: its kind in the lower bits. */
 #define KIND_MASK 0x1fu
 #define IN_KERNEL 0x20u
-#define IN_LIBRARY 0x40u /* its object is the C library or the dynamic linker */
+#define IN_LIBRARY 0x40u /* of the C or C++ library, or the dynamic linker */
 #define IS_NAMED 0x80u	 /* has a name of the C library's waits, wherever it is */
 
 static const char *const texts[CTX_WAIT_KIND_N] = {
@@ -183,9 +183,10 @@ static uint8_t classify_user(const char *name)
 
 static bool is_library(const char *path)
 {
-	static const char *const names[] = {"libc.so",	"libc-2.",  "libc.musl-", "libpthread",
-					    "ld-linux", "ld-2.",    "ld.so",	  "ld-musl-",
-					    "ld64.so",	"librt.so", "librt-2.",	  "linux-vdso"};
+	static const char *const names[] = {"libc.so",	"libc-2.",    "libc.musl-", "libpthread", "ld-linux",
+					    "ld-2.",	"ld.so",      "ld-musl-",   "ld64.so",	  "librt.so",
+					    "librt-2.", "linux-vdso", "libstdc++",  "libc++",	  "libgcc_s",
+					    "libm.so",	"libm-2."};
 	const char *base = ctx_path_base(path);
 
 	for (size_t i = 0; i < CTX_COUNT_OF(names); i++) {
@@ -209,6 +210,10 @@ static uint8_t classify(const struct ctx_profile *profile, const uint8_t *of_obj
 		found = find_prefix(kernel_names, CTX_COUNT_OF(kernel_names), name);
 		return (uint8_t)(where | (found != NULL ? found->kind : CTX_WAIT_KIND_OTHER));
 	}
+	/* The C++ library's templates are instantiated in the program. */
+	if (strncmp(info->name, "std::", 5) == 0 || strncmp(info->name, "__gnu_cxx::", 11) == 0 ||
+	    strncmp(info->name, "operator new", 12) == 0 || strncmp(info->name, "operator delete", 15) == 0)
+		where |= IN_LIBRARY;
 	return where | classify_user(info->name);
 }
 

@@ -47,7 +47,7 @@ CTX_MUST_CHECK enum ctx_status ctx_wait_kinds_init(struct ctx_wait_kinds *kinds,
 void ctx_wait_kinds_deinit(struct ctx_wait_kinds *kinds);
 
 /*
- * Whether a function is of the program: not of the kernel, the C library or the dynamic linker, and
+ * Whether a function is of the program: not of the kernel, the C or C++ library or the dynamic linker, and
  * not a placeholder for what was not recorded. False for an id that is not in the profile.
  */
 bool ctx_wait_kinds_is_program(const struct ctx_wait_kinds *kinds, uint32_t function);
@@ -59,7 +59,8 @@ struct ctx_wait_place {
 
 /*
  * The kind of a wait in `state` with this call stack (a node of the CCT), and its caller in the
- * program: the innermost function that is not of the kernel, the C library or the dynamic linker.
+ * program: the innermost function that is not of the kernel, the C or C++ library or the dynamic
+ * linker.
  * O(depth).
  */
 struct ctx_wait_place ctx_wait_kinds_find(const struct ctx_wait_kinds *kinds, enum ctx_thread_state state,

@@ -6,9 +6,9 @@
 
 #include <stdlib.h>
 
-/* Self weight of a row in a line of the program. */
-struct line {
-	uint32_t row, file, line;
+/* Weight of a row in a line of the program, or in a callee. */
+struct share {
+	uint32_t row, first, second; /* file and line; the callee and 0 */
 	uint64_t weight;
 };
 
@@ -16,25 +16,28 @@ struct counting {
 	struct ctx_fold *fold;
 	const struct ctx_wait_kinds *kinds;
 	struct ctx_code_view view;
+	struct ctx_histogram stacks; /* by node of the CCT */
 	struct ctx_histogram folded; /* by folded node */
-	struct ctx_map64 row_of;     /* by caller and function */
+	struct ctx_map64 row_of;     /* by function */
 	struct ctx_hot_function *rows;
 	size_t *counted; /* by row: 1 + the last entry of the histogram that was added to its total */
 	size_t n, cap, counted_cap;
 	uint32_t *path; /* of an entry, leaf first */
 	size_t path_cap;
-	struct line *lines;
-	size_t n_lines;
+	struct share *lines, *callees;
+	size_t n_lines, n_callees;
 };
 
 static void counting_deinit(struct counting *counting)
 {
+	ctx_histogram_deinit(&counting->stacks);
 	ctx_histogram_deinit(&counting->folded);
 	ctx_map64_deinit(&counting->row_of);
 	free(counting->rows);
 	free(counting->counted);
 	free(counting->path);
 	free(counting->lines);
+	free(counting->callees);
 }
 
 static bool is_program(const struct counting *counting, uint32_t function)
@@ -43,10 +46,10 @@ static bool is_program(const struct counting *counting, uint32_t function)
 }
 
 /* The row of a function, which is made if it is missing. */
-static enum ctx_status find_row(struct counting *counting, uint32_t function, uint32_t caller, uint32_t *ret,
+static enum ctx_status find_row(struct counting *counting, uint32_t function, uint32_t *ret,
 				struct ctx_err *err)
 {
-	uint32_t *at = ctx_map64_place(&counting->row_of, (uint64_t)caller << 32 | function);
+	uint32_t *at = ctx_map64_place(&counting->row_of, function);
 	enum ctx_status status;
 
 	if (at == NULL)
@@ -59,7 +62,7 @@ static enum ctx_status find_row(struct counting *counting, uint32_t function, ui
 			return status;
 		counting->counted[counting->n] = 0;
 		counting->rows[counting->n] =
-			(struct ctx_hot_function){.function = function, .caller = caller, .file = CTX_NONE};
+			(struct ctx_hot_function){.function = function, .callee = CTX_NONE, .file = CTX_NONE};
 		*at = (uint32_t)counting->n++;
 	}
 	*ret = *at;
@@ -83,42 +86,58 @@ static enum ctx_status take_path(struct counting *counting, uint32_t node, size_
 	return CTX_OK;
 }
 
-/* Adds an entry to the total of each row on its path, once, and to the self weight of the last. */
-static enum ctx_status add_entry(struct counting *counting, size_t i, struct ctx_err *err)
+/* Counts an entry once in the total of a row. */
+static enum ctx_status add_total(struct counting *counting, size_t i, uint32_t function, uint32_t *ret_row,
+				 struct ctx_err *err)
 {
-	const struct ctx_hist_entry *entry = &counting->folded.entries[i];
-	uint32_t caller = CTX_NONE, row = 0;
-	size_t n;
-	enum ctx_status status = take_path(counting, entry->stack, &n, err);
+	enum ctx_status status = find_row(counting, function, ret_row, err);
 
-	for (size_t at = n; status == CTX_OK && at > 0; at--) {
-		uint32_t function = counting->path[at - 1];
-		bool program = is_program(counting, function);
-
-		status = find_row(counting, function, program ? CTX_NONE : caller, &row, err);
-		if (status == CTX_OK && counting->counted[row] != i + 1) {
-			counting->counted[row] = i + 1;
-			counting->rows[row].total += entry->weight;
-		}
-		caller = program ? function : caller;
+	if (status == CTX_OK && counting->counted[*ret_row] != i + 1) {
+		counting->counted[*ret_row] = i + 1;
+		counting->rows[*ret_row].total += counting->folded.entries[i].weight;
 	}
-	if (status == CTX_OK && n != 0)
-		counting->rows[row].self += entry->weight;
 	return status;
 }
 
-/* The row of the samples that ended at a folded node, which has one. */
+/*
+ * Adds an entry to the totals of the program's functions on its path, and to the innermost one with
+ * what it called.
+ */
+static enum ctx_status add_entry(struct counting *counting, size_t i, struct ctx_err *err)
+{
+	const struct ctx_hist_entry *entry = &counting->folded.entries[i];
+	uint32_t row = CTX_NONE, leaf;
+	size_t n;
+	enum ctx_status status = take_path(counting, entry->stack, &n, err);
+
+	if (status != CTX_OK || n == 0)
+		return status;
+	leaf = counting->path[0];
+	for (size_t at = n; status == CTX_OK && at > 0; at--) {
+		if (is_program(counting, counting->path[at - 1]))
+			status = add_total(counting, i, counting->path[at - 1], &row, err);
+	}
+	if (status == CTX_OK && row == CTX_NONE)
+		status = add_total(counting, i, leaf, &row, err);
+	if (status != CTX_OK)
+		return status;
+	counting->rows[row].with_callees += entry->weight;
+	if (counting->rows[row].function == leaf)
+		counting->rows[row].self += entry->weight;
+	else
+		counting->callees[counting->n_callees++] = (struct share){row, leaf, 0, entry->weight};
+	return CTX_OK;
+}
+
+/* The row that the samples of a folded node belong to. */
 static uint32_t leaf_row(const struct counting *counting, uint32_t node)
 {
 	const struct ctx_trie *cct = &counting->fold->profile.cct;
-	uint32_t function = cct->key[node], caller = CTX_NONE;
+	uint32_t leaf = cct->key[node];
 
-	if (!is_program(counting, function)) {
-		while (node != CTX_TRIE_ROOT && !is_program(counting, cct->key[node]))
-			node = cct->parent[node];
-		caller = node != CTX_TRIE_ROOT ? cct->key[node] : CTX_NONE;
-	}
-	return ctx_map64_get(&counting->row_of, (uint64_t)caller << 32 | function);
+	while (node != CTX_TRIE_ROOT && !is_program(counting, cct->key[node]))
+		node = cct->parent[node];
+	return ctx_map64_get(&counting->row_of, node != CTX_TRIE_ROOT ? cct->key[node] : leaf);
 }
 
 /* The site of the innermost frame of the program on a raw stack; CTX_NONE: unknown. */
@@ -146,50 +165,71 @@ static enum ctx_status collect_line(struct counting *counting, const struct ctx_
 	if (status != CTX_OK || site == CTX_NONE || node == CTX_NONE || node == CTX_TRIE_ROOT ||
 	    code->sites[site].file == CTX_NONE || code->sites[site].line == 0)
 		return status;
-	counting->lines[counting->n_lines++] = (struct line){leaf_row(counting, node), code->sites[site].file,
-							     code->sites[site].line, entry->weight};
+	counting->lines[counting->n_lines++] = (struct share){
+		leaf_row(counting, node), code->sites[site].file, code->sites[site].line, entry->weight};
 	return CTX_OK;
 }
 
-/* By row, file and line. */
-static int compare_lines(const void *left, const void *right)
+/* By row, then by what it is a share of. */
+static int compare_shares(const void *left, const void *right)
 {
-	const struct line *a = left, *b = right;
+	const struct share *a = left, *b = right;
 
 	if (a->row != b->row)
 		return a->row < b->row ? -1 : 1;
-	if (a->file != b->file)
-		return a->file < b->file ? -1 : 1;
-	return a->line < b->line ? -1 : a->line > b->line;
+	if (a->first != b->first)
+		return a->first < b->first ? -1 : 1;
+	return a->second < b->second ? -1 : a->second > b->second;
 }
 
-/* Each row gets its line with the most self weight. */
+/* Calls `set` with the largest sum of each row, in order of the shares where sums are equal. */
+static enum ctx_status find_largest(struct counting *counting, struct share *shares, size_t n,
+				    void (*set)(struct ctx_hot_function *row, const struct share *share),
+				    struct ctx_err *err)
+{
+	uint64_t *most CTX_AUTO_FREE = ctx_calloc(counting->n, sizeof(*most));
+
+	if (most == NULL)
+		return ctx_err_nomem(err);
+	if (n != 0)
+		qsort(shares, n, sizeof(*shares), compare_shares);
+	for (size_t i = 0; i < n;) {
+		const struct share *first = &shares[i];
+		uint64_t weight = 0;
+
+		for (; i < n && compare_shares(first, &shares[i]) == 0; i++)
+			weight += shares[i].weight;
+		if (first->row < counting->n && weight > most[first->row]) {
+			most[first->row] = weight;
+			set(&counting->rows[first->row], first);
+		}
+	}
+	return CTX_OK;
+}
+
+static void set_line(struct ctx_hot_function *row, const struct share *share)
+{
+	row->file = share->first;
+	row->line = share->second;
+}
+
+static void set_callee(struct ctx_hot_function *row, const struct share *share)
+{
+	row->callee = share->first;
+}
+
 static enum ctx_status find_lines(struct counting *counting, struct ctx_err *err)
 {
 	const struct ctx_histogram *raw = counting->view.raw;
-	uint64_t *most CTX_AUTO_FREE = ctx_calloc(counting->n, sizeof(*most));
 	enum ctx_status status = CTX_OK;
 
 	counting->lines = ctx_calloc(raw->n, sizeof(*counting->lines));
-	if (most == NULL || counting->lines == NULL)
+	if (counting->lines == NULL)
 		return ctx_err_nomem(err);
 	for (size_t i = 0; status == CTX_OK && i < raw->n; i++)
 		status = collect_line(counting, &raw->entries[i], err);
-	if (counting->n_lines != 0)
-		qsort(counting->lines, counting->n_lines, sizeof(*counting->lines), compare_lines);
-	for (size_t i = 0; i < counting->n_lines;) {
-		const struct line *first = &counting->lines[i];
-		uint64_t weight = 0;
-
-		for (; i < counting->n_lines && compare_lines(first, &counting->lines[i]) == 0; i++)
-			weight += counting->lines[i].weight;
-		if (first->row < counting->n && weight > most[first->row]) {
-			most[first->row] = weight;
-			counting->rows[first->row].file = first->file;
-			counting->rows[first->row].line = first->line;
-		}
-	}
-	return status;
+	return status == CTX_OK ? find_largest(counting, counting->lines, counting->n_lines, set_line, err)
+				: status;
 }
 
 static enum ctx_status fold_raw(struct counting *counting, struct ctx_err *err)
@@ -200,42 +240,45 @@ static enum ctx_status fold_raw(struct counting *counting, struct ctx_err *err)
 	for (size_t i = 0; status == CTX_OK && i < raw->n; i++) {
 		struct ctx_hist_entry entry = raw->entries[i];
 
-		status = ctx_fold_find(counting->fold, counting->view.code->raw_to_stack[entry.stack],
-				       &entry.stack, err);
-		if (status == CTX_OK && entry.stack != CTX_NONE)
-			status = ctx_histogram_add(&counting->folded, entry, err);
+		entry.stack = counting->view.code->raw_to_stack[entry.stack];
+		status = ctx_histogram_add(&counting->stacks, entry, err);
 	}
-	return status;
+	return status == CTX_OK
+		       ? ctx_fold_histogram(counting->fold, &counting->stacks, &counting->folded, err)
+		       : status;
 }
 
-/* By descending self, then total, then ids. */
+/* By descending weight, then total, then id. */
 static int compare_rows(const void *left, const void *right)
 {
 	const struct ctx_hot_function *a = left, *b = right;
 
-	if (a->self != b->self)
-		return a->self > b->self ? -1 : 1;
+	if (a->with_callees != b->with_callees)
+		return a->with_callees > b->with_callees ? -1 : 1;
 	if (a->total != b->total)
 		return a->total > b->total ? -1 : 1;
-	if (a->function != b->function)
-		return a->function < b->function ? -1 : 1;
-	return a->caller < b->caller ? -1 : a->caller > b->caller;
+	return a->function < b->function ? -1 : a->function > b->function;
 }
 
 static enum ctx_status count(struct counting *counting, struct ctx_hot_functions *ret, struct ctx_err *err)
 {
 	enum ctx_status status = fold_raw(counting, err);
 
+	counting->callees = ctx_calloc(counting->folded.n, sizeof(*counting->callees));
+	if (status == CTX_OK && counting->callees == NULL)
+		status = ctx_err_nomem(err);
 	for (size_t i = 0; status == CTX_OK && i < counting->folded.n; i++)
 		status = add_entry(counting, i, err);
 	if (status == CTX_OK)
 		status = find_lines(counting, err);
+	if (status == CTX_OK)
+		status = find_largest(counting, counting->callees, counting->n_callees, set_callee, err);
 	if (status != CTX_OK)
 		return status;
 	if (counting->n != 0)
 		qsort(counting->rows, counting->n, sizeof(*counting->rows), compare_rows);
 	status =
-		ctx_fold_hottest(counting->fold, &counting->folded, &ret->hottest, &ret->hottest_weight, err);
+		ctx_fold_hottest(counting->fold, &counting->stacks, &ret->hottest, &ret->hottest_weight, err);
 	if (status != CTX_OK)
 		return status;
 	ret->rows = counting->rows;

@@ -1,9 +1,11 @@
 /*
- * The functions with the most self weight, for the first screen, with the hottest line of each.
+ * The functions of the program with the most time of their own, for the first screen, with the
+ * hottest line of each.
  *
- * A function of the kernel, the C library or the dynamic linker says little without its caller: it
- * has a row for each function of the program that called it. The kernel's functions below one
- * system call or fault are one function (report/fold.h).
+ * What a function calls in the kernel, the C library, the C++ standard library or the dynamic linker
+ * is time of its own: its row says how much, and which of them most. The kernel's functions below one
+ * system call or fault are one function (report/fold.h). A sample without a function of the program
+ * belongs to the function that it ended in.
  */
 #ifndef CTX_REPORT_HOT_FUNCTIONS_H
 #define CTX_REPORT_HOT_FUNCTIONS_H
@@ -14,14 +16,15 @@
 #include "report/report.h"
 
 struct ctx_hot_function {
-	uint32_t function; /* id in the fold's profile */
-	uint32_t caller;   /* the function of the program that called it; CTX_NONE: it is of the program */
-	uint64_t self, total;
-	uint32_t file, line; /* of the program, with the most self weight; CTX_NONE, 0: unknown */
+	uint32_t function;     /* id in the fold's profile */
+	uint64_t self, total;  /* exclusive, inclusive: as in the report functions */
+	uint64_t with_callees; /* self, and what it called in libraries and the kernel */
+	uint32_t callee;       /* the one with the most of that; CTX_NONE: none. Id in the fold's profile */
+	uint32_t file, line;   /* of the program, with the most of with_callees; CTX_NONE, 0: unknown */
 };
 
 struct ctx_hot_functions {
-	struct ctx_hot_function *rows; /* owned; by descending self, then total */
+	struct ctx_hot_function *rows; /* owned; by descending with_callees, then total */
 	size_t n;
 	uint64_t weight, samples;    /* of the selection */
 	struct ctx_totals totals;    /* the same, and its truncated stacks */

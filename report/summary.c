@@ -40,9 +40,9 @@ static const struct ctx_column wait_columns[] = {
 
 static const struct ctx_column function_columns[] = {
 	{"function", NULL, CTX_STYLE_NAME},    {"object", NULL, CTX_STYLE_NAME},
-	{"caller", NULL, CTX_STYLE_NAME},      {"exclusive", NULL, CTX_STYLE_WEIGHT},
-	{"inclusive", NULL, CTX_STYLE_WEIGHT}, {"file", NULL, CTX_STYLE_NAME},
-	{"line", NULL, CTX_STYLE_COUNT},
+	{"callee", NULL, CTX_STYLE_NAME},      {"with_callees", NULL, CTX_STYLE_WEIGHT},
+	{"exclusive", NULL, CTX_STYLE_WEIGHT}, {"inclusive", NULL, CTX_STYLE_WEIGHT},
+	{"file", NULL, CTX_STYLE_NAME},	       {"line", NULL, CTX_STYLE_COUNT},
 };
 
 static const struct ctx_column group_columns[] = {
@@ -103,23 +103,25 @@ static void put_functions(const struct ctx_summary *summary, struct ctx_out *out
 	size_t n = limited(summary, functions->n);
 
 	ctx_out_list_begin(out, "functions");
-	for (size_t i = 0; i < n && functions->rows[i].self != 0; i++) {
+	for (size_t i = 0; i < n && functions->rows[i].with_callees != 0; i++) {
 		const struct ctx_hot_function *row = &functions->rows[i];
 		struct ctx_cell name = ctx_function_cell(&summary->fold.profile, row->function);
 		bool known = row->file != CTX_NONE;
 
-		ctx_out_list_row(out, function_columns, CTX_COUNT_OF(function_columns),
-				 (struct ctx_cell[]){
-					 name,
-					 ctx_cell_name(name.object),
-					 ctx_cell_name(row->caller != CTX_NONE
-							       ? summary->profile->functions[row->caller].name
-							       : NULL),
-					 ctx_cell_number(row->self),
-					 ctx_cell_number(row->total),
-					 ctx_cell_name(known ? functions->code->files[row->file].path : NULL),
-					 known ? ctx_cell_number(row->line) : ctx_cell_name(NULL),
-				 });
+		ctx_out_list_row(
+			out, function_columns, CTX_COUNT_OF(function_columns),
+			(struct ctx_cell[]){
+				name,
+				ctx_cell_name(name.object),
+				ctx_cell_name(row->callee != CTX_NONE
+						      ? summary->fold.profile.functions[row->callee].name
+						      : NULL),
+				ctx_cell_number(row->with_callees),
+				ctx_cell_number(row->self),
+				ctx_cell_number(row->total),
+				ctx_cell_name(known ? functions->code->files[row->file].path : NULL),
+				known ? ctx_cell_number(row->line) : ctx_cell_name(NULL),
+			});
 	}
 	ctx_out_list_end(out);
 }

@@ -71,8 +71,8 @@ void ctx_summary_deinit(struct ctx_summary *summary);
 const char *ctx_summary_command(const struct ctx_summary *summary);
 
 /*
- * Whether what threads wait for says more than what they compute: less than half of the elapsed time
- * is on a CPU, or a lock keeps processors idle.
+ * Whether what threads wait for says more than what they compute: for less than half of the elapsed
+ * time one is on a CPU or could be, or a lock keeps processors idle.
  */
 bool ctx_summary_is_waiting(const struct ctx_summary *summary);
 

@@ -10,6 +10,8 @@
 #include <string.h>
 
 #define SLICES 120u
+#define LEAST_WAIT 20u /* a wait below one part of so many is not what to look at first */
+#define LONG_WAIT 5u   /* one of so much is, where a processor was not free */
 #define FEW_THREADS 4u /* so many have no groups */
 
 /* What the selection has of a thread. */
@@ -33,6 +35,8 @@ const char *ctx_summary_command(const struct ctx_summary *summary)
  */
 static uint64_t importance(const struct ctx_wait_row *row)
 {
+	if (row->kind == CTX_WAIT_KIND_OTHER && row->caller == CTX_NONE)
+		return 0;
 	switch (row->kind) {
 	case CTX_WAIT_KIND_MUTEX:
 	case CTX_WAIT_KIND_RWLOCK:
@@ -59,15 +63,22 @@ static bool is_mutex(enum ctx_wait_kind kind)
 	return kind == CTX_WAIT_KIND_MUTEX || kind == CTX_WAIT_KIND_RWLOCK || kind == CTX_WAIT_KIND_FUTEX;
 }
 
+/*
+ * A thread that could run does not wait by itself: other programs may have the processors. A wait of
+ * a few percent is not what made it slow.
+ */
 bool ctx_summary_is_waiting(const struct ctx_summary *summary)
 {
 	const struct ctx_wait_row *wait =
 		summary->waits.n != 0 ? &summary->waits.rows[summary->wait_order[0].index] : NULL;
 	uint64_t cpus = summary->cpus != 0 ? summary->cpus : 1;
+	uint64_t wanted_ns = summary->cpu_ns + summary->states[CTX_STATE_WAIT_CPU];
 
-	if (wait == NULL || importance(wait) == 0)
+	if (wait == NULL || importance(wait) == 0 || wait->wait_ns < summary->thread_ns / LEAST_WAIT)
 		return false;
-	if (summary->cpu_ns < summary->elapsed_ns / 2)
+	if (wanted_ns < summary->elapsed_ns / 2)
+		return true;
+	if (summary->cpu_ns < summary->elapsed_ns / 2 && wait->wait_ns >= summary->thread_ns / LONG_WAIT)
 		return true;
 	return is_mutex(wait->kind) && wait->wait_ns > summary->cpu_ns &&
 	       summary->cpu_ns < summary->elapsed_ns / 4 * 3 * cpus;

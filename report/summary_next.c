@@ -1,5 +1,6 @@
 #include "report/summary.h"
 
+#include "report/function_names.h"
 #include "report/names.h"
 
 #include <inttypes.h>
@@ -65,28 +66,36 @@ static void put_begin(const struct ctx_report_selection *selection, struct ctx_b
 			       ctx_head_tid(selection->profile, selection->threads[i]));
 }
 
+/* Appends the name without what says that it is inlined. */
+static void put_plain_name(const struct ctx_function_info *function, struct ctx_buf *name)
+{
+	ctx_buf_put(name, function->name, ctx_function_plain_length(function));
+}
+
 struct commands {
 	const struct ctx_summary *summary;
 	void (*put)(void *context, const char *command);
 	void *context;
 };
 
-/* "ctxan run.er" and `rest`; with `name`, a function's, behind it. */
-static void put_command(const struct commands *commands, const char *rest, const char *name)
+/* "ctxan run.er" and `rest`; a function's name behind it, unless it is CTX_NONE. */
+static void put_command(const struct commands *commands, const char *rest, uint32_t function)
 {
 	const struct ctx_report_selection *selection = &commands->summary->source->selection;
-	struct ctx_buf command = {0};
+	struct ctx_buf command = {0}, name = {0};
 
-	if (name != NULL && !is_safe(name))
-		return;
+	if (function != CTX_NONE)
+		put_plain_name(&commands->summary->profile->functions[function], &name);
+	ctx_buf_put_u8(&name, '\0');
 	put_begin(selection, &command);
 	ctx_buf_put_text(&command, rest);
-	if (name != NULL)
-		put_word(&command, name);
+	if (!name.failed && function != CTX_NONE)
+		put_word(&command, (const char *)name.bytes);
 	ctx_buf_put_u8(&command, '\0');
-	if (!command.failed)
+	if (!command.failed && !name.failed && is_safe((const char *)name.bytes))
 		commands->put(commands->context, (const char *)command.bytes);
 	ctx_buf_deinit(&command);
+	ctx_buf_deinit(&name);
 }
 
 static void put_waits(const struct commands *commands)
@@ -95,26 +104,23 @@ static void put_waits(const struct commands *commands)
 	const struct ctx_wait_row *first = &summary->waits.rows[summary->wait_order[0].index];
 
 	if (first->waker != NULL && first->caller != CTX_NONE)
-		put_command(commands, " -r wakers=", summary->profile->functions[first->caller].name);
-	put_command(commands, " -r waits", NULL);
+		put_command(commands, " -r wakers=", first->caller);
+	put_command(commands, " -r waits", CTX_NONE);
 }
 
 static void put_function(const struct commands *commands)
 {
 	const struct ctx_summary *summary = commands->summary;
 	const struct ctx_hot_function *first = summary->functions.rows;
-	uint32_t function = first->caller != CTX_NONE ? first->caller : first->function;
-	const char *name;
-
+	uint32_t function = first->function;
 	if (function >= summary->profile->n_functions)
 		return;
-	name = summary->profile->functions[function].name;
 	if (first->file != CTX_NONE)
-		put_command(commands, " -r source=", name);
+		put_command(commands, " -r source=", function);
 	else if (summary->profile->losses.call_stacks)
-		put_command(commands, " -r functions", NULL);
+		put_command(commands, " -r functions", CTX_NONE);
 	else if (summary->profile->functions[function].kind == CTX_FUNCTION_ORDINARY)
-		put_command(commands, " -r callers-callees=", name);
+		put_command(commands, " -r callers-callees=", function);
 }
 
 void ctx_summary_next(const struct ctx_summary *summary, void (*put)(void *context, const char *command),
@@ -128,7 +134,7 @@ void ctx_summary_next(const struct ctx_summary *summary, void (*put)(void *conte
 	if (computes) {
 		put_function(&commands);
 		if (!summary->profile->losses.call_stacks)
-			put_command(&commands, " -r tree", NULL);
+			put_command(&commands, " -r tree", CTX_NONE);
 	}
-	put_command(&commands, " --export html -o run.html", NULL);
+	put_command(&commands, " --export html -o run.html", CTX_NONE);
 }

@@ -24,10 +24,11 @@ static size_t worth_functions(const struct ctx_summary *summary)
 	const struct ctx_hot_functions *functions = &summary->functions;
 	size_t n = 0;
 
-	while (n < functions->n && n < CTX_SUMMARY_ROWS && functions->rows[n].self != 0 &&
-	       functions->rows[n].self >= functions->weight / SMALL)
+	while (n < functions->n && n < CTX_SUMMARY_ROWS && functions->rows[n].with_callees != 0 &&
+	       functions->rows[n].with_callees >= functions->weight / SMALL)
 		n++;
-	return n == 0 && functions->n != 0 && functions->rows[0].self != 0 ? at_most(functions->n, 3) : n;
+	return n == 0 && functions->n != 0 && functions->rows[0].with_callees != 0 ? at_most(functions->n, 3)
+										   : n;
 }
 
 static size_t worth_waits(const struct ctx_summary *summary)

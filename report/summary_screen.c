@@ -1,6 +1,8 @@
 #include "report/summary_screen.h"
 
+#include "report/function_names.h"
 #include "report/names.h"
+#include "report/part_cells.h"
 
 #include <string.h>
 
@@ -58,4 +60,15 @@ void ctx_summary_put_of(struct ctx_summary_screen *screen)
 		ctx_buf_put_text(&screen->line, "CPU time");
 	else
 		ctx_name_put_text(&screen->line, metric->name, screen->out->options->ascii);
+}
+
+const char *ctx_summary_name(struct ctx_summary_screen *screen, uint32_t function)
+{
+	const struct ctx_profile *profile = &screen->summary->fold.profile;
+
+	if (function >= profile->n_functions)
+		return ctx_function_cell(profile, function).name;
+	return ctx_out_format(screen->out, "%.*s",
+			      (int)ctx_function_plain_length(&profile->functions[function]),
+			      profile->functions[function].name);
 }

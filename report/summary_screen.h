@@ -7,7 +7,7 @@
 #include "report/summary.h"
 
 /* Columns before a bar or a strip. */
-#define CTX_SUMMARY_LABEL 20u
+#define CTX_SUMMARY_LABEL 21u
 
 struct ctx_summary_texts {
 	const char *items[16];
@@ -40,6 +40,12 @@ void ctx_summary_put_blank(struct ctx_summary_screen *screen);
 
 /* Appends "1.052 s", "12.345 ms". */
 void ctx_summary_put_time(struct ctx_buf *line, uint64_t ns);
+
+/*
+ * The name of a function of the fold's profile, without what says that it is inlined; valid until
+ * the section of the output ends. Any bytes.
+ */
+const char *ctx_summary_name(struct ctx_summary_screen *screen, uint32_t function);
 
 /* The file of a path, without its directories. */
 const char *ctx_summary_base_name(const char *path);

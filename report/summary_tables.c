@@ -36,12 +36,15 @@ static struct ctx_cell time_cell(struct ctx_summary_screen *screen, uint64_t ns)
 }
 
 static const struct ctx_column function_columns[] = {
-	{NULL, "", CTX_STYLE_NAME},	    {NULL, "Self %", CTX_STYLE_COUNT},
-	{NULL, "Total %", CTX_STYLE_COUNT}, {NULL, "Hottest line", CTX_STYLE_PLACE},
+	{NULL, "", CTX_STYLE_NAME},
+	{NULL, "Time %", CTX_STYLE_COUNT},
+	{NULL, "Self %", CTX_STYLE_COUNT},
+	{NULL, "Total %", CTX_STYLE_COUNT},
+	{NULL, "Hottest line", CTX_STYLE_PLACE},
 	{NULL, "Function", CTX_STYLE_NAME},
 };
 
-enum { TOTAL = 2, PLACE };
+enum { TOTAL = 3, PLACE };
 
 static bool has_places(const struct ctx_summary_screen *screen)
 {
@@ -52,18 +55,21 @@ static bool has_places(const struct ctx_summary_screen *screen)
 	return false;
 }
 
-/* "NAME ‹ CALLER": a function of a library or the kernel with the function that called it. */
+/* "NAME › CALLEE" where it has most of its time in a callee. */
 static struct ctx_cell function_cell(struct ctx_summary_screen *screen, const struct ctx_hot_function *row)
 {
 	const struct ctx_summary *summary = screen->summary;
-	struct ctx_cell cell = ctx_function_cell(&summary->fold.profile, row->function);
+	const struct ctx_profile *profile = &summary->fold.profile;
+	struct ctx_cell cell = ctx_function_cell(profile, row->function);
+	const char *name = ctx_summary_name(screen, row->function);
 
 	if (row->function >= summary->profile->n_functions)
 		cell.link = 0;
-	if (row->caller != CTX_NONE) {
+	cell.name = name;
+	if (row->callee != CTX_NONE && row->self < row->with_callees / 2) {
 		cell.object = NULL;
-		cell.name = ctx_out_format(screen->out, screen->out->options->ascii ? "%s, by %s" : "%s ‹ %s",
-					   cell.name, summary->profile->functions[row->caller].name);
+		cell.name = ctx_out_format(screen->out, screen->out->options->ascii ? "%s > %s" : "%s › %s",
+					   name, ctx_summary_name(screen, row->callee));
 	}
 	return cell;
 }
@@ -94,6 +100,7 @@ void ctx_summary_put_functions(struct ctx_summary_screen *screen)
 					       row->line);
 		ctx_out_row(out, (struct ctx_cell[]){
 					 ctx_cell_name(ctx_out_format(out, "%c", 'A' + (int)i)),
+					 percent_cell(out, row->with_callees, functions->weight),
 					 percent_cell(out, row->self, functions->weight),
 					 percent_cell(out, row->total, functions->weight),
 					 ctx_cell_name(place),
@@ -116,7 +123,8 @@ static struct ctx_cell waker_cell(struct ctx_summary_screen *screen, const struc
 	struct ctx_buf safe = {0}, cut = {0};
 	struct ctx_cell cell = ctx_cell_name(NULL);
 
-	if (row->waker == NULL || row->kind == CTX_WAIT_KIND_TIMER)
+	/* An interrupt tells nothing. */
+	if (row->waker == NULL || *row->waker == '<')
 		return cell;
 	ctx_name_put_text(&safe, row->waker, ascii);
 	if (!safe.failed)

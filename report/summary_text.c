@@ -29,6 +29,7 @@
 
 #define NARROW 80u
 #define WIDEST 120u
+#define MANY_PROCESSES 20u /* so many say more than what each does */
 
 static void take_text(void *context, const char *text)
 {
@@ -129,11 +130,11 @@ static void put_function(struct ctx_summary_screen *screen, uint32_t function)
 	const struct ctx_cell cell = ctx_function_cell(&screen->summary->fold.profile, function);
 	struct ctx_buf name = {0};
 
-	ctx_name_put_text(&name, cell.name, screen->out->options->ascii);
+	ctx_name_put_text(&name, ctx_summary_name(screen, function), screen->out->options->ascii);
 	if (name.failed)
 		ctx_out_fail(screen->out, CTX_E_NOMEM);
 	else
-		ctx_text_shorten(&screen->line, (const char *)name.bytes, name.n, screen->width / 2,
+		ctx_text_shorten(&screen->line, (const char *)name.bytes, name.n, screen->width / 3,
 				 screen->out->options->ascii);
 	ctx_buf_deinit(&name);
 	if (cell.object == NULL || function >= screen->summary->profile->n_functions ||
@@ -185,19 +186,21 @@ static void put_first_look(struct ctx_summary_screen *screen)
 	if (summary->functions.n == 0 || summary->functions.weight == 0)
 		return;
 	ctx_buf_put_text(line, "First look: ");
-	if (summary->states[CTX_STATE_WAIT_CPU] > summary->cpu_ns) {
-		ctx_buf_put_text(line, "too few CPUs, ");
-		put_percent(line, summary->states[CTX_STATE_WAIT_CPU], summary->thread_ns);
-		ctx_buf_put_text(line, " of thread time waits for one; ");
-	}
+	/* Its own threads wait for each other's processors, not for those of other programs. */
+	if (summary->n_processes >= MANY_PROCESSES)
+		ctx_buf_printf(line, "%" PRIu32 " processes; ", summary->n_processes);
+	else if (summary->cpus != 0 && summary->n_threads > summary->cpus &&
+		 summary->states[CTX_STATE_WAIT_CPU] > summary->cpu_ns)
+		ctx_buf_printf(line, "%" PRIu32 " threads on %" PRIu64 " CPUs; ", summary->n_threads,
+			       summary->cpus);
 	put_function(screen, first->function);
-	if (first->caller != CTX_NONE) {
-		ctx_buf_put_text(line, " called by ");
-		put_function(screen, first->caller);
-	}
 	put_place(screen, first);
+	if (first->callee != CTX_NONE && first->self < first->with_callees / 2) {
+		ctx_buf_put_text(line, screen->out->options->ascii ? " > " : " › ");
+		put_function(screen, first->callee);
+	}
 	ctx_buf_put_text(line, ", ");
-	put_percent(line, first->self, summary->functions.weight);
+	put_percent(line, first->with_callees, summary->functions.weight);
 	ctx_summary_put_of(screen);
 	ctx_summary_end_line(screen);
 }

@@ -53,19 +53,22 @@ def numbers(*args):
 	check(f"{args}: samples", summary["samples"], functions["samples"])
 	missing = {one["object"]: one["samples"] for one in row["missing_objects"]}
 	check(f"{args}: missing binaries have samples", min(missing.values(), default=1) > 0, True)
-	check(f"{args}: self", sum(f["exclusive"] for f in row["functions"]), functions["weight"])
-	# Functions of the program are whole; those of libraries are divided by caller, those of the kernel by call.
-	selfs, totals = collections.Counter(), {}
+	check(f"{args}: time", sum(f["with_callees"] for f in row["functions"]), functions["weight"])
+	# Functions of the program have the numbers of the report functions, by name and object.
+	selfs, totals = collections.Counter(), collections.Counter()
 	for f in functions["rows"]:
-		key = (f["function"], f["object"])
-		selfs[key] += f["exclusive"]
-		totals[key] = totals.get(key, 0) + (f["inclusive"] or 0)
+		selfs[f["function"], f["object"]] += f["exclusive"]
+		totals[f["function"], f["object"]] += f["inclusive"] or 0
+	rows = collections.Counter()
+	for f in row["functions"]:
+		rows[f["function"], f["object"]] += f["exclusive"]
+		check(f"{args}: self of {f['function']}", f["exclusive"] <= f["with_callees"] <= f["inclusive"], True)
 	for f in row["functions"]:
 		key = (f["function"], f["object"])
-		if f["caller"] is None and key in selfs and not (f["object"] or "[").startswith("["):
-			check(f"{args}: self of {key}", f["exclusive"] <= selfs[key], True)
+		if key in selfs and not (f["object"] or "[").startswith("[") and f["callee"] is not None:
+			check(f"{args}: self of {key}", rows[key], selfs[key])
 			if functions.get("call_stacks", True):
-				check(f"{args}: total of {key}", f["exclusive"] <= f["inclusive"] <= totals[key], True)
+				check(f"{args}: total of {key}", f["inclusive"] <= totals[key], True)
 	lines = {(line["file"], line["line"]) for line in report("lines", *args)["rows"]}
 	for f in row["functions"]:
 		if f["file"] is not None:

@@ -24,7 +24,7 @@
 
 static const char *const names[N_FUNCTIONS] = {
 	"main",
-	"std::vector<int, std::allocator<int> >::push_back(int const&)",
+	"pool::queue<int, pool::arena<int> >::push_back(int const&)",
 	"parse",
 	"worker",
 	"render",
@@ -195,26 +195,22 @@ static bool is_program(uint32_t function)
 	return function < N_PROGRAM;
 }
 
-/* The function of the program that called frame `i`; CTX_NONE for one of the program. */
-static uint32_t caller_of(const struct world *world, const struct stack *stack, size_t i)
+/* The position of the innermost frame of the program; that of the leaf without any. */
+static size_t owner_of(const struct world *world, const struct stack *stack)
 {
-	if (is_program(function_of(world, stack->locations[i])))
-		return CTX_NONE;
-	while (i-- > 0) {
+	for (size_t i = stack->n; i-- > 0;) {
 		if (is_program(function_of(world, stack->locations[i])))
-			return function_of(world, stack->locations[i]);
+			return i;
 	}
-	return CTX_NONE;
+	return stack->n - 1;
 }
 
-static bool has_row(const struct world *world, const struct stack *stack, size_t i,
-		    const struct ctx_hot_function *row)
+static bool owns(const struct world *world, const struct stack *stack, const struct ctx_hot_function *row)
 {
-	return function_of(world, stack->locations[i]) == row->function &&
-	       caller_of(world, stack, i) == row->caller;
+	return function_of(world, stack->locations[owner_of(world, stack)]) == row->function;
 }
 
-/* Self weight of a row in a line of the program. */
+/* Weight of a row in a line of the program. */
 static uint64_t slow_line(const struct world *world, const struct ctx_hot_function *row, uint32_t file,
 			  uint32_t line)
 {
@@ -222,15 +218,12 @@ static uint64_t slow_line(const struct world *world, const struct ctx_hot_functi
 
 	for (size_t i = 0; i < N_STACKS; i++) {
 		const struct stack *stack = &world->stacks[i];
-		size_t at = stack->n;
-		uint32_t site;
+		uint32_t location = stack->locations[owner_of(world, stack)];
+		uint32_t site =
+			is_program(function_of(world, location)) ? world->locations[location].site : CTX_NONE;
 
-		if (!has_row(world, stack, stack->n - 1, row))
-			continue;
-		while (at > 0 && !is_program(function_of(world, stack->locations[at - 1])))
-			at--;
-		site = at > 0 ? world->locations[stack->locations[at - 1]].site : CTX_NONE;
-		if (site != CTX_NONE && world->sites[site].file == file && world->sites[site].line == line)
+		if (owns(world, stack, row) && site != CTX_NONE && world->sites[site].file == file &&
+		    world->sites[site].line == line)
 			weight += stack->weight;
 	}
 	return weight;
@@ -252,23 +245,82 @@ static void assert_hottest_line(const struct world *world, const struct ctx_hot_
 		assert_int_equal(slow_line(world, row, row->file, row->line), most);
 }
 
-static void assert_row(const struct world *world, const struct ctx_hot_function *row)
+/* Weight of a row that ended in a function that it called. */
+static uint64_t slow_callee(const struct world *world, const struct ctx_hot_function *row, uint32_t callee)
 {
-	uint64_t self = 0, total = 0;
+	uint64_t weight = 0;
 
 	for (size_t i = 0; i < N_STACKS; i++) {
 		const struct stack *stack = &world->stacks[i];
-		bool found = false;
 
+		if (owns(world, stack, row) && callee != row->function &&
+		    function_of(world, stack->locations[stack->n - 1]) == callee)
+			weight += stack->weight;
+	}
+	return weight;
+}
+
+static void assert_callee(const struct world *world, const struct ctx_hot_function *row)
+{
+	uint64_t most = 0, sum = 0;
+
+	for (uint32_t callee = 0; callee < N_FUNCTIONS; callee++) {
+		uint64_t weight = slow_callee(world, row, callee);
+
+		most = weight > most ? weight : most;
+		sum += weight;
+	}
+	assert_int_equal(row->with_callees - row->self, sum);
+	assert_int_equal(row->callee == CTX_NONE, most == 0);
+	if (most != 0)
+		assert_int_equal(slow_callee(world, row, row->callee), most);
+}
+
+static void assert_row(const struct world *world, const struct ctx_hot_function *row)
+{
+	uint64_t self = 0, with_callees = 0, total = 0;
+
+	for (size_t i = 0; i < N_STACKS; i++) {
+		const struct stack *stack = &world->stacks[i];
+		uint32_t leaf = function_of(world, stack->locations[stack->n - 1]);
+		bool found = owns(world, stack, row);
+
+		with_callees += found ? stack->weight : 0;
+		self += found && leaf == row->function ? stack->weight : 0;
 		for (size_t j = 0; j < stack->n; j++)
-			found |= has_row(world, stack, j, row);
+			found |= is_program(row->function) &&
+				 function_of(world, stack->locations[j]) == row->function;
 		total += found ? stack->weight : 0;
-		self += has_row(world, stack, stack->n - 1, row) ? stack->weight : 0;
 	}
 	assert_int_equal(row->self, self);
+	assert_int_equal(row->with_callees, with_callees);
 	assert_int_equal(row->total, total);
 	assert_true(total != 0);
 	assert_hottest_line(world, row);
+	assert_callee(world, row);
+}
+
+/* The hottest path has the weight of all samples on it. */
+static void assert_hottest(const struct world *world, const struct ctx_fold *fold,
+			   const struct ctx_hot_functions *functions)
+{
+	struct ctx_fold_frame *frames = NULL;
+	uint64_t weight = 0;
+	size_t n = 0;
+
+	assert_int_equal(ctx_fold_path(fold, functions->hottest, &frames, &n, NULL), CTX_OK);
+	assert_true(n != 0);
+	for (size_t i = 0; i < N_STACKS; i++) {
+		const struct stack *stack = &world->stacks[i];
+		size_t same = 0;
+
+		while (same < n && same < stack->n &&
+		       function_of(world, stack->locations[same]) == frames[same].function)
+			same++;
+		weight += same == n ? stack->weight : 0;
+	}
+	assert_int_equal(weight, functions->hottest_weight);
+	free(frames);
 }
 
 static void test_hot_functions__are_those_of_the_obvious_slow_way(void **state)
@@ -288,12 +340,14 @@ static void test_hot_functions__are_those_of_the_obvious_slow_way(void **state)
 		assert_int_equal(ctx_hot_functions_build(source, &fold, &kinds, &functions, NULL), CTX_OK);
 		for (size_t i = 0; i < functions.n; i++) {
 			assert_row(world, &functions.rows[i]);
-			weight += functions.rows[i].self;
+			weight += functions.rows[i].with_callees;
 			if (i != 0)
-				assert_true(functions.rows[i - 1].self >= functions.rows[i].self);
+				assert_true(functions.rows[i - 1].with_callees >=
+					    functions.rows[i].with_callees);
 		}
 		assert_int_equal(weight, functions.weight);
 		assert_int_equal(weight, world->raw.weight);
+		assert_hottest(world, &fold, &functions);
 		ctx_hot_functions_deinit(&functions);
 		ctx_wait_kinds_deinit(&kinds);
 		ctx_fold_deinit(&fold);

@@ -63,7 +63,7 @@ static const struct expected cases[] = {
 	  {"finish", PROGRAM}}},
 	{CTX_STATE_USER_LOCK,
 	 CTX_WAIT_KIND_CONDITION,
-	 "std::condition_variable::wait(std::unique_lock<std::mutex>&)",
+	 "take",
 	 {FUTEX,
 	  {"__pthread_cond_wait_common", LIBC},
 	  {"___pthread_cond_wait", LIBC},

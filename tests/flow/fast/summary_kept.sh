@@ -20,7 +20,7 @@ says() {
 	[ "$got" = "First look: $2" ] || fail "$1: $got"
 }
 says states.lock_convoy/lock_convoy.er 'waits (mutex) in add_to_total, 20.3 % of thread time'
-says recordings.phases/phases.er 'work_a, 46.8 % of CPU time'
+says recordings.phases/phases.er 'work_a, 47.2 % of CPU time'
 ctxan -q states.lock_convoy/lock_convoy.er --format json -r summary | jq -e '.rows[0] | .next[0] == "ctxan states.lock_convoy/lock_convoy.er -r wakers=add_to_total" and .waits[0].waker == "reporter"' >one.txt || fail "the lock's holder"
 # Each command runs.
 for recording in states.lock_convoy/lock_convoy.er recordings.phases/phases.er; do

@@ -132,7 +132,7 @@ has "<Unknown>" "^none: .*build id" run.data --debug-root debug_root
 # The right one is found behind the wrong one.
 has "$ours" "^away/debug/" run.data --buildid-dir wrong --buildid-dir away/debug
 expect 0 "" ctxan run.data --reingest -r header
-grep -q "program/app (none: " out.txt || fail "the header does not say that the program has no names: $(cat out.txt)"
+grep -q "^ *[0-9.]* % .*program/app (build id is " out.txt || fail "the header does not say that the program has no names: $(cat out.txt)"
 [ "$(grep -A 5 'without symbols' out.txt | wc -l)" -le 6 ] || fail "long reasons in the header: $(cat out.txt)"
 
 # Tarballs that are none, or cut. Beside the recording: the rest of the work is done.
