@@ -50,7 +50,7 @@ static enum ctx_status in_temporary(const char *base, char **ret, struct ctx_err
 	if (directory == NULL)
 		return ctx_err_nomem(err);
 	if (mkdtemp(directory) == NULL)
-		return ctx_err_errno(err, CTX_E_IO, directory);
+		return ctx_err_errno(err, CTX_E_IO, "%s", directory);
 	if (asprintf(ret, "%s/%s.html", directory, base) < 0) {
 		*ret = NULL;
 		return ctx_err_nomem(err);

@@ -16,8 +16,7 @@ static const struct ctx_column columns[] = {
 	{"base_samples", NULL, CTX_STYLE_COUNT}, {"cum_samples", NULL, CTX_STYLE_COUNT},
 	{"index", NULL, CTX_STYLE_COUNT},	 {"relation", NULL, CTX_STYLE_NAME},
 	{"thread", NULL, CTX_STYLE_COUNT},	 {"inlined", NULL, CTX_STYLE_COUNT},
-	{"calls_exact", NULL, CTX_STYLE_COUNT},
-	{"thread_id", NULL, CTX_STYLE_COUNT},
+	{"calls_exact", NULL, CTX_STYLE_COUNT},	 {"thread_id", NULL, CTX_STYLE_COUNT},
 };
 
 static const char *const sort_keys[] = {"cum", "base", "calls", "function", NULL};

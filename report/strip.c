@@ -260,8 +260,9 @@ static void print_thread(const struct ctx_strips *strips, struct ctx_out *out, c
 	for (size_t i = 0; i < layout->columns; i++) {
 		struct cell cell = column_cell(strips, slices, i, layout->columns);
 
-		ctx_buf_put_text(line, ctx_strip_block(layout->full > 0 ? height_of(&cell, layout) / layout->full : 0,
-					     out->options->ascii));
+		ctx_buf_put_text(
+			line, ctx_strip_block(layout->full > 0 ? height_of(&cell, layout) / layout->full : 0,
+					      out->options->ascii));
 	}
 	print_line(out, line);
 	ctx_buf_printf(line, "%*s ", LABEL_WIDTH, out->profile->has_states ? "function" : "");
