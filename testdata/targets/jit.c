@@ -3,6 +3,7 @@
  * each burns MS milliseconds of CPU time, so that each has half of all samples.
  *
  *	jit map MS	two addresses; names in /tmp/perf-PID.map, which stays
+ *	jit map MS wait	then prints "done", and ends when its standard input does
  *	jit dump DIR MS	beta takes the place of alpha, at the same address, so that only the time tells which of
  *			them a sample is in; names, times and code in DIR/jit-PID.dump
  *
@@ -140,6 +141,16 @@ static FILE *create(const char *path)
 	return file;
 }
 
+static void wait_for_end_of_input(void)
+{
+	char byte;
+
+	puts("done");
+	fflush(stdout);
+	while (read(STDIN_FILENO, &byte, 1) > 0)
+		;
+}
+
 NOINLINE int with_map(uint64_t for_ns)
 {
 	char *region = make_region();
@@ -223,6 +234,11 @@ int main(int argc, char **argv)
 {
 	if (argc == 3 && strcmp(argv[1], "map") == 0)
 		return with_map(strtoul(argv[2], NULL, 10) * MS);
+	if (argc == 4 && strcmp(argv[1], "map") == 0 && strcmp(argv[3], "wait") == 0) {
+		with_map(strtoul(argv[2], NULL, 10) * MS);
+		wait_for_end_of_input();
+		return 0;
+	}
 	if (argc == 4 && strcmp(argv[1], "dump") == 0)
 		return with_dump(argv[2], strtoul(argv[3], NULL, 10) * MS);
 	fprintf(stderr, "usage: jit map MS | jit dump DIR MS\n");
