@@ -46,7 +46,7 @@ cat >other.c <<'END'
 int main(void) { return 7; }
 END
 $cc -Wl,--build-id=none -o other other.c
-ctxrec -q -o moved.er -- sh -c 'moved/program 0.4 & sleep 0.2; mv other moved/new; mv -f moved/new moved/program; wait'
+ctxrec -q -o moved.er -- sh -c 'moved/program 0.4 & until readlink /proc/$!/exe | grep -q /moved/program; do sleep 0.01; done; mv other moved/new; mv -f moved/new moved/program; wait'
 copy=$(archived moved.er moved/program)
 { [ -n "$copy" ] && zstd -dcq "$copy" | cmp -s - open-program; } || fail "a replaced program: $(grep moved/program moved.er/log.xml)"
 
