@@ -169,7 +169,7 @@ static void check_event(const struct ctx_event *event, struct seen *seen, const 
 		read_text(event->property.value);
 		break;
 	case CTX_EV_LOST:
-		require(event->lost.count != 0);
+		require(event->lost.count != 0 || event->lost.has_gap);
 		break;
 	case CTX_EV_THROTTLE:
 		break;
