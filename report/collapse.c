@@ -166,7 +166,8 @@ void ctx_text_collapse(struct ctx_buf *buf, const char *text, size_t n, enum ctx
 		last = how == CTX_TEXT_NO_SCOPES ? last_component((const char *)both.bytes, both.n) : 0;
 		if (last != 0)
 			ctx_buf_put_text(buf, ascii ? "..::" : "…::");
-		ctx_buf_put(buf, both.bytes + last, both.n - last);
+		if (both.n > last)
+			ctx_buf_put(buf, both.bytes + last, both.n - last);
 	}
 	ctx_buf_put(buf, text + body, suffix);
 }
