@@ -149,6 +149,8 @@ void ctx_text_collapse(struct ctx_buf *buf, const char *text, size_t n, enum ctx
 	struct ctx_buf templates CTX_AUTO_BUF = {0}, both CTX_AUTO_BUF = {0};
 	size_t suffix = suffix_bytes(text, n), body = n - suffix, last;
 
+	if (n == 0)
+		return;
 	if (how == CTX_TEXT_WHOLE) {
 		ctx_buf_put(buf, text, n);
 		return;

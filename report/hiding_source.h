@@ -32,6 +32,6 @@ bool ctx_hiding_is_empty(const struct ctx_hiding *hiding);
 CTX_MUST_CHECK enum ctx_status ctx_hiding_source_open(struct ctx_report_source *inner,
 						      const struct ctx_hiding *hiding,
 						      struct ctx_report_source **ret, struct ctx_err *err);
-void ctx_hiding_source_close(struct ctx_report_source *source); /* NULL does nothing */
+void ctx_hiding_source_close(struct ctx_report_source *base); /* NULL does nothing */
 
 #endif

@@ -1,5 +1,6 @@
 #include "report/summary_plan.h"
 
+#include "base/mem.h"
 #include "report/summary_time.h"
 
 #define LINES 23u
@@ -67,31 +68,20 @@ static void make_fit(const struct ctx_summary_screen *screen, struct ctx_summary
 	bool waits_first = ctx_summary_is_waiting(screen->summary);
 	size_t *first = waits_first ? &plan->waits : &plan->functions;
 	size_t *second = waits_first ? &plan->functions : &plan->waits;
-	size_t blanks;
+	const struct {
+		size_t *rows, least;
+	} steps[] = {
+		{second, 3},	      {&plan->shares, 4}, {&plan->groups, 3}, {first, 4},
+		{&plan->commands, 2}, {&plan->groups, 2}, {second, 2},	      {first, 2},
+		{&plan->warnings, 1}, {&plan->groups, 0},
+	};
+	size_t blanks, i = 0;
 
-	while (plan_lines(screen, plan, &blanks) > LINES) {
-		if (*second > 3)
-			(*second)--;
-		else if (plan->shares > 4)
-			plan->shares--;
-		else if (plan->groups > 3)
-			plan->groups--;
-		else if (*first > 4)
-			(*first)--;
-		else if (plan->commands > 2)
-			plan->commands--;
-		else if (plan->groups > 2)
-			plan->groups--;
-		else if (*second > 2)
-			(*second)--;
-		else if (*first > 2)
-			(*first)--;
-		else if (plan->warnings > 1)
-			plan->warnings--;
-		else if (plan->groups > 0)
-			plan->groups--;
+	while (i < CTX_COUNT_OF(steps) && plan_lines(screen, plan, &blanks) > LINES) {
+		if (*steps[i].rows > steps[i].least)
+			(*steps[i].rows)--;
 		else
-			break;
+			i++;
 	}
 }
 
