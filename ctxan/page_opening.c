@@ -34,8 +34,7 @@ static enum ctx_status take_newest(struct ctx_options *options, struct ctx_err *
 /* Whether files can be made in the directory of a path. */
 static bool is_writable_beside(const char *path)
 {
-	size_t n = (size_t)(ctx_path_base(path) - path);
-	char *directory CTX_AUTO_FREE = n != 0 ? ctx_memdup0(path, n) : ctx_memdup0(".", 1);
+	char *directory CTX_AUTO_FREE = ctx_path_dir(path);
 
 	return directory != NULL && access(directory, W_OK) == 0;
 }

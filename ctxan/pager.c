@@ -1,6 +1,7 @@
 #include "ctxan/pager.h"
 
 #include "base/fileio.h"
+#include "ctxan/terminal.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -16,10 +17,10 @@ extern char **environ;
 
 const char *ctx_pager_command(const struct ctx_options *options)
 {
-	const char *command = getenv("CTXAN_PAGER"), *term = getenv("TERM");
+	const char *command = getenv("CTXAN_PAGER");
 
-	if (options->no_pager || options->output.path != NULL || options->report.format != CTX_REPORT_TEXT ||
-	    !isatty(STDOUT_FILENO) || term == NULL || strcmp(term, "dumb") == 0)
+	if (options->no_pager || options->report.format != CTX_REPORT_TEXT ||
+	    !ctx_terminal_is_output(options))
 		return NULL;
 	if (command == NULL)
 		command = getenv("PAGER");

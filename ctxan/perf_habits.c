@@ -38,7 +38,7 @@ static const struct {
 	{"-v", "--explain says how the answer was made"},
 };
 
-/* perf's commands; the word for the recording is put in by the caller's user. */
+/* perf's commands. */
 static const struct {
 	const char *word, *advice;
 } commands[] = {

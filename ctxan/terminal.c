@@ -74,12 +74,19 @@ static void choose_charset(struct ctx_options *options)
 		options->report.ascii = true;
 }
 
+bool ctx_terminal_is_output(const struct ctx_options *options)
+{
+	const char *term = getenv("TERM");
+
+	return options->output.path == NULL && isatty(STDOUT_FILENO) && term != NULL &&
+	       strcmp(term, "dumb") != 0;
+}
+
 /* https://no-color.org: an empty NO_COLOR does not count. */
 static void choose_color(struct ctx_options *options)
 {
-	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
-	bool wanted = (no_color == NULL || *no_color == '\0') && term != NULL && strcmp(term, "dumb") != 0 &&
-		      options->output.path == NULL && isatty(STDOUT_FILENO);
+	const char *no_color = getenv("NO_COLOR");
+	bool wanted = (no_color == NULL || *no_color == '\0') && ctx_terminal_is_output(options);
 
 	options->report.color =
 		options->color == CTX_COLOR_ALWAYS || (options->color == CTX_COLOR_AUTO && wanted);

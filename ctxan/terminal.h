@@ -7,6 +7,9 @@
 
 #include "ctxan/options.h"
 
+/* Whether the answer goes to a terminal that can more than print. */
+bool ctx_terminal_is_output(const struct ctx_options *options);
+
 /* Sets report.width (unless given), report.ascii and report.color, and the locale. */
 void ctx_terminal_choose(struct ctx_options *options);
 

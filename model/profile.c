@@ -156,3 +156,13 @@ uint32_t ctx_profile_find_metric(const struct ctx_profile *profile, const char *
 	}
 	return CTX_NONE;
 }
+
+const char *ctx_command_program(const char *command, size_t *ret_n)
+{
+	size_t n = strcspn(command, " ");
+	const char *slash = memrchr(command, '/', n);
+	const char *name = slash != NULL ? slash + 1 : command;
+
+	*ret_n = n - (size_t)(name - command);
+	return name;
+}

@@ -159,6 +159,11 @@ uint32_t ctx_profile_first_image(const struct ctx_profile *profile, uint32_t ima
 /* The number of processes, each with all its images. */
 uint32_t ctx_profile_count_processes(const struct ctx_profile *profile);
 
+/*
+ * The file name of a command line's program: "xz" of "/usr/bin/xz -T2"; *ret_n is its length. Borrowed.
+ */
+const char *ctx_command_program(const char *command, size_t *ret_n);
+
 /* The process of a thread; CTX_NONE if `thread` is not a thread. */
 static inline uint32_t ctx_profile_process_of(const struct ctx_profile *profile, uint32_t thread)
 {

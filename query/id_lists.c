@@ -58,15 +58,12 @@ static const char *process_name(const struct ctx_profile *profile, uint32_t i)
 	return profile->processes[i].command;
 }
 
-/* The file name of a command line's program: "xz" of "/usr/bin/xz -T2". */
 static bool is_program(const char *command, const char *term)
 {
-	size_t n = strcspn(command, " ");
-	const char *base = memrchr(command, '/', n);
+	size_t n;
+	const char *name = ctx_command_program(command, &n);
 
-	base = base != NULL ? base + 1 : command;
-	n -= (size_t)(base - command);
-	return strlen(term) == n && strncmp(base, term, n) == 0;
+	return strlen(term) == n && strncmp(name, term, n) == 0;
 }
 
 static bool matches(const struct entities *entities, const struct ctx_profile *profile, uint32_t i,

@@ -1,7 +1,7 @@
 #include "report/flame_colors.h"
 
 #include "base/mem.h"
-#include "report/html_text.h"
+#include "report/names.h"
 #include "report/order.h"
 
 #include <string.h>
@@ -79,7 +79,7 @@ static void add_key(struct ctx_flame_colors *colors, uint32_t place, uint64_t we
 		key->name = "[kernel]";
 		key->color = color_of(true, 0, 1);
 	} else if (place < profile->n_objects) {
-		key->name = ctx_html_file_name(profile->objects[place].path);
+		key->name = ctx_name_of_path(profile->objects[place].path);
 		key->color = color_of(false, colors->hue[place], 1);
 	}
 	colors->n_keys++;

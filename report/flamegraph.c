@@ -73,7 +73,7 @@ static const char *file_of(const struct flame *flame, uint32_t function)
 {
 	const char *object = ctx_function_cell(flame->head.selection.profile, function).object;
 
-	return object != NULL ? ctx_html_file_name(object) : NULL;
+	return object != NULL ? ctx_name_of_path(object) : NULL;
 }
 
 static void put_file(struct ctx_buf *buf, const char *file)

@@ -40,17 +40,6 @@ static size_t frame_of(const struct line *line, size_t piece)
 	return piece < line->n_pieces / 2 ? piece : line->n - line->n_pieces + piece;
 }
 
-static void put_object(struct ctx_buf *buf, const char *object, bool ascii)
-{
-	const char *slash = strrchr(object, '/');
-	const char *base = slash != NULL && slash[1] != '\0' ? slash + 1 : object;
-
-	/* "[kernel]" has its brackets already. */
-	ctx_buf_put_text(buf, *base == '[' ? " " : " [");
-	ctx_name_put_text(buf, base, ascii);
-	ctx_buf_put_text(buf, *base == '[' ? "" : "]");
-}
-
 static bool is_equal(const char *a, const char *b)
 {
 	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
@@ -71,7 +60,7 @@ static void make_piece(const struct line *line, size_t i, enum ctx_text_short ho
 	if (frame->instances > 1)
 		ctx_buf_printf(&piece->name, " %s%u", ascii ? "x" : "×", frame->instances);
 	if (how < CTX_TEXT_NO_SCOPES && frame->object != NULL)
-		put_object(&piece->object, frame->object, ascii);
+		ctx_name_put_object(&piece->object, frame->object, ascii);
 	if (safe.failed || usual.failed || piece->name.failed || piece->object.failed) {
 		line->buf->failed = true;
 		return;

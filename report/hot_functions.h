@@ -23,6 +23,12 @@ struct ctx_hot_function {
 	uint32_t file, line;   /* of the program, with the most of with_callees; CTX_NONE, 0: unknown */
 };
 
+/* Whether it has most of its time in what it called. */
+static inline bool ctx_hot_function_calls(const struct ctx_hot_function *row)
+{
+	return row->callee != CTX_NONE && row->self < row->with_callees / 2;
+}
+
 struct ctx_hot_functions {
 	struct ctx_hot_function *rows; /* owned; by descending with_callees, then total */
 	size_t n;

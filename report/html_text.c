@@ -70,10 +70,3 @@ void ctx_html_put_short(struct ctx_buf *buf, const char *text, size_t columns)
 {
 	put(buf, text, ctx_text_shorten, columns);
 }
-
-const char *ctx_html_file_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
-}

@@ -21,7 +21,4 @@ void ctx_html_put_cut(struct ctx_buf *buf, const char *text, size_t columns);
  */
 void ctx_html_put_short(struct ctx_buf *buf, const char *text, size_t columns);
 
-/* A path without its directories; borrowed. */
-const char *ctx_html_file_name(const char *path);
-
 #endif

@@ -150,6 +150,22 @@ void ctx_name_put_csv(struct ctx_buf *buf, const char *name)
 	ctx_buf_put_u8(buf, '"');
 }
 
+const char *ctx_name_of_path(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
+}
+
+void ctx_name_put_object(struct ctx_buf *buf, const char *path, bool ascii)
+{
+	const char *name = ctx_name_of_path(path);
+
+	ctx_buf_put_text(buf, *name == '[' ? " " : " [");
+	ctx_name_put_text(buf, name, ascii);
+	ctx_buf_put_text(buf, *name == '[' ? "" : "]");
+}
+
 size_t ctx_text_width(const char *text, size_t n)
 {
 	size_t width = 0;

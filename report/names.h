@@ -35,6 +35,12 @@ void ctx_name_put_json(struct ctx_buf *buf, const char *name);
 /* Appends a quoted CSV field (RFC 4180): the text form, quotes doubled. */
 void ctx_name_put_csv(struct ctx_buf *buf, const char *name);
 
+/* The last part of a path: "libc.so.6"; a path that ends in a slash is whole. */
+const char *ctx_name_of_path(const char *path);
+
+/* Appends " [libc.so.6]", for a load object behind a name; " [kernel]" has its brackets already. */
+void ctx_name_put_object(struct ctx_buf *buf, const char *path, bool ascii);
+
 /* Width in columns of a text made by ctx_name_put_text. */
 size_t ctx_text_width(const char *text, size_t n);
 

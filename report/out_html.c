@@ -4,6 +4,7 @@
  */
 #include "report/html_tables.h"
 #include "report/html_text.h"
+#include "report/names.h"
 #include "report/out_backend.h"
 
 #include <string.h>
@@ -121,7 +122,7 @@ static void enter_table(struct ctx_out *out)
 static void put_behind(const struct ctx_out *out, const struct ctx_cell *cell)
 {
 	struct ctx_buf *body = body_of(out);
-	const char *object = cell->object != NULL ? ctx_html_file_name(cell->object) : "";
+	const char *object = cell->object != NULL ? ctx_name_of_path(cell->object) : "";
 	bool bracketed = *object == '['; /* "[kernel]" */
 
 	if (*object != '\0') {

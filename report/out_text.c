@@ -81,25 +81,15 @@ static void put_name(const struct ctx_out *out, const struct ctx_cell *cell, siz
 		cell->drawing != NULL ? ctx_text_width(cell->drawing, strlen(cell->drawing)) : 0;
 	size_t index_width = cell->index != NULL ? ctx_text_width(cell->index, strlen(cell->index)) : 0;
 	size_t left = width > drawing_width + index_width + 1 ? width - drawing_width - index_width : 1;
-	size_t begin, shortest;
+	size_t shortest;
 
 	if (cell->frames != NULL) {
 		put_frames(cell, left, ascii, buf);
 		return;
 	}
 	ctx_name_put_text(&name, cell->name, ascii);
-	if (cell->object != NULL) {
-		const char *slash = strrchr(cell->object, '/');
-		const char *base = slash != NULL && slash[1] != '\0' ? slash + 1 : cell->object;
-
-		ctx_buf_put_text(&object, " [");
-		begin = object.n;
-		if (*base == '[') /* "[kernel]" has its brackets already */
-			object.n = --begin;
-		ctx_name_put_text(&object, base, ascii);
-		if (*base != '[')
-			ctx_buf_put_u8(&object, ']');
-	}
+	if (cell->object != NULL)
+		ctx_name_put_object(&object, cell->object, ascii);
 	if (cell->drawing != NULL)
 		ctx_buf_put_text(buf, cell->drawing);
 	if (!name.failed && !object.failed) {
@@ -523,14 +513,8 @@ static void put_name_line(struct ctx_out *out, const char *before, const struct 
 
 	ctx_buf_put_text(&text, before);
 	ctx_name_put_text(&text, cell->name, ascii);
-	if (cell->object != NULL) {
-		const char *slash = strrchr(cell->object, '/');
-		const char *base = slash != NULL && slash[1] != '\0' ? slash + 1 : cell->object;
-
-		ctx_buf_put_text(&text, *base == '[' ? " " : " [");
-		ctx_name_put_text(&text, base, ascii);
-		ctx_buf_put_text(&text, *base == '[' ? "" : "]");
-	}
+	if (cell->object != NULL)
+		ctx_name_put_object(&text, cell->object, ascii);
 	ctx_buf_put_u8(&text, '\0');
 	if (text.failed)
 		ctx_out_fail(out, CTX_E_NOMEM);

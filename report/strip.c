@@ -303,15 +303,10 @@ static void put_function(struct ctx_out *out, struct ctx_buf *line, uint32_t fun
 {
 	const struct ctx_profile *profile = out->profile;
 	struct ctx_cell name = ctx_function_cell(profile, function);
-	const char *slash = name.object != NULL ? strrchr(name.object, '/') : NULL;
-	const char *base = slash != NULL && slash[1] != '\0' ? slash + 1 : name.object;
 
 	ctx_name_put_text(line, name.name, out->options->ascii);
-	if (base == NULL || profile->functions[function].kind != CTX_FUNCTION_UNKNOWN)
-		return;
-	ctx_buf_put_text(line, *base == '[' ? " " : " [");
-	ctx_name_put_text(line, base, out->options->ascii);
-	ctx_buf_put_text(line, *base == '[' ? "" : "]");
+	if (name.object != NULL && profile->functions[function].kind == CTX_FUNCTION_UNKNOWN)
+		ctx_name_put_object(line, name.object, out->options->ascii);
 }
 
 static void print_legend(const struct ctx_strips *strips, struct ctx_out *out, struct ctx_buf *line)

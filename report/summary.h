@@ -70,6 +70,9 @@ void ctx_summary_deinit(struct ctx_summary *summary);
 /* The command line of what was recorded; "" unknown. Any bytes. */
 const char *ctx_summary_command(const struct ctx_summary *summary);
 
+/* The most important wait; NULL: none. */
+const struct ctx_wait_row *ctx_summary_first_wait(const struct ctx_summary *summary);
+
 /*
  * Whether what threads wait for says more than what they compute: for less than half of the elapsed
  * time one is on a CPU or could be, or a lock keeps processors idle.

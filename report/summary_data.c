@@ -1,6 +1,5 @@
 #include "report/summary.h"
 
-#include "base/fileio.h"
 #include "base/mem.h"
 #include "base/strtab.h"
 #include "report/state_cells.h"
@@ -58,6 +57,11 @@ static uint64_t importance(const struct ctx_wait_row *row)
 	}
 }
 
+const struct ctx_wait_row *ctx_summary_first_wait(const struct ctx_summary *summary)
+{
+	return summary->waits.n != 0 ? &summary->waits.rows[summary->wait_order[0].index] : NULL;
+}
+
 static bool is_mutex(enum ctx_wait_kind kind)
 {
 	return kind == CTX_WAIT_KIND_MUTEX || kind == CTX_WAIT_KIND_RWLOCK || kind == CTX_WAIT_KIND_FUTEX;
@@ -69,8 +73,7 @@ static bool is_mutex(enum ctx_wait_kind kind)
  */
 bool ctx_summary_is_waiting(const struct ctx_summary *summary)
 {
-	const struct ctx_wait_row *wait =
-		summary->waits.n != 0 ? &summary->waits.rows[summary->wait_order[0].index] : NULL;
+	const struct ctx_wait_row *wait = ctx_summary_first_wait(summary);
 	uint64_t cpus = summary->cpus != 0 ? summary->cpus : 1;
 	uint64_t wanted_ns = summary->cpu_ns + summary->states[CTX_STATE_WAIT_CPU];
 
@@ -179,7 +182,8 @@ static enum ctx_status collect_states(struct ctx_summary *summary, struct use *u
 	summary->thread_ns = ctx_state_sum(summary->states, CTX_STATE_BIT(CTX_STATE_N) - 1);
 	summary->cpu_ns = ctx_state_sum(summary->states, CTX_SUMMARY_ON_CPU);
 	summary->has_cpu = true;
-	status = ctx_wait_table_build(&summary->waits, summary->source, summary->options, err);
+	status = ctx_wait_table_build(&summary->waits, summary->source, summary->options, &summary->kinds,
+				      err);
 	if (status == CTX_OK)
 		status = order_waits(summary, err);
 	if (status == CTX_OK)
@@ -187,17 +191,12 @@ static enum ctx_status collect_states(struct ctx_summary *summary, struct use *u
 	return status;
 }
 
-/* Appends the base name of the command. */
-static void put_command(struct ctx_buf *name, const char *command)
+static void put_program(struct ctx_buf *name, const char *command)
 {
-	size_t n = strcspn(command, " ");
-	const char *slash = memrchr(command, '/', n);
+	size_t n;
+	const char *program = ctx_command_program(command, &n);
 
-	if (slash != NULL && slash + 1 < command + n) {
-		n -= (size_t)(slash + 1 - command);
-		command = slash + 1;
-	}
-	ctx_buf_put(name, command, n);
+	ctx_buf_put(name, program, n);
 }
 
 /* Appends the name with "*" for each number: worker-17 and worker-2 are worker-*. */
@@ -252,7 +251,7 @@ static enum ctx_status add_threads(struct ctx_summary *summary, struct grouping 
 			continue;
 		ctx_buf_clear(&grouping->name);
 		if (summary->groups_are_commands)
-			put_command(&grouping->name, profile->processes[process].command);
+			put_program(&grouping->name, profile->processes[process].command);
 		else
 			put_pattern(&grouping->name, thread->name);
 		status = find_group(grouping, &id, err);

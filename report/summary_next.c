@@ -49,7 +49,10 @@ static void put_ms(struct ctx_buf *command, uint64_t ns)
 		ctx_buf_printf(command, ".%06" PRIu64, ns % 1000000);
 }
 
-/* "ctxan run.er -i 300:700 -t 12": what was selected is selected again. */
+/*
+ * "ctxan run.er -i 300:700 -t 12": the intervals and a few threads are selected again; other filters
+ * are not known as they were typed.
+ */
 static void put_begin(const struct ctx_report_selection *selection, struct ctx_buf *command)
 {
 	ctx_buf_put_text(command, "ctxan ");
@@ -101,7 +104,7 @@ static void put_command(const struct commands *commands, const char *rest, uint3
 static void put_waits(const struct commands *commands)
 {
 	const struct ctx_summary *summary = commands->summary;
-	const struct ctx_wait_row *first = &summary->waits.rows[summary->wait_order[0].index];
+	const struct ctx_wait_row *first = ctx_summary_first_wait(summary);
 
 	if (first->waker != NULL && first->caller != CTX_NONE)
 		put_command(commands, " -r wakers=", first->caller);
@@ -113,6 +116,7 @@ static void put_function(const struct commands *commands)
 	const struct ctx_summary *summary = commands->summary;
 	const struct ctx_hot_function *first = summary->functions.rows;
 	uint32_t function = first->function;
+
 	if (function >= summary->profile->n_functions)
 		return;
 	if (first->file != CTX_NONE)

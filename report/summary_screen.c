@@ -4,8 +4,6 @@
 #include "report/names.h"
 #include "report/part_cells.h"
 
-#include <string.h>
-
 void ctx_summary_end_line(struct ctx_summary_screen *screen)
 {
 	struct ctx_buf *line = &screen->line;
@@ -37,18 +35,6 @@ void ctx_summary_put_time(struct ctx_buf *line, uint64_t ns)
 		ctx_figure_fixed(text, ns, 1000 * 1000, 3);
 		ctx_buf_printf(line, "%s ms", text);
 	}
-}
-
-const char *ctx_summary_base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
-}
-
-const struct ctx_wait_row *ctx_summary_first_wait(const struct ctx_summary *summary)
-{
-	return summary->waits.n != 0 ? &summary->waits.rows[summary->wait_order[0].index] : NULL;
 }
 
 void ctx_summary_put_of(struct ctx_summary_screen *screen)

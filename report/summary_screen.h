@@ -47,12 +47,6 @@ void ctx_summary_put_time(struct ctx_buf *line, uint64_t ns);
  */
 const char *ctx_summary_name(struct ctx_summary_screen *screen, uint32_t function);
 
-/* The file of a path, without its directories. */
-const char *ctx_summary_base_name(const char *path);
-
-/* The most important wait; NULL: none. */
-const struct ctx_wait_row *ctx_summary_first_wait(const struct ctx_summary *summary);
-
 /* Appends " of CPU time", or the name of another first metric. */
 void ctx_summary_put_of(struct ctx_summary_screen *screen);
 

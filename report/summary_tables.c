@@ -66,7 +66,7 @@ static struct ctx_cell function_cell(struct ctx_summary_screen *screen, const st
 	if (row->function >= summary->profile->n_functions)
 		cell.link = 0;
 	cell.name = name;
-	if (row->callee != CTX_NONE && row->self < row->with_callees / 2) {
+	if (ctx_hot_function_calls(row)) {
 		cell.object = NULL;
 		cell.name = ctx_out_format(screen->out, screen->out->options->ascii ? "%s > %s" : "%s › %s",
 					   name, ctx_summary_name(screen, row->callee));
@@ -96,7 +96,7 @@ void ctx_summary_put_functions(struct ctx_summary_screen *screen)
 
 		if (row->file != CTX_NONE)
 			place = ctx_out_format(out, "%s:%" PRIu32,
-					       ctx_summary_base_name(functions->code->files[row->file].path),
+					       ctx_name_of_path(functions->code->files[row->file].path),
 					       row->line);
 		ctx_out_row(out, (struct ctx_cell[]){
 					 ctx_cell_name(ctx_out_format(out, "%c", 'A' + (int)i)),

@@ -5,12 +5,12 @@
  *	1.052 s | 0.47 of 2 CPUs busy | 4 threads | 493 samples
  *	First look: waits (mutex) in add_to_total, 20.3 % of thread time
  *	Where thread time went: 5.107 s in 5 threads
- *	  mutex              ███████████████████▏            61.2 %     1.909 s
- *	  on a CPU           █████                           15.8 %     0.493 s
- *	CPUs busy (of 2)     ▂▂▃▃▂▂▂▂▃▃▃▂▂▂▂▂▂▂▂▂▃▃▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂  1.052 s
- *	Waits ...  table
- *	Self ...   table
- *	Hottest path ...
+ *	  on a CPU           ███▎                             8.9 %     0.454 s
+ *	  mutex              ███████▎                        20.3 %     1.037 s
+ *	CPUs busy, of 2      ▂▂▃▃▂▂▂▂▃▃▃▂▂▂▂▂▂▂▂▂▃▃▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▏1.052 s
+ *	Top function         letters of the rows of the table of functions
+ *	tables: waits and functions (the more important first), commands or threads
+ *	Hottest path, or that of the first wait
  *	! warning
  *	Next: command
  *
@@ -141,7 +141,7 @@ static void put_function(struct ctx_summary_screen *screen, uint32_t function)
 	    screen->summary->profile->functions[function].kind == CTX_FUNCTION_ORDINARY)
 		return;
 	ctx_buf_put_text(&screen->line, " in ");
-	ctx_name_put_text(&screen->line, ctx_summary_base_name(cell.object), screen->out->options->ascii);
+	ctx_name_put_text(&screen->line, ctx_name_of_path(cell.object), screen->out->options->ascii);
 }
 
 static void put_place(struct ctx_summary_screen *screen, const struct ctx_hot_function *row)
@@ -151,7 +151,7 @@ static void put_place(struct ctx_summary_screen *screen, const struct ctx_hot_fu
 	if (row->file == CTX_NONE)
 		return;
 	ctx_buf_put_text(&screen->line, " (");
-	ctx_name_put_text(&screen->line, ctx_summary_base_name(functions->code->files[row->file].path),
+	ctx_name_put_text(&screen->line, ctx_name_of_path(functions->code->files[row->file].path),
 			  screen->out->options->ascii);
 	ctx_buf_printf(&screen->line, ":%" PRIu32 ")", row->line);
 }
@@ -195,7 +195,7 @@ static void put_first_look(struct ctx_summary_screen *screen)
 			       summary->cpus);
 	put_function(screen, first->function);
 	put_place(screen, first);
-	if (first->callee != CTX_NONE && first->self < first->with_callees / 2) {
+	if (ctx_hot_function_calls(first)) {
 		ctx_buf_put_text(line, screen->out->options->ascii ? " > " : " › ");
 		put_function(screen, first->callee);
 	}
@@ -242,7 +242,6 @@ static void put_path(struct ctx_summary_screen *screen, const struct path *path)
 {
 	const struct ctx_summary *summary = screen->summary;
 	struct ctx_fold_frame *frames CTX_AUTO_FREE = NULL;
-	char percent[CTX_FIGURE_MAX];
 	size_t n, first, used;
 
 	ctx_out_fail(screen->out, ctx_fold_path(&summary->fold, path->node, &frames, &n, NULL));
@@ -250,8 +249,9 @@ static void put_path(struct ctx_summary_screen *screen, const struct path *path)
 		return;
 	ctx_summary_put_blank(screen);
 	first = cut_path(summary, path, frames, &n);
-	ctx_figure_percent(percent, path->part, path->whole, 1);
-	ctx_buf_printf(&screen->line, "%s, %s %%: ", path->title, percent);
+	ctx_buf_printf(&screen->line, "%s, ", path->title);
+	put_percent(&screen->line, path->part, path->whole);
+	ctx_buf_put_text(&screen->line, ": ");
 	used = ctx_text_width((const char *)screen->line.bytes, screen->line.n);
 	ctx_fold_line(&screen->line, frames + first, n - first,
 		      &(struct ctx_fold_line_style){.width = screen->width - used,
@@ -317,8 +317,7 @@ static void take_missing(struct ctx_summary_screen *screen)
 	for (size_t i = 0; i < missing->n; i++) {
 		const char *path = screen->summary->profile->objects[missing->items[i].object].path;
 
-		ctx_buf_printf(&text, "%s%s (", i == 0 ? "missing binaries: " : ", ",
-			       ctx_summary_base_name(path));
+		ctx_buf_printf(&text, "%s%s (", i == 0 ? "missing binaries: " : ", ", ctx_name_of_path(path));
 		put_percent(&text, missing->items[i].samples, missing->all_samples);
 		ctx_buf_put_text(&text, i == 0 ? " of the samples)" : ")");
 	}

@@ -4,7 +4,6 @@
 #include "report/strip.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 #define LETTERS_LEAST 20u /* a letter is shown if it has one of so many columns */
 

@@ -23,7 +23,7 @@ static enum ctx_status add_waits(struct ctx_wait_table *table, const struct ctx_
 				 struct ctx_err *err)
 {
 	struct ctx_wait_place place =
-		ctx_wait_kinds_find(&table->kinds, (enum ctx_thread_state)waits->state, waits->stack);
+		ctx_wait_kinds_find(table->kinds, (enum ctx_thread_state)waits->state, waits->stack);
 	uint32_t *at = ctx_map64_place(&table->row_of, key_of(place, waits->state));
 	struct ctx_wait_row *row;
 
@@ -78,7 +78,7 @@ static size_t collect_ended(const struct ctx_wait_table *table, const struct ctx
 
 		if (name == NULL || !ctx_wakers_passes(table->profile, table->options, wakers[i].stack))
 			continue;
-		place = ctx_wait_kinds_find(&table->kinds, (enum ctx_thread_state)wakers[i].state,
+		place = ctx_wait_kinds_find(table->kinds, (enum ctx_thread_state)wakers[i].state,
 					    wakers[i].stack);
 		row = ctx_map64_get(&table->row_of, key_of(place, wakers[i].state));
 		if (row != CTX_MAP64_NONE)
@@ -132,18 +132,16 @@ static enum ctx_status fill(struct ctx_wait_table *table, struct ctx_report_sour
 }
 
 enum ctx_status ctx_wait_table_build(struct ctx_wait_table *table, struct ctx_report_source *source,
-				     const struct ctx_report_options *options, struct ctx_err *err)
+				     const struct ctx_report_options *options,
+				     const struct ctx_wait_kinds *kinds, struct ctx_err *err)
 {
-	enum ctx_status status;
-
-	*table = (struct ctx_wait_table){.profile = source->selection.profile, .options = options};
-	status = ctx_wait_kinds_init(&table->kinds, table->profile, err);
-	return status == CTX_OK ? fill(table, source, err) : status;
+	*table = (struct ctx_wait_table){
+		.profile = source->selection.profile, .options = options, .kinds = kinds};
+	return fill(table, source, err);
 }
 
 void ctx_wait_table_deinit(struct ctx_wait_table *table)
 {
-	ctx_wait_kinds_deinit(&table->kinds);
 	ctx_map64_deinit(&table->row_of);
 	free(table->rows);
 }

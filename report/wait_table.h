@@ -23,8 +23,8 @@ struct ctx_wait_row {
 struct ctx_wait_table {
 	const struct ctx_profile *profile;	  /* borrowed */
 	const struct ctx_report_options *options; /* borrowed: its function and subject are filters */
-	struct ctx_wait_kinds kinds;
-	struct ctx_map64 row_of; /* by caller, kind and state */
+	const struct ctx_wait_kinds *kinds;	  /* borrowed */
+	struct ctx_map64 row_of;		  /* by caller, kind and state */
 	struct ctx_wait_row *rows;
 	size_t n, cap;
 };
@@ -36,7 +36,7 @@ struct ctx_wait_table {
 CTX_MUST_CHECK enum ctx_status ctx_wait_table_build(struct ctx_wait_table *table,
 						    struct ctx_report_source *source,
 						    const struct ctx_report_options *options,
-						    struct ctx_err *err);
+						    const struct ctx_wait_kinds *kinds, struct ctx_err *err);
 void ctx_wait_table_deinit(struct ctx_wait_table *table);
 
 /* The name cell of a row's caller; "<Unknown>" if there is none. */

@@ -127,16 +127,20 @@ static enum ctx_status print(struct ctx_report_source *source, const struct ctx_
 	struct ctx_out_spec spec = {
 		.kind = &ctx_report_waits, .selection = &source->selection, .options = options};
 	struct ctx_wait_table table = {0};
+	struct ctx_wait_kinds kinds = {0};
 	size_t key;
 	enum ctx_status status = ctx_order_find("waits", options->sort, sort_keys, &key, err);
 
 	if (status == CTX_OK)
 		status = ctx_wakers_check(profile, options, err);
 	if (status == CTX_OK)
-		status = ctx_wait_table_build(&table, source, options, err);
+		status = ctx_wait_kinds_init(&kinds, profile, err);
+	if (status == CTX_OK)
+		status = ctx_wait_table_build(&table, source, options, &kinds, err);
 	if (status == CTX_OK)
 		status = put_page(&table, &spec, key, err);
 	ctx_wait_table_deinit(&table);
+	ctx_wait_kinds_deinit(&kinds);
 	return status;
 }
 

@@ -131,20 +131,23 @@ static int escape_digit(char c)
 }
 
 /*
- * Appends the text with \xHH converted to bytes, and a zero. \x00 is not converted: it must not end
+ * Appends `n` bytes of text with \xHH converted to bytes, and a zero. \x00 is not converted: it must not end
  * the text.
  */
-static void put_unescaped(struct ctx_buf *out, const char *text)
+static void put_unescaped(struct ctx_buf *out, const char *text, size_t n)
 {
-	while (*text != '\0') {
-		size_t plain = strcspn(text, "\\");
+	const char *end = text + n;
+
+	while (text < end) {
+		const char *escape = memchr(text, '\\', (size_t)(end - text));
+		size_t plain = escape != NULL ? (size_t)(escape - text) : (size_t)(end - text);
 		int high, low;
 
 		ctx_buf_put(out, text, plain);
 		text += plain;
-		if (*text == '\0')
+		if (text == end)
 			break;
-		high = text[1] == 'x' ? escape_digit(text[2]) : -1;
+		high = end - text >= 4 && text[1] == 'x' ? escape_digit(text[2]) : -1;
 		low = high >= 0 ? escape_digit(text[3]) : -1;
 		if (low >= 0 && high + low != 0) {
 			ctx_buf_put_u8(out, (uint8_t)(high << 4 | low));
@@ -186,10 +189,7 @@ static bool take_value(struct ctx_exp_lines *lines, const uint8_t **at, const ui
 	if (*at == end || **at != '"')
 		return false;
 	*ret_place = lines->values.n;
-	/* The line's own quote ends the text for a moment. */
-	*(uint8_t *)(uintptr_t)*at = '\0';
-	put_unescaped(&lines->values, (const char *)begin);
-	*(uint8_t *)(uintptr_t)*at = '"';
+	put_unescaped(&lines->values, (const char *)begin, (size_t)(*at - begin));
 	++*at;
 	return true;
 }
@@ -259,7 +259,8 @@ static enum ctx_status take_attributes(struct ctx_exp_lines *lines, const xmlNod
 		value = xmlNodeListGetString(lines->document, at->children, 1);
 		places[ret->n_attributes] = lines->values.n;
 		ret->attributes[ret->n_attributes++].name = (const char *)at->name;
-		put_unescaped(&lines->values, value != NULL ? (const char *)value : "");
+		put_unescaped(&lines->values, value != NULL ? (const char *)value : "",
+			      value != NULL ? strlen((const char *)value) : 0);
 		xmlFree(value);
 	}
 	for (size_t i = 0; i < ret->n_attributes && !lines->values.failed; i++)

@@ -2,8 +2,8 @@
  * Reads log.xml and map.xml. Each line is one element and parsed separately: damage affects its
  * line only.
  *
- * The parser is libxml2 without network, external entities or DTD: a line with a declaration ("<!")
- * is refused.
+ * Lines as recorders write them are parsed here, any other by libxml2 without network, external
+ * entities or DTD: a line with a declaration ("<!") is refused.
  */
 #ifndef CTX_FORMATS_EXPERIMENT_EXP_LINES_H
 #define CTX_FORMATS_EXPERIMENT_EXP_LINES_H
