@@ -58,7 +58,7 @@ static void put_begin(const struct ctx_report_selection *selection, struct ctx_b
 	ctx_buf_put_text(command, "ctxan ");
 	put_word(command, selection->path);
 	for (size_t i = 0; i < selection->n_intervals && !ctx_head_is_whole_run(selection); i++) {
-		ctx_buf_put_text(command, i == 0 ? " -i " : ",");
+		ctx_buf_put_text(command, " -i ");
 		put_ms(command, selection->intervals[i].begin_ns);
 		ctx_buf_put_u8(command, ':');
 		put_ms(command, selection->intervals[i].end_ns);

@@ -34,6 +34,12 @@ for recording in states.lock_convoy/lock_convoy.er recordings.phases/phases.er; 
 		sh -c "$command" >out.txt 2>err.txt || fail "$command: $(cat err.txt)"
 	done <commands.txt
 done
+# Several intervals are several options.
+ctxan -q recordings.phases/phases.er -r summary --format json -i 100:200 -i 300:400 | jq -r '.rows[0].next[]' >commands.txt
+grep -vq ' -i 100:200 -i 300:400 ' commands.txt && fail "two intervals: $(cat commands.txt)"
+while read -r command; do
+	sh -c "$command" >out.txt 2>err.txt || fail "$command: $(cat err.txt)"
+done <commands.txt
 # Without a report it is what ctxan prints.
 ctxan -q recordings.phases/phases.er >default.txt
 ctxan -q recordings.phases/phases.er -r summary >summary.txt
