@@ -689,14 +689,15 @@ static void assert_wakers(const struct world *world, const struct ctx_selection 
 		want.waits = want.wait_ns = want.wait_max_ns = want.delay_ns = want.delay_max_ns = 0;
 		for (size_t i = 0; i < world->n_waits; i++) {
 			const struct ctx_wakeup *wait = &world->waits[i];
-			uint64_t part = waited(world, selection, wait);
-			uint64_t delay = inside(selection, wait->time_ns, wait->delay_ns);
+			uint64_t part, delay;
 
 			if (wait->thread != want.thread || wait->state != want.state ||
 			    wait->stack != want.stack || wait->waker != want.waker ||
 			    wait->external_waker != want.external_waker ||
 			    wait->waker_stack != want.waker_stack)
 				continue;
+			part = waited(world, selection, wait);
+			delay = inside(selection, wait->time_ns, wait->delay_ns);
 			if (part == 0 && !at_once(selection, wait))
 				continue;
 			want.waits++;

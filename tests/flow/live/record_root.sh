@@ -27,16 +27,14 @@ fi
 
 # A full disk: the target runs on, what is on disk is used, nothing crashes.
 if mkdir small && mount -t tmpfs -o size=64k tmpfs small 2>mount.err; then
-	timeout 300 ctxrec -F 4999 -o small/full.er -- sh -c "$spin; $spin; $spin; $spin; echo done >ran" 2>full.err
+	timeout 300 ctxrec -F 4999 -o small/full.er -- sh -c "$spin; $spin; $spin; $spin; echo done >ran; exit 5" 2>full.err
+	status=$?
 	[ -e ran ] || fail "full disk: the target did not run to its end"
 	grep -qi 'space' full.err || fail "full disk: not said: $(cat full.err)"
 	grep -q 'recording failed' full.err || fail "full disk: that recording failed is not said: $(cat full.err)"
 	ctxan -q small/full.er --db full.db -r header >full.txt || fail "full disk: report"
 	grep -q 'recording failed [0-9.]* s after its begin: .*No space left' full.txt || fail "full disk: the experiment does not say what happened and when: $(cat full.txt)"
 	# The target's status is kept, with --fail it is 2.
-	rm -rf small/full.er
-	ctxrec -F 4999 -o small/full.er -- sh -c "$spin; $spin; $spin; $spin; exit 5" 2>full.err
-	status=$?
 	[ $status = 5 ] || fail "full disk: exit status $status instead of the target's"
 	rm -rf small/full.er
 	ctxrec --fail -F 4999 -o small/full.er -- sh -c "$spin; $spin; $spin; $spin; exit 5" 2>full.err
