@@ -311,7 +311,7 @@ static enum ctx_status generate(const struct settings *settings, struct ctx_err 
 	for (uint32_t i = 0; status == CTX_OK && i < settings->load.threads; i++)
 		status = ctx_exp_thread_start(
 			writer,
-			&(struct ctx_exp_thread){number, 1000 + i, thread_name(settings, i), START_NS},
+			&(struct ctx_exp_thread){number, 1000 + i, thread_name(settings, i), START_NS, 0},
 			&threads[i], err);
 	if (status == CTX_OK)
 		status = write_samples(writer, settings, threads, number, err);

@@ -56,7 +56,7 @@ bool ctx_credentials_read(int64_t pid, struct ctx_credentials *ret)
 {
 	struct ctx_credentials credentials = {0};
 	struct ctx_buf text = {0};
-	bool is_read = ctx_procfs_status(pid, &text, NULL) == CTX_OK &&
+	bool is_read = ctx_procfs_text(pid, "status", &text, NULL) == CTX_OK &&
 		       file_system_id((const char *)text.bytes, "Uid", &credentials.uid) &&
 		       file_system_id((const char *)text.bytes, "Gid", &credentials.gid);
 	if (is_read) {

@@ -500,7 +500,7 @@ static int64_t inner_pid_of(int64_t pid)
 	struct ctx_buf text = {0};
 	int64_t inner = pid;
 
-	if (ctx_procfs_status(pid, &text, NULL) == CTX_OK) {
+	if (ctx_procfs_text(pid, "status", &text, NULL) == CTX_OK) {
 		const char *line = strstr((const char *)text.bytes, "\nNSpid:");
 		const char *end = line != NULL ? strchr(line + 1, '\n') : NULL;
 

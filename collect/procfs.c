@@ -216,7 +216,7 @@ static uint64_t value_of(const char *text, const char *key)
 	return 0;
 }
 
-static enum ctx_status read_text(int64_t pid, const char *file, struct ctx_buf *out, struct ctx_err *err)
+enum ctx_status ctx_procfs_text(int64_t pid, const char *file, struct ctx_buf *out, struct ctx_err *err)
 {
 	char path[PATH_BYTES];
 	enum ctx_status status;
@@ -258,7 +258,7 @@ static void add_switches(int64_t pid, struct ctx_buf *buf, struct ctx_usage_info
 	if (ctx_procfs_tids(pid, &tids, NULL) == CTX_OK) {
 		for (size_t i = 0; i < tids.n && i < 64; i++) {
 			snprintf(file, sizeof(file), "task/%" PRId64 "/status", tids.items[i]);
-			if (read_text(pid, file, buf, NULL) != CTX_OK)
+			if (ctx_procfs_text(pid, file, buf, NULL) != CTX_OK)
 				continue;
 			usage->voluntary_switches += value_of((char *)buf->bytes, "voluntary_ctxt_switches");
 			usage->involuntary_switches +=
@@ -272,22 +272,17 @@ enum ctx_status ctx_procfs_usage(int64_t pid, struct ctx_usage_info *ret, struct
 {
 	struct ctx_buf buf __attribute__((cleanup(buf_cleanup))) = {0};
 	struct ctx_usage_info usage = {0};
-	enum ctx_status status = read_text(pid, "stat", &buf, err);
+	enum ctx_status status = ctx_procfs_text(pid, "stat", &buf, err);
 
 	if (status != CTX_OK)
 		return status;
 	if (!parse_stat((char *)buf.bytes, &usage))
 		return ctx_err_set(err, CTX_E_FORMAT, "/proc/%" PRId64 "/stat is not understood", pid);
 	add_switches(pid, &buf, &usage);
-	if (read_text(pid, "io", &buf, NULL) == CTX_OK) {
+	if (ctx_procfs_text(pid, "io", &buf, NULL) == CTX_OK) {
 		usage.read_bytes = value_of((char *)buf.bytes, "rchar");
 		usage.write_bytes = value_of((char *)buf.bytes, "wchar");
 	}
 	*ret = usage;
 	return CTX_OK;
-}
-
-enum ctx_status ctx_procfs_status(int64_t pid, struct ctx_buf *out, struct ctx_err *err)
-{
-	return read_text(pid, "status", out, err);
 }

@@ -58,7 +58,8 @@ CTX_MUST_CHECK enum ctx_status ctx_procfs_maps(int64_t pid, struct ctx_buf *out,
 /* Fills all but time_ns and process. Values that this user may not read (io of others) stay 0. */
 CTX_MUST_CHECK enum ctx_status ctx_procfs_usage(int64_t pid, struct ctx_usage_info *ret, struct ctx_err *err);
 
-/* Appends /proc/PID/status and a zero byte. */
-CTX_MUST_CHECK enum ctx_status ctx_procfs_status(int64_t pid, struct ctx_buf *out, struct ctx_err *err);
+/* Replaces `out` by the text of /proc/PID/`file` and a zero byte. */
+CTX_MUST_CHECK enum ctx_status ctx_procfs_text(int64_t pid, const char *file, struct ctx_buf *out,
+					       struct ctx_err *err);
 
 #endif

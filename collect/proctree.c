@@ -7,6 +7,7 @@
 
 #include "base/map64.h"
 #include "base/mem.h"
+#include "collect/namespaces.h"
 #include "collect/procfs.h"
 #include "formats/experiment/exp_archive.h"
 #include "model/jit_code.h"
@@ -34,6 +35,7 @@ struct process {
 	char name[NAME_BYTES];
 	char *command; /* owned */
 	struct ctx_mapper mapper;
+	struct ctx_namespaces namespaces;
 	uint64_t looked_ns; /* when /proc was read: older records are already reflected */
 	struct thread *threads;
 	struct process *previous, *next; /* in the order in which they were started */
@@ -148,6 +150,13 @@ static void drop_thread(struct ctx_proctree *tree, struct thread *thread)
 	free(thread);
 }
 
+static void free_process(struct process *process)
+{
+	ctx_namespaces_deinit(&process->namespaces);
+	free(process->command);
+	free(process);
+}
+
 static void drop_process(struct ctx_proctree *tree, struct process *process)
 {
 	while (process->threads != NULL)
@@ -155,8 +164,7 @@ static void drop_process(struct ctx_proctree *tree, struct process *process)
 	take_out(&tree->by_pid, process->pid);
 	*(process->previous != NULL ? &process->previous->next : &tree->processes) = process->next;
 	*(process->next != NULL ? &process->next->previous : &tree->last_process) = process->previous;
-	free(process->command);
-	free(process);
+	free_process(process);
 }
 
 void ctx_proctree_destroy(struct ctx_proctree *tree)
@@ -211,32 +219,69 @@ static enum ctx_status end_process(struct ctx_proctree *tree, struct process *pr
 	return ctx_exp_process_exit(tree->writer, number, &(struct ctx_exp_exit){time_ns, false, 0}, err);
 }
 
+/* A process that begins. */
+struct image {
+	struct ctx_exp_process start;
+	const char *name;
+	struct ctx_namespaces namespaces; /* start_process takes them, whether it succeeds or not */
+};
+
+/* NULL: no memory. */
+static struct process *new_process(struct image *image, struct ctx_err *err)
+{
+	struct process *process = ctx_calloc(1, sizeof(*process));
+	char *command = ctx_memdup0(image->start.command, strlen(image->start.command));
+
+	if (process == NULL || command == NULL) {
+		free(process);
+		free(command);
+		(void)ctx_err_nomem(err);
+		return NULL;
+	}
+	process->pid = process->mapper.pid = image->start.pid;
+	process->command = command;
+	process->namespaces = image->namespaces;
+	image->namespaces = (struct ctx_namespaces){0};
+	snprintf(process->name, sizeof(process->name), "%s", image->name);
+	return process;
+}
+
+/* Of a process or image that has just begun: where it is. */
+static enum ctx_status look_at_namespaces(struct image *image, struct ctx_err *err)
+{
+	bool moved;
+	enum ctx_status status = ctx_namespaces_look(image->start.pid, &image->namespaces, &moved, err);
+
+	if (status != CTX_OK) {
+		ctx_namespaces_deinit(&image->namespaces);
+		return status;
+	}
+	image->start.inner_pid = image->namespaces.inner_pid;
+	image->start.cgroup = moved ? image->namespaces.cgroup : NULL;
+	return CTX_OK;
+}
+
 /*
  * Removes a pid (below: a tid) whose number was reused: its owner has called exec, or its exit
  * record was lost.
  */
-static enum ctx_status start_process(struct ctx_proctree *tree, const struct ctx_exp_process *start,
-				     const char *name, struct process **ret, struct ctx_err *err)
+static enum ctx_status start_process(struct ctx_proctree *tree, struct image *image, struct process **ret,
+				     struct ctx_err *err)
 {
+	const struct ctx_exp_process *start = &image->start;
 	struct process *process = find_process(tree, start->pid);
-	enum ctx_status status;
+	enum ctx_status status = CTX_OK;
 
-	if (process != NULL) {
+	if (process != NULL)
 		status = end_process(tree, process, start->time_ns, err);
-		if (status != CTX_OK)
-			return status;
+	process = status == CTX_OK ? new_process(image, err) : NULL;
+	if (process == NULL) {
+		ctx_namespaces_deinit(&image->namespaces);
+		return status != CTX_OK ? status : CTX_E_NOMEM;
 	}
-	process = ctx_calloc(1, sizeof(*process));
-	if (process == NULL)
-		return ctx_err_nomem(err);
-	process->pid = process->mapper.pid = start->pid;
-	snprintf(process->name, sizeof(process->name), "%s", name);
-	process->command = ctx_memdup0(start->command, strlen(start->command));
-	status = process->command != NULL ? add(&tree->by_pid, process->pid, process, err)
-					  : ctx_err_nomem(err);
+	status = add(&tree->by_pid, process->pid, process, err);
 	if (status != CTX_OK) {
-		free(process->command);
-		free(process);
+		free_process(process);
 		return status;
 	}
 	process->previous = tree->last_process;
@@ -279,6 +324,7 @@ static enum ctx_status start_thread(struct ctx_proctree *tree, struct process *p
 		thread->next->previous = thread;
 	process->threads = thread;
 	start.process = process->number;
+	start.inner_tid = ctx_namespaces_inner_tid(&process->namespaces, process->pid, start.tid);
 	status = ctx_exp_thread_start(tree->writer, &start, &thread->number, err);
 	if (status != CTX_OK) {
 		drop_thread(tree, thread);
@@ -292,14 +338,17 @@ static enum ctx_status start_thread(struct ctx_proctree *tree, struct process *p
 enum ctx_status ctx_proctree_add_root_process(struct ctx_proctree *tree, int64_t pid, const char *command,
 					      uint64_t time_ns, struct ctx_err *err)
 {
-	struct ctx_exp_process start = {.origin = CTX_EXP_ROOT_PROCESS,
+	struct image image = {.start = {.origin = CTX_EXP_ROOT_PROCESS,
 					.parent = CTX_NONE,
 					.pid = pid,
 					.command = command,
-					.time_ns = time_ns};
+					.time_ns = time_ns},
+			      .name = ""};
 	struct process *process;
-	enum ctx_status status = start_process(tree, &start, "", &process, err);
+	enum ctx_status status = look_at_namespaces(&image, err);
 
+	if (status == CTX_OK)
+		status = start_process(tree, &image, &process, err);
 	if (status != CTX_OK)
 		return status;
 	tree->root_process_pid = pid;
@@ -424,11 +473,12 @@ static enum ctx_status start_present(struct ctx_proctree *tree, int64_t pid, uin
 {
 	struct ctx_buf command = {0};
 	char name[NAME_BYTES] = "";
-	struct ctx_exp_process start = {.origin = CTX_EXP_PRESENT,
+	struct image image = {.start = {.origin = CTX_EXP_PRESENT,
 					.parent = CTX_NONE,
 					.pid = pid,
 					.command = name,
-					.time_ns = time_ns};
+					.time_ns = time_ns},
+			      .name = name};
 	struct process *process = NULL;
 	enum ctx_status status;
 
@@ -437,8 +487,10 @@ static enum ctx_status start_present(struct ctx_proctree *tree, int64_t pid, uin
 	else if (ctx_procfs_comm(pid, 0, name, sizeof(name), NULL) != CTX_OK)
 		snprintf(name, sizeof(name), "<process %lld>", (long long)pid);
 	if (ctx_procfs_command(pid, &command, NULL) == CTX_OK && command.n > 0)
-		start.command = (const char *)command.bytes;
-	status = start_process(tree, &start, name, &process, err);
+		image.start.command = (const char *)command.bytes;
+	status = look_at_namespaces(&image, err);
+	if (status == CTX_OK)
+		status = start_process(tree, &image, &process, err);
 	if (status == CTX_OK)
 		ctx_mapped_files_see_user(tree->files, &process->mapper);
 	if (status == CTX_OK)
@@ -512,8 +564,8 @@ static enum ctx_status apply_fork(struct ctx_proctree *tree, const struct ctx_pe
 {
 	struct process *parent = find_process(tree, record->task.parent_pid);
 	struct thread *creator = find_thread(tree, record->task.parent_tid);
-	struct ctx_exp_process start = {
-		.origin = CTX_EXP_FORK, .pid = record->pid, .time_ns = record->time_ns, .parent = CTX_NONE};
+	struct image image = {
+		.start = {.origin = CTX_EXP_FORK, .pid = record->pid, .time_ns = record->time_ns}};
 	struct process *child = find_process(tree, record->pid);
 	struct ctx_exp_thread first = {.tid = record->tid, .time_ns = record->time_ns};
 	enum ctx_status status = CTX_OK;
@@ -528,16 +580,21 @@ static enum ctx_status apply_fork(struct ctx_proctree *tree, const struct ctx_pe
 	first.name = creator != NULL ? creator->name : parent->name;
 	if (record->pid == (uint32_t)record->task.parent_pid)
 		return start_thread(tree, parent, first, NULL, err);
-	start.parent = parent->number;
-	start.command = parent->command;
-	status = start_process(tree, &start, parent->name, &child, err);
+	image.start.parent = parent->number;
+	image.start.command = parent->command;
+	image.name = parent->name;
+	status = ctx_namespaces_fork(&parent->namespaces, record->pid, &image.namespaces, err);
+	image.start.inner_pid = image.namespaces.inner_pid;
+	if (status == CTX_OK)
+		status = start_process(tree, &image, &child, err);
 	if (status == CTX_OK) {
 		child->mapper.parent_pid = parent->pid;
 		child->mapper.user = parent->mapper.user;
 		status = start_thread(tree, child, first, NULL, err);
 	}
 	if (status == CTX_OK)
-		status = ctx_exp_fork_maps(tree->writer, start.parent, child->number, record->time_ns, err);
+		status = ctx_exp_fork_maps(tree->writer, image.start.parent, child->number, record->time_ns,
+					   err);
 	return status;
 }
 
@@ -562,24 +619,29 @@ static enum ctx_status apply_exec(struct ctx_proctree *tree, const struct ctx_pe
 				  struct ctx_err *err)
 {
 	struct process *old = find_process(tree, record->pid), *process;
-	struct ctx_exp_process start = {.origin = CTX_EXP_EXEC,
+	struct image image = {.start = {.origin = old != NULL ? CTX_EXP_EXEC : CTX_EXP_PRESENT,
 					.pid = record->pid,
 					.parent = old != NULL ? old->number : CTX_NONE,
-					.time_ns = record->time_ns};
+					.time_ns = record->time_ns},
+			      .name = record->comm};
 	struct ctx_exp_thread first = {.tid = record->tid, .name = record->comm, .time_ns = record->time_ns};
 	struct ctx_mapper mapper = old != NULL ? old->mapper : (struct ctx_mapper){.pid = record->pid};
 	struct ctx_buf command = {0};
 	enum ctx_status status = CTX_OK;
 
-	if (old == NULL)
-		start.origin = CTX_EXP_PRESENT;
 	command_of_exec(record->pid, record->comm, &command);
 	status = ctx_buf_check(&command, err);
 	if (status == CTX_OK) {
 		/* start_process ends the old image, which has the same pid. */
-		start.command = (const char *)command.bytes;
-		status = start_process(tree, &start, record->comm, &process, err);
+		image.start.command = (const char *)command.bytes;
+		if (old != NULL) {
+			image.namespaces = old->namespaces;
+			old->namespaces = (struct ctx_namespaces){0};
+		}
+		status = look_at_namespaces(&image, err);
 	}
+	if (status == CTX_OK)
+		status = start_process(tree, &image, &process, err);
 	if (status == CTX_OK)
 		process->mapper = mapper;
 	ctx_buf_deinit(&command);

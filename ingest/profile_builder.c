@@ -201,8 +201,13 @@ static enum ctx_status grow_processes(struct ctx_profile_builder *builder, uint3
 	if (status != CTX_OK)
 		return status;
 	while (profile->n_processes <= process) {
-		profile->processes[profile->n_processes++] = (struct ctx_process_info){
-			.parent = CTX_NONE, .pid = -1, .command = "", .lineage = "", .life = {0, UINT64_MAX}};
+		profile->processes[profile->n_processes++] =
+			(struct ctx_process_info){.parent = CTX_NONE,
+						  .pid = -1,
+						  .command = "",
+						  .lineage = "",
+						  .cgroup = "",
+						  .life = {0, UINT64_MAX}};
 	}
 	return CTX_OK;
 }
@@ -246,9 +251,13 @@ static enum ctx_status on_process(struct ctx_profile_builder *builder, const str
 	process->parent = event->process_start.parent;
 	process->pid = event->process_start.pid;
 	process->life.begin_ns = event->time_ns;
+	process->inner_pid = event->process_start.inner_pid;
 	status = keep(builder, event->process_start.command, &process->command, err);
-	return status == CTX_OK ? keep(builder, event->process_start.lineage, &process->lineage, err)
-				: status;
+	if (status == CTX_OK)
+		status = keep(builder, event->process_start.lineage, &process->lineage, err);
+	if (status == CTX_OK && event->process_start.cgroup != NULL)
+		status = keep(builder, event->process_start.cgroup, &process->cgroup, err);
+	return status;
 }
 
 static enum ctx_status on_thread(struct ctx_profile_builder *builder, const struct ctx_event *event,
@@ -271,6 +280,7 @@ static enum ctx_status on_thread(struct ctx_profile_builder *builder, const stru
 	builder->thread_known[event->thread] = true;
 	thread->process = event->process;
 	thread->tid = event->thread_start.tid;
+	thread->inner_tid = event->thread_start.inner_tid;
 	thread->life.begin_ns = event->time_ns;
 	return keep(builder, event->thread_start.name, &thread->name, err);
 }

@@ -165,6 +165,8 @@ struct ctx_event_process_start {
 	uint32_t parent; /* process number, CTX_NONE */
 	const char *command;
 	const char *lineage;
+	const char *cgroup; /* NULL unknown */
+	int64_t inner_pid;  /* in its own pid namespace; 0: none of its own, or unknown */
 };
 
 struct ctx_event_process_exit {
@@ -174,6 +176,7 @@ struct ctx_event_process_exit {
 
 struct ctx_event_thread_start {
 	int64_t tid;
+	int64_t inner_tid; /* as inner_pid */
 	const char *name;
 };
 

@@ -57,6 +57,8 @@ struct ctx_process_info {
 	bool has_exit_status;
 	const char *command; /* command line, or the name if that is unknown */
 	const char *lineage; /* "" for the root process, "_f1", "_f1_x1", ... */
+	const char *cgroup;  /* control group, "/system.slice/x.service"; "" unknown */
+	int64_t inner_pid;   /* in its own pid namespace, where that is not the recorder's; 0 none */
 	struct ctx_interval life;
 	uint64_t samples;
 	uint64_t weight; /* of metric 0 */
@@ -65,6 +67,7 @@ struct ctx_process_info {
 struct ctx_thread_info {
 	uint32_t process; /* process id */
 	int64_t tid;
+	int64_t inner_tid; /* as inner_pid; 0 none */
 	const char *name;
 	struct ctx_interval life; /* a thread is (tid, life), never tid alone */
 	uint64_t samples;

@@ -1,6 +1,7 @@
 #include "query/id_lists.h"
 
 #include "base/mem.h"
+#include "model/container.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -66,6 +67,17 @@ static bool is_program(const char *command, const char *term)
 	return strlen(term) == n && strncmp(name, term, n) == 0;
 }
 
+/* A pattern of the path, or the container's name or short id. */
+static bool is_in_cgroup(const struct ctx_process_info *process, const char *term)
+{
+	char container[CTX_CONTAINER_NAME];
+
+	if (process->cgroup == NULL || process->cgroup[0] == '\0')
+		return false;
+	return fnmatch(term, process->cgroup, 0) == 0 ||
+	       (ctx_container_of_cgroup(process->cgroup, container) && strcmp(term, container) == 0);
+}
+
 static bool matches(const struct entities *entities, const struct ctx_profile *profile, uint32_t i,
 		    const char *term)
 {
@@ -82,6 +94,8 @@ static bool matches(const struct entities *entities, const struct ctx_profile *p
 		return (int64_t)first == entities->id(profile, i);
 	if (strncmp(term, entities->id_prefix, prefix) == 0)
 		return strtoll(term + prefix, NULL, 10) == entities->id(profile, i);
+	if (entities->name == process_name && strncmp(term, "cgroup:", 7) == 0)
+		return is_in_cgroup(&profile->processes[i], term + 7);
 	return strcmp(term, entities->name(profile, i)) == 0 ||
 	       fnmatch(term, entities->name(profile, i), 0) == 0 ||
 	       (entities->name == process_name && is_program(process_name(profile, i), term));

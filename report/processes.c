@@ -1,4 +1,5 @@
 #include "base/mem.h"
+#include "report/cgroup_cells.h"
 #include "report/kinds.h"
 #include "report/order.h"
 #include "report/out.h"
@@ -6,19 +7,24 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
+
+#define INNER_COLUMN 2u /* with a heading where a process has such an id */
 
 static const struct ctx_column columns[] = {
 	{NULL, "No", CTX_STYLE_COUNT}, /* what --process takes */
-	{"process", "PID", CTX_STYLE_COUNT},	{"parent", "Parent", CTX_STYLE_COUNT},
-	{NULL, "Begin ms", CTX_STYLE_TIME},	{NULL, "End ms", CTX_STYLE_TIME},
-	{NULL, "Exit", CTX_STYLE_COUNT},	{NULL, "Samples", CTX_STYLE_COUNT},
-	{NULL, "Weight", CTX_STYLE_WEIGHT},	{NULL, "%", CTX_STYLE_PERCENT},
-	{"command", "Command", CTX_STYLE_NAME}, {"begin", NULL, CTX_STYLE_TIME},
-	{"end", NULL, CTX_STYLE_TIME},		{"exit_status", NULL, CTX_STYLE_COUNT},
-	{"samples", NULL, CTX_STYLE_COUNT},	{"weight", NULL, CTX_STYLE_WEIGHT},
-	{"lineage", NULL, CTX_STYLE_NAME},	{"process_id", NULL, CTX_STYLE_COUNT},
-	{"parent_id", NULL, CTX_STYLE_COUNT},
+	{"process", "PID", CTX_STYLE_COUNT},	[INNER_COLUMN] = {NULL, NULL, CTX_STYLE_COUNT},
+	{"parent", "Parent", CTX_STYLE_COUNT},	{NULL, "Begin ms", CTX_STYLE_TIME},
+	{NULL, "End ms", CTX_STYLE_TIME},	{NULL, "Exit", CTX_STYLE_COUNT},
+	{NULL, "Samples", CTX_STYLE_COUNT},	{NULL, "Weight", CTX_STYLE_WEIGHT},
+	{NULL, "%", CTX_STYLE_PERCENT},		{"command", "Command", CTX_STYLE_NAME},
+	{"begin", NULL, CTX_STYLE_TIME},	{"end", NULL, CTX_STYLE_TIME},
+	{"exit_status", NULL, CTX_STYLE_COUNT}, {"samples", NULL, CTX_STYLE_COUNT},
+	{"weight", NULL, CTX_STYLE_WEIGHT},	{"lineage", NULL, CTX_STYLE_NAME},
+	{"process_id", NULL, CTX_STYLE_COUNT},	{"parent_id", NULL, CTX_STYLE_COUNT},
+	{"inner_pid", NULL, CTX_STYLE_COUNT},	{"cgroup", NULL, CTX_STYLE_NAME},
+	{"container", NULL, CTX_STYLE_NAME},
 };
 
 static const char *const sort_keys[] = {"weight",  "samples", "begin",	    "end",
@@ -39,6 +45,7 @@ struct use {
 /* What is shown, by image. */
 struct page {
 	const struct ctx_profile *profile;
+	bool tells_cgroups;	      /* commands in text have their control group */
 	struct use *uses;	      /* owned, as below: of the image */
 	struct use *sums;	      /* first images: of the process */
 	uint32_t *next;		      /* the next image of the process; CTX_NONE */
@@ -104,6 +111,7 @@ static void put_row(const struct page *page, struct ctx_out *out, uint32_t first
 	struct ctx_cell cells[CTX_COUNT_OF(columns)] = {
 		number != CTX_NONE ? ctx_cell_number(number) : ctx_cell_name(NULL),
 		ctx_cell_signed(begin->pid),
+		ctx_inner_id_cell(end->inner_pid),
 		ctx_pid_cell(profile, begin->parent),
 		ctx_cell_number(begin->life.begin_ns),
 		ctx_cell_number(end->life.end_ns),
@@ -111,7 +119,7 @@ static void put_row(const struct page *page, struct ctx_out *out, uint32_t first
 		ctx_cell_number(sum->samples),
 		ctx_cell_number(sum->weight),
 		ctx_cell_number(sum->weight),
-		ctx_cell_name(end->command),
+		ctx_cgroup_command_cell(out, end, page->tells_cgroups),
 		ctx_cell_number(begin->life.begin_ns),
 		ctx_cell_number(end->life.end_ns),
 		exit_cell(end),
@@ -120,6 +128,9 @@ static void put_row(const struct page *page, struct ctx_out *out, uint32_t first
 		ctx_cell_name(end->lineage),
 		ctx_cell_number(first),
 		parent_cell(page, begin->parent),
+		ctx_inner_id_cell(end->inner_pid),
+		ctx_cgroup_cell(end),
+		ctx_container_cell(out, end),
 	};
 
 	ctx_out_row_begin(out, cells);
@@ -134,12 +145,12 @@ static void put_image_row(const struct page *page, struct ctx_out *out, uint32_t
 	const struct use *use = &page->uses[i];
 	struct ctx_cell cells[CTX_COUNT_OF(columns)] = {
 		[0] = ctx_cell_number(i),
-		[3] = ctx_cell_number(info->life.begin_ns),
-		[4] = ctx_cell_number(info->life.end_ns),
-		[6] = ctx_cell_number(use->samples),
-		[7] = ctx_cell_number(use->weight),
+		[4] = ctx_cell_number(info->life.begin_ns),
+		[5] = ctx_cell_number(info->life.end_ns),
+		[7] = ctx_cell_number(use->samples),
 		[8] = ctx_cell_number(use->weight),
-		[9] = ctx_cell_name(ctx_out_format(out, "  %s", info->command)),
+		[9] = ctx_cell_number(use->weight),
+		[10] = ctx_cell_name(ctx_out_format(out, "  %s", info->command)),
 	};
 
 	ctx_out_row(out, cells);
@@ -229,7 +240,8 @@ static void join_images(struct page *page, size_t key)
 static enum ctx_status put_page(const struct ctx_out_spec *spec, const struct ctx_report_thread_sums *sums,
 				size_t key, struct ctx_err *err)
 {
-	struct page page = {.profile = spec->selection->profile};
+	const struct ctx_profile *profile = spec->selection->profile;
+	struct page page = {.profile = profile, .tells_cgroups = ctx_cgroup_columns(profile).cgroups};
 	uint32_t n = page.profile->n_processes, limit = spec->options->limit;
 	struct ctx_out out;
 
@@ -263,6 +275,7 @@ static enum ctx_status print(struct ctx_report_source *source, const struct ctx_
 {
 	struct ctx_out_spec spec = {
 		.kind = &ctx_report_processes, .selection = &source->selection, .options = options};
+	struct ctx_column shown[CTX_COUNT_OF(columns)];
 	struct ctx_report_thread_sums sums;
 	size_t key;
 	enum ctx_status status = ctx_order_find("processes", options->sort, sort_keys, &key, err);
@@ -271,6 +284,10 @@ static enum ctx_status print(struct ctx_report_source *source, const struct ctx_
 		status = source->thread_sums(source, &sums, err);
 	if (status != CTX_OK)
 		return status;
+	memcpy(shown, columns, sizeof(columns));
+	shown[INNER_COLUMN].title = ctx_cgroup_columns(source->selection.profile).inner_ids ? "Inner" : NULL;
+	spec.columns = shown;
+	spec.n_columns = CTX_COUNT_OF(shown);
 	spec.totals = ctx_totals_of_threads(spec.selection, &sums);
 	spec.omitted = sums.omitted;
 	return put_page(&spec, &sums, key, err);

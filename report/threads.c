@@ -1,18 +1,32 @@
 #include "base/mem.h"
+#include "report/cgroup_cells.h"
 #include "report/kinds.h"
 #include "report/order.h"
 #include "report/out.h"
 #include "report/part_cells.h"
 
+#include <string.h>
+
+#define INNER_COLUMN 3u /* with a heading where a thread has such an id */
+
 static const struct ctx_column columns[] = {
 	{NULL, "No", CTX_STYLE_COUNT}, /* what --thread takes */
-	{"process", "PID", CTX_STYLE_COUNT},   {"thread", "TID", CTX_STYLE_COUNT},
-	{NULL, "Begin ms", CTX_STYLE_TIME},    {NULL, "End ms", CTX_STYLE_TIME},
-	{NULL, "Samples", CTX_STYLE_COUNT},    {NULL, "Weight", CTX_STYLE_WEIGHT},
-	{NULL, "%", CTX_STYLE_PERCENT},	       {"name", "Name", CTX_STYLE_NAME},
-	{"begin", NULL, CTX_STYLE_TIME},       {"end", NULL, CTX_STYLE_TIME},
-	{"samples", NULL, CTX_STYLE_COUNT},    {"weight", NULL, CTX_STYLE_WEIGHT},
-	{"process_id", NULL, CTX_STYLE_COUNT}, {"thread_id", NULL, CTX_STYLE_COUNT},
+	{"process", "PID", CTX_STYLE_COUNT},
+	{"thread", "TID", CTX_STYLE_COUNT},
+	[INNER_COLUMN] = {NULL, NULL, CTX_STYLE_COUNT},
+	{NULL, "Begin ms", CTX_STYLE_TIME},
+	{NULL, "End ms", CTX_STYLE_TIME},
+	{NULL, "Samples", CTX_STYLE_COUNT},
+	{NULL, "Weight", CTX_STYLE_WEIGHT},
+	{NULL, "%", CTX_STYLE_PERCENT},
+	{"name", "Name", CTX_STYLE_NAME},
+	{"begin", NULL, CTX_STYLE_TIME},
+	{"end", NULL, CTX_STYLE_TIME},
+	{"samples", NULL, CTX_STYLE_COUNT},
+	{"weight", NULL, CTX_STYLE_WEIGHT},
+	{"process_id", NULL, CTX_STYLE_COUNT},
+	{"thread_id", NULL, CTX_STYLE_COUNT},
+	{"inner_tid", NULL, CTX_STYLE_COUNT},
 };
 
 static const char *const sort_keys[] = {"weight", "samples", "begin",  "end",
@@ -45,6 +59,7 @@ static void put_row(const struct page *page, uint32_t thread)
 		ctx_cell_number(thread),
 		ctx_pid_cell(profile, info->process),
 		ctx_cell_signed(info->tid),
+		ctx_inner_id_cell(info->inner_tid),
 		ctx_cell_number(info->life.begin_ns),
 		ctx_cell_number(info->life.end_ns),
 		ctx_cell_number(samples),
@@ -57,6 +72,7 @@ static void put_row(const struct page *page, uint32_t thread)
 		ctx_cell_number(weight),
 		ctx_cell_number(info->process),
 		ctx_cell_number(thread),
+		ctx_inner_id_cell(info->inner_tid),
 	};
 
 	ctx_out_row(page->out, cells);
@@ -123,6 +139,7 @@ static enum ctx_status print(struct ctx_report_source *source, const struct ctx_
 	struct ctx_out_spec spec = {
 		.kind = &ctx_report_threads, .selection = &source->selection, .options = options};
 	struct page page = {.selection = &source->selection};
+	struct ctx_column shown[CTX_COUNT_OF(columns)];
 	struct ctx_report_parts parts;
 	size_t key;
 	enum ctx_status status = ctx_order_find("threads", options->sort, sort_keys, &key, err);
@@ -136,6 +153,11 @@ static enum ctx_status print(struct ctx_report_source *source, const struct ctx_
 	if (status != CTX_OK)
 		return status;
 	ctx_out_spec_parts(&spec, &parts);
+	memcpy(shown, columns, sizeof(columns));
+	if (ctx_cgroup_columns(source->selection.profile).inner_ids)
+		shown[INNER_COLUMN].title = "Inner";
+	spec.columns = shown;
+	spec.n_columns = CTX_COUNT_OF(shown);
 	return put_page(&page, &spec, key, err);
 }
 

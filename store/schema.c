@@ -19,10 +19,11 @@ static const struct {
 	{"traced_file", "CREATE TABLE traced_file(id INTEGER PRIMARY KEY, name TEXT)"},
 	{"process", "CREATE TABLE process(id INTEGER PRIMARY KEY, parent INTEGER, pid INTEGER, exit_status "
 		    "INTEGER, command TEXT, "
-		    "lineage TEXT, begin_ns INTEGER, end_ns INTEGER, samples INTEGER, weight INTEGER)"},
+		    "lineage TEXT, begin_ns INTEGER, end_ns INTEGER, samples INTEGER, weight INTEGER, "
+		    "cgroup TEXT, inner_pid INTEGER)"},
 	{"thread", "CREATE TABLE thread(id INTEGER PRIMARY KEY, process INTEGER, tid INTEGER, name TEXT, "
 		   "begin_ns INTEGER, "
-		   "end_ns INTEGER, samples INTEGER, weight INTEGER)"},
+		   "end_ns INTEGER, samples INTEGER, weight INTEGER, inner_tid INTEGER)"},
 	{"load_object",
 	 "CREATE TABLE load_object(id INTEGER PRIMARY KEY, path TEXT, build_id TEXT, symbols TEXT)"},
 	{"mapping", "CREATE TABLE mapping(id INTEGER PRIMARY KEY, process INTEGER, object INTEGER, address "

@@ -64,6 +64,8 @@ static void bind_process(struct ctx_store_rows *rows, size_t i)
 	ctx_bind_u64(rows->stmt, 8, process->life.end_ns);
 	ctx_bind_u64(rows->stmt, 9, process->samples);
 	ctx_bind_u64(rows->stmt, 10, process->weight);
+	ctx_bind_text(rows->stmt, 11, process->cgroup != NULL ? process->cgroup : "");
+	sqlite3_bind_int64(rows->stmt, 12, process->inner_pid);
 }
 
 static void bind_thread(struct ctx_store_rows *rows, size_t i)
@@ -77,6 +79,7 @@ static void bind_thread(struct ctx_store_rows *rows, size_t i)
 	ctx_bind_u64(rows->stmt, 6, thread->life.end_ns);
 	ctx_bind_u64(rows->stmt, 7, thread->samples);
 	ctx_bind_u64(rows->stmt, 8, thread->weight);
+	sqlite3_bind_int64(rows->stmt, 9, thread->inner_tid);
 }
 
 static void bind_object(struct ctx_store_rows *rows, size_t i)
@@ -160,9 +163,9 @@ static enum ctx_status put_entities(struct ctx_store *store, const struct ctx_st
 		{"INSERT INTO outsider VALUES (?, ?)", profile->n_external_wakers,
 		 ctx_store_bind_external_waker},
 		{"INSERT INTO traced_file VALUES (?, ?)", profile->n_files, ctx_store_bind_traced_file},
-		{"INSERT INTO process VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", profile->n_processes,
+		{"INSERT INTO process VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", profile->n_processes,
 		 bind_process},
-		{"INSERT INTO thread VALUES (?, ?, ?, ?, ?, ?, ?, ?)", profile->n_threads, bind_thread},
+		{"INSERT INTO thread VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", profile->n_threads, bind_thread},
 		{"INSERT INTO load_object VALUES (?, ?, ?, ?)", profile->n_objects, bind_object},
 		{"INSERT INTO mapping VALUES (?, ?, ?, ?, ?, ?, ?, ?)", contents->n_mappings, bind_mapping},
 		{"INSERT INTO function VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", profile->n_functions,

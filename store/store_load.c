@@ -48,6 +48,8 @@ static enum ctx_status take_process(struct ctx_store_reader *reader, size_t i, s
 	item->life.end_ns = ctx_column_u64(reader->stmt, 7);
 	item->samples = ctx_column_u64(reader->stmt, 8);
 	item->weight = ctx_column_u64(reader->stmt, 9);
+	item->cgroup = ctx_store_reader_text(reader, 10);
+	item->inner_pid = sqlite3_column_int64(reader->stmt, 11);
 	profile->n_processes = (uint32_t)i + 1;
 	return CTX_OK;
 }
@@ -66,6 +68,7 @@ static enum ctx_status take_thread(struct ctx_store_reader *reader, size_t i, st
 	item->life.end_ns = ctx_column_u64(reader->stmt, 5);
 	item->samples = ctx_column_u64(reader->stmt, 6);
 	item->weight = ctx_column_u64(reader->stmt, 7);
+	item->inner_tid = sqlite3_column_int64(reader->stmt, 8);
 	profile->n_threads = (uint32_t)i + 1;
 	return CTX_OK;
 }

@@ -123,6 +123,8 @@ enum ctx_status ctx_exp_thread_start(struct ctx_exp_writer *writer, const struct
 	ctx_exp_xml_number(out, "thread", number);
 	ctx_exp_xml_number(out, "process", thread->process);
 	ctx_exp_xml_signed(out, "tid", thread->tid);
+	if (thread->inner_tid != 0)
+		ctx_exp_xml_signed(out, "inner-tid", thread->inner_tid);
 	ctx_exp_xml_attribute(out, "name", thread->name);
 	ctx_exp_describes(writer, out, before);
 	return ctx_exp_log_end(writer, err);

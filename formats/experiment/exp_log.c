@@ -160,6 +160,9 @@ static enum ctx_status read_process(struct ctx_exp_log *log, const struct ctx_ex
 	status = keep(log, ctx_exp_line_text(line, "command"), &row->command, err);
 	if (status == CTX_OK)
 		status = keep(log, ctx_exp_line_text(line, "lineage"), &row->lineage, err);
+	if (status == CTX_OK && ctx_exp_line_text(line, "cgroup") != NULL)
+		status = keep(log, ctx_exp_line_text(line, "cgroup"), &row->cgroup, err);
+	(void)ctx_exp_line_signed(line, "inner-pid", &row->inner_pid);
 	row->pid = pid;
 	row->parent_key = parent;
 	row->start_ns = entry->time_ns;
@@ -177,6 +180,7 @@ static enum ctx_status read_thread(struct ctx_exp_log *log, const struct ctx_exp
 	if (!ctx_exp_line_signed(line, "tid", &tid) || entry->process == CTX_NONE || row->known)
 		return CTX_E_FORMAT;
 	row->tid = tid;
+	(void)ctx_exp_line_signed(line, "inner-tid", &row->inner_tid);
 	row->process = entry->process;
 	row->start_ns = entry->time_ns;
 	row->known = true;

@@ -19,6 +19,8 @@ struct ctx_exp_process_row {
 	uint32_t parent_key; /* CTX_NONE */
 	int64_t pid;
 	const char *command, *lineage;
+	const char *cgroup; /* NULL: the parent's */
+	int64_t inner_pid;
 	uint64_t start_ns;
 	uint32_t n_maps;
 	bool known; /* described in the log */
@@ -28,7 +30,7 @@ struct ctx_exp_thread_row {
 	uint32_t key;
 	uint32_t number;
 	uint32_t process; /* row */
-	int64_t tid;
+	int64_t tid, inner_tid;
 	const char *name;
 	uint64_t start_ns;
 	bool known;

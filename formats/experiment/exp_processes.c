@@ -169,6 +169,10 @@ enum ctx_status ctx_exp_process_start(struct ctx_exp_writer *writer, const struc
 	ctx_exp_xml_attribute(out, "origin", ORIGINS[process->origin & 3]);
 	ctx_exp_xml_attribute(out, "lineage", lineage);
 	put_command(out, process);
+	if (process->inner_pid != 0)
+		ctx_exp_xml_signed(out, "inner-pid", process->inner_pid);
+	if (process->cgroup != NULL)
+		ctx_exp_xml_attribute(out, "cgroup", process->cgroup);
 	ctx_exp_describes(writer, out, before);
 	return ctx_exp_log_end(writer, err);
 }

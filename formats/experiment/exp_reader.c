@@ -47,6 +47,7 @@ static enum ctx_status announce_thread(struct ctx_exp_reader *reader, uint32_t r
 	event.thread = thread->number;
 	event.process = reader->log.processes[thread->process].number;
 	event.thread_start.tid = thread->tid;
+	event.thread_start.inner_tid = thread->inner_tid;
 	event.thread_start.name = thread->name;
 	if (!thread->known && !reader->thread_damage_reported) {
 		struct ctx_event damage = {.kind = CTX_EV_DAMAGE, .time_ns = time_ns};

@@ -62,6 +62,10 @@ enum ctx_status ctx_exp_reader_announce(struct ctx_exp_reader *reader, uint32_t 
 			 : CTX_MAP64_NONE;
 	event.process_start.parent =
 		parent != CTX_MAP64_NONE && parent != row ? reader->log.processes[parent].number : CTX_NONE;
+	if (process->cgroup == NULL && event.process_start.parent != CTX_NONE)
+		process->cgroup = reader->log.processes[parent].cgroup;
+	event.process_start.cgroup = process->cgroup;
+	event.process_start.inner_pid = process->inner_pid;
 	return ctx_exp_reader_push(reader, &event, NULL, err);
 }
 

@@ -86,6 +86,8 @@ struct ctx_exp_process {
 	int64_t pid;
 	const char *command;
 	uint64_t time_ns;
+	const char *cgroup; /* NULL: the parent's, or unknown */
+	int64_t inner_pid;  /* in its own pid namespace; 0 none */
 };
 
 /*
@@ -114,7 +116,8 @@ struct ctx_exp_thread {
 	uint32_t process;
 	int64_t tid;
 	const char *name;
-	uint64_t time_ns; /* when it starts */
+	uint64_t time_ns;  /* when it starts */
+	int64_t inner_tid; /* in its own pid namespace; 0 none */
 };
 
 /* Numbers are dense from 0 over the whole experiment; one number is one lifetime of a tid. */

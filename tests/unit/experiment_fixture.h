@@ -57,10 +57,12 @@ struct fixture_process {
 	bool exited, has_status;
 	int32_t status;
 	char command[300], lineage[300];
+	char cgroup[300]; /* "": unknown */
+	int64_t inner_pid;
 };
 
 struct fixture_thread {
-	int64_t tid, pid;
+	int64_t tid, pid, inner_tid;
 	uint64_t time_ns;
 	bool exited;
 	char name[300];
@@ -215,9 +217,21 @@ static inline uint32_t fixture_start_process(struct fixture_recording *recording
 	struct fixture_process process = {.pid = 1000 + (int64_t)recording->in.n_processes,
 					  .parent_pid = parent != CTX_NONE ? 1000 + (int64_t)parent : -1,
 					  .time_ns = recording->now_ns};
-	struct ctx_exp_process given = {origin, parent, process.pid, command,
-					FIXTURE_START_NS + recording->now_ns};
+	struct ctx_exp_process given = {.origin = origin,
+					.parent = parent,
+					.pid = process.pid,
+					.command = command,
+					.time_ns = FIXTURE_START_NS + recording->now_ns};
 
+	/* Each fourth is in another control group than its parent, each third in another pid namespace. */
+	if (process.pid % 4 == 1) {
+		snprintf(process.cgroup, sizeof(process.cgroup), "/a <group>/%lld", (long long)process.pid);
+		given.cgroup = process.cgroup;
+	} else if (parent != CTX_NONE) {
+		snprintf(process.cgroup, sizeof(process.cgroup), "%s",
+			 recording->in.processes[parent].cgroup);
+	}
+	process.inner_pid = given.inner_pid = process.pid % 3 == 1 ? process.pid - 999 : 0;
 	if (!fixture_note(recording, ctx_exp_process_start(recording->writer, &given, &number, NULL)))
 		return 0;
 	assert_int_equal(number, recording->in.n_processes);
@@ -233,13 +247,15 @@ static inline uint32_t fixture_start_thread(struct fixture_recording *recording,
 	uint32_t number = 0;
 	struct fixture_thread thread = {.tid = 50000 + (int64_t)recording->in.n_threads,
 					.pid = 1000 + (int64_t)process,
+					.inner_tid = (int64_t)(recording->in.n_threads % 3),
 					.time_ns = recording->now_ns};
+	const struct ctx_exp_thread given = {.process = process,
+					     .tid = thread.tid,
+					     .name = name,
+					     .time_ns = FIXTURE_START_NS + recording->now_ns,
+					     .inner_tid = thread.inner_tid};
 
-	if (!fixture_note(recording,
-			  ctx_exp_thread_start(recording->writer,
-					       &(struct ctx_exp_thread){process, thread.tid, name,
-									FIXTURE_START_NS + recording->now_ns},
-					       &number, NULL)))
+	if (!fixture_note(recording, ctx_exp_thread_start(recording->writer, &given, &number, NULL)))
 		return 0;
 	assert_int_equal(number, recording->in.n_threads);
 	snprintf(thread.name, sizeof(thread.name), "%s", name);
@@ -650,6 +666,9 @@ static inline void fixture_read_process(struct fixture_reading *reading, const s
 	process->time_ns = event->time_ns;
 	snprintf(process->command, sizeof(process->command), "%s", event->process_start.command);
 	snprintf(process->lineage, sizeof(process->lineage), "%s", event->process_start.lineage);
+	snprintf(process->cgroup, sizeof(process->cgroup), "%s",
+		 event->process_start.cgroup != NULL ? event->process_start.cgroup : "");
+	process->inner_pid = event->process_start.inner_pid;
 	fixture_append(reading->dictionaries, reading->n_dictionaries, reading->dictionaries_cap);
 }
 
@@ -676,6 +695,7 @@ static inline void fixture_read_thread(struct fixture_contents *out, const struc
 	assert_int_equal(event->thread, out->n_threads);
 	thread = fixture_append(out->threads, out->n_threads, out->threads_cap);
 	thread->tid = event->thread_start.tid;
+	thread->inner_tid = event->thread_start.inner_tid;
 	thread->pid = out->processes[event->process].pid;
 	thread->time_ns = event->time_ns;
 	snprintf(thread->name, sizeof(thread->name), "%s", event->thread_start.name);
@@ -862,6 +882,8 @@ static inline void fixture_check_processes(const struct fixture_contents *in,
 		assert_int_equal(found->parent_pid, given->parent_pid);
 		assert_int_equal(found->time_ns, given->time_ns);
 		assert_string_equal(found->command, given->command);
+		assert_string_equal(found->cgroup, given->cgroup);
+		assert_int_equal(found->inner_pid, given->inner_pid);
 		assert_int_equal(found->exited, given->exited);
 		assert_int_equal(found->exit_ns, given->exit_ns);
 		assert_int_equal(found->has_status, given->has_status);
@@ -881,6 +903,7 @@ static inline void fixture_check(struct fixture_contents *in, struct fixture_con
 		const struct fixture_thread *given = &in->threads[found->tid - 50000];
 
 		assert_int_equal(found->pid, given->pid);
+		assert_int_equal(found->inner_tid, given->inner_tid);
 		assert_int_equal(found->time_ns, given->time_ns);
 		assert_int_equal(found->exited, given->exited);
 		assert_string_equal(found->name, given->name);

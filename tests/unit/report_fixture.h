@@ -73,6 +73,9 @@ static struct ctx_process_info processes[] = {
 	 .has_exit_status = true,
 	 .command = "sh -c \"echo 1\"",
 	 .lineage = "_f1_x1",
+	 .cgroup = "/system.slice/docker-"
+		   "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef.scope",
+	 .inner_pid = 1,
 	 .life = {200 * MS, 300 * MS}},
 };
 
@@ -80,6 +83,7 @@ static struct ctx_thread_info threads[] = {
 	{.process = 0, .tid = 100, .name = "app", .life = {0, 1000 * MS}, .samples = 240, .weight = 240 * MS},
 	{.process = 0,
 	 .tid = 102,
+	 .inner_tid = 3,
 	 .name = "worker/1",
 	 .life = {100 * MS, 900 * MS},
 	 .samples = 60,

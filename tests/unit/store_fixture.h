@@ -110,12 +110,15 @@ static inline void fixture_make_entities(struct fixture *fixture, uint32_t n_thr
 						    .has_exit_status = true,
 						    .command = "sh",
 						    .lineage = "_f1",
+						    .cgroup = "/docker/1",
+						    .inner_pid = 7,
 						    .life = {5, UINT64_MAX}};
 	p->n_threads = n_threads;
 	p->threads = ctx_calloc(n_threads, sizeof(*p->threads));
 	for (uint32_t i = 0; i < n_threads; i++)
 		p->threads[i] = (struct ctx_thread_info){.process = i % 2,
 							 .tid = 100 + i,
+							 .inner_tid = i % 3,
 							 .name = fixture_name(fixture, "t", i),
 							 .life = {i, FIXTURE_RUN_NS}};
 	p->n_usage = 2;

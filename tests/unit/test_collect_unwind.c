@@ -314,7 +314,7 @@ static void put_own_maps(struct world *world, uint32_t process)
 static void world_begin(struct world *world)
 {
 	struct ctx_exp_process root_process = {CTX_EXP_ROOT_PROCESS, CTX_NONE, getpid(), "app",
-					       FIXTURE_START_NS};
+					       FIXTURE_START_NS,     NULL,     0};
 	struct ctx_exp_options options;
 	uint32_t number;
 	ssize_t n;
@@ -327,7 +327,7 @@ static void world_begin(struct world *world)
 	for (int i = 0; i < 2; i++)
 		assert_int_equal(
 			ctx_exp_thread_start(world->writer,
-					     &(struct ctx_exp_thread){0, 50000 + i, "t", FIXTURE_START_NS},
+					     &(struct ctx_exp_thread){0, 50000 + i, "t", FIXTURE_START_NS, 0},
 					     &number, NULL),
 			CTX_OK);
 	put_own_maps(world, world->process);
@@ -378,7 +378,8 @@ static void change(struct world *world, struct model *model, uint64_t *seed, uin
 	uint64_t at = fixture_random(seed, PAGES), n = 1 + fixture_random(seed, PAGES / 2);
 	uint32_t object = (uint32_t)fixture_random(seed, 3), child;
 	const char *const paths[] = {world->own_path, "/no/such/file", "//anon"};
-	struct ctx_exp_process start = {CTX_EXP_FORK, process, 100000 + model->n, "child", FIXTURE_START_NS};
+	struct ctx_exp_process start = {CTX_EXP_FORK, process, 100000 + model->n, "child", FIXTURE_START_NS,
+					NULL,	      0};
 	struct ctx_exp_map map = {
 		at * PAGE, n * PAGE,	    code + fixture_random(seed, 4) * PAGE, 5, paths[object],
 		"",	   FIXTURE_START_NS};
@@ -936,7 +937,7 @@ static void test_sample_batch__cut_stacks_are_joined_within_their_thread_alone(v
 {
 	enum { N = 60 };
 	static const uint32_t process_of[] = {0, 0, 1};
-	struct ctx_exp_process image = {CTX_EXP_EXEC, 0, getpid(), "app", FIXTURE_START_NS + 5};
+	struct ctx_exp_process image = {CTX_EXP_EXEC, 0, getpid(), "app", FIXTURE_START_NS + 5, NULL, 0};
 	struct fixture_contents out;
 	struct ctx_sample_batch *batch;
 	struct shot *shots[N];
@@ -950,7 +951,7 @@ static void test_sample_batch__cut_stacks_are_joined_within_their_thread_alone(v
 	put_own_maps(&world, number);
 	assert_int_equal(
 		ctx_exp_thread_start(world.writer,
-				     &(struct ctx_exp_thread){number, 50002, "t", FIXTURE_START_NS + 5},
+				     &(struct ctx_exp_thread){number, 50002, "t", FIXTURE_START_NS + 5, 0},
 				     &number, NULL),
 		CTX_OK);
 	batch = make_batch(&world, 0);

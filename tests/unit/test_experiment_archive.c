@@ -18,8 +18,9 @@ static enum ctx_status write_little(const char *path)
 {
 	static const uint64_t FRAMES[] = {0x400010, 0x400020, 0x400030};
 	struct ctx_exp_options options = fixture_options(path);
-	struct ctx_exp_process root_process = {CTX_EXP_ROOT_PROCESS, CTX_NONE, 1000, "app", FIXTURE_START_NS};
-	struct ctx_exp_process child = {CTX_EXP_FORK, 0, 1001, "app", FIXTURE_START_NS + 5};
+	struct ctx_exp_process root_process = {CTX_EXP_ROOT_PROCESS, CTX_NONE, 1000, "app",
+					       FIXTURE_START_NS,     NULL,     0};
+	struct ctx_exp_process child = {CTX_EXP_FORK, 0, 1001, "app", FIXTURE_START_NS + 5, NULL, 0};
 	struct ctx_exp_map map = {0x400000, 0x1000, 0, 5, "/usr/bin/app", "00ff", FIXTURE_START_NS + 1};
 	struct ctx_usage_info usage = {.time_ns = FIXTURE_START_NS + 9};
 	struct ctx_exp_writer *writer = NULL;
@@ -39,7 +40,7 @@ static enum ctx_status write_little(const char *path)
 		status = ctx_exp_fork_maps(writer, 0, 1, FIXTURE_START_NS + 5, NULL);
 	for (uint32_t i = 0; i < 2 && status == CTX_OK; i++)
 		status = ctx_exp_thread_start(
-			writer, &(struct ctx_exp_thread){i, 1000 + i, "t", FIXTURE_START_NS + 6}, &number,
+			writer, &(struct ctx_exp_thread){i, 1000 + i, "t", FIXTURE_START_NS + 6, 0}, &number,
 			NULL);
 	for (uint32_t i = 0; i < 8 && status == CTX_OK; i++) {
 		struct ctx_exp_sample sample = {.time_ns = FIXTURE_START_NS + 10 + i,
@@ -281,7 +282,8 @@ static void test_experiment_archive__sources_are_found_by_the_log_and_nowhere_el
 	char *text = ctx_path_join(directory, "text.c"), *log = ctx_path_join(path, "log.xml");
 	char *link = ctx_path_join(path, "archives/source-9.zst");
 	struct ctx_exp_options options = fixture_options(path);
-	struct ctx_exp_process root_process = {CTX_EXP_ROOT_PROCESS, CTX_NONE, 1000, "app", FIXTURE_START_NS};
+	struct ctx_exp_process root_process = {CTX_EXP_ROOT_PROCESS, CTX_NONE, 1000, "app",
+					       FIXTURE_START_NS,     NULL,     0};
 	struct ctx_exp_map map = {0x400000, 0x1000, 0x1000, 5, "/usr/bin/app", "00ff", FIXTURE_START_NS + 1};
 	struct ctx_exp_sample sample = {
 		.time_ns = FIXTURE_START_NS + 10, .weight = 1, .frames = FRAMES, .n_frames = 3};
@@ -300,7 +302,7 @@ static void test_experiment_archive__sources_are_found_by_the_log_and_nowhere_el
 	assert_int_equal(ctx_exp_process_start(writer, &root_process, &number, NULL), CTX_OK);
 	assert_int_equal(ctx_exp_map(writer, 0, &map, NULL), CTX_OK);
 	assert_int_equal(ctx_exp_thread_start(writer,
-					      &(struct ctx_exp_thread){0, 1000, "t", FIXTURE_START_NS},
+					      &(struct ctx_exp_thread){0, 1000, "t", FIXTURE_START_NS, 0},
 					      &number, NULL),
 			 CTX_OK);
 	assert_int_equal(ctx_exp_sample(writer, &sample, NULL), CTX_OK);

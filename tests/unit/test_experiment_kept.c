@@ -142,13 +142,18 @@ static enum ctx_status begin(struct ctx_exp_writer *writer)
 
 	for (uint32_t i = 0; i < 3 && status == CTX_OK; i++) {
 		struct ctx_exp_process process = {i == 0 ? CTX_EXP_ROOT_PROCESS : CTX_EXP_FORK,
-						  i == 0 ? CTX_NONE : 0, 1000 + i, "app", FIXTURE_START_NS};
+						  i == 0 ? CTX_NONE : 0,
+						  1000 + i,
+						  "app",
+						  FIXTURE_START_NS,
+						  NULL,
+						  0};
 
 		status = ctx_exp_process_start(writer, &process, &number, NULL);
 	}
 	for (uint32_t i = 0; i < CTX_COUNT_OF(process_of) && status == CTX_OK; i++)
 		status = ctx_exp_thread_start(
-			writer, &(struct ctx_exp_thread){process_of[i], 50000 + i, "t", FIXTURE_START_NS},
+			writer, &(struct ctx_exp_thread){process_of[i], 50000 + i, "t", FIXTURE_START_NS, 0},
 			&number, NULL);
 	return status;
 }

@@ -133,6 +133,8 @@ static void assert_same_threads(const struct ctx_profile *a, const struct ctx_pr
 		assert_int_equal(p->exit_status, q->exit_status);
 		assert_string_equal(p->command, q->command);
 		assert_string_equal(p->lineage, q->lineage);
+		assert_string_equal(p->cgroup != NULL ? p->cgroup : "", q->cgroup);
+		assert_int_equal(p->inner_pid, q->inner_pid);
 		assert_memory_equal(&p->life, &q->life, sizeof(p->life));
 		assert_int_equal(p->samples, q->samples);
 		assert_int_equal(p->weight, q->weight);
@@ -143,6 +145,7 @@ static void assert_same_threads(const struct ctx_profile *a, const struct ctx_pr
 
 		assert_int_equal(p->process, q->process);
 		assert_int_equal(p->tid, q->tid);
+		assert_int_equal(p->inner_tid, q->inner_tid);
 		assert_string_equal(p->name, q->name);
 		assert_memory_equal(&p->life, &q->life, sizeof(p->life));
 		assert_int_equal(p->samples, q->samples);
@@ -554,7 +557,7 @@ static void write_file(const char *path, const char *text)
 
 static void test_store__distinguishes_other_files_and_other_versions(void **state)
 {
-	static const uint8_t versions[][4] = {{0, 0, 0, 9}, {0, 0, 0, 1}};
+	static const uint8_t versions[][4] = {{0, 0, 0, 255}, {0, 0, 0, 1}};
 	const char *path = in_dir("a.db");
 	struct fixture fixture;
 	struct ctx_store *store;
