@@ -329,8 +329,8 @@ static void test_html_static__has_the_numbers_of_the_reports(void **state)
 	}
 	ctx_flat_deinit(&flat);
 	ctx_calltree_deinit(&tree);
-	assert_non_null(
-		strstr(text, "<td>102</td><td>3</td><td>100.000</td><td>900.000</td><td>60</td><td>60.000</td>"));
+	assert_non_null(strstr(
+		text, "<td>102</td><td>3</td><td>100.000</td><td>900.000</td><td>60</td><td>60.000</td>"));
 	xmlFreeDoc(document);
 	free(text);
 }
