@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #define CLOCK_MIN_PERIOD_NS 10000u
+#define HERTZ_MAX 100000u
+#define COUNTER_MIN_PERIOD 1000u /* of events of which there are some for each nanosecond */
 #define NAME_MAX_BYTES 512
 
 struct known {
@@ -305,6 +307,30 @@ static enum ctx_status apply_terms(const struct term_context *context, char *ter
 	return CTX_OK;
 }
 
+/* period=N or freq=N: the terms of an event that is no unit's. `terms` is modified. */
+static enum ctx_status set_own_rate(const char *name, char *terms, struct ctx_perf_event *event,
+				    struct ctx_err *err)
+{
+	char *rest = terms;
+
+	while (rest != NULL) {
+		char *term = strsep(&rest, ",");
+		bool is_period = strncmp(term, "period=", 7) == 0;
+		uint64_t *rate = is_period ? &event->period : &event->frequency_hz;
+
+		if (*term == '\0')
+			continue;
+		if (!is_period && strncmp(term, "freq=", 5) != 0)
+			return ctx_err_set(err, CTX_E_NOTFOUND,
+					   "\"%s\" between slashes: %s takes period=N or freq=N", term, name);
+		if (!parse_u64(strchr(term, '=') + 1, 0, rate) || *rate == 0 || *rate > INT64_MAX)
+			return ctx_err_set(err, CTX_E_ARG, "%s is not a number above 0", term);
+	}
+	if (event->period != 0 && event->frequency_hz != 0)
+		return ctx_err_set(err, CTX_E_ARG, "either period or freq");
+	return CTX_OK;
+}
+
 /* pmu/terms/ */
 static enum ctx_status set_pmu(char *name, const struct ctx_perf_roots *roots, struct ctx_perf_event *event,
 			       struct ctx_err *err)
@@ -377,6 +403,19 @@ static enum ctx_status apply_modifiers(const char *modifiers, struct perf_event_
 	return CTX_OK;
 }
 
+/* Whether what is before the slash is an event and no unit: a known name, a raw one, a tracepoint. */
+static bool is_no_unit(char *name, char *slash)
+{
+	struct perf_event_attr unused = {0};
+	bool is;
+
+	*slash = '\0';
+	is = set_known(name, &unused) || set_cache(name, &unused) || set_raw(name, &unused) ||
+	     strchr(name, ':') != NULL;
+	*slash = '/';
+	return is;
+}
+
 /* `name` is a private copy and is modified. */
 static enum ctx_status set_event(char *name, const struct ctx_perf_roots *roots, struct ctx_perf_event *event,
 				 struct ctx_err *err)
@@ -391,8 +430,18 @@ static enum ctx_status set_event(char *name, const struct ctx_perf_roots *roots,
 			return ctx_err_set(err, CTX_E_ARG, "no closing slash");
 		modifiers = last_slash + 1 + (last_slash[1] == ':');
 		*last_slash = '\0';
-		status = set_pmu(name, roots, event, err);
-		return status == CTX_OK ? apply_modifiers(modifiers, attr, err) : status;
+		if (!is_no_unit(name, slash)) {
+			status = set_pmu(name, roots, event, err);
+			return status == CTX_OK ? apply_modifiers(modifiers, attr, err) : status;
+		}
+		*slash = '\0';
+		status = set_own_rate(name, slash + 1, event, err);
+		if (status == CTX_OK)
+			status = apply_modifiers(modifiers, attr, err);
+		if (status != CTX_OK)
+			return status;
+		modifiers = NULL;
+		colon = strchr(name, ':');
 	}
 	if (colon != NULL) {
 		*colon = '\0';
@@ -463,36 +512,72 @@ enum ctx_status ctx_perf_events_parse(struct ctx_perf_events *events, const char
 	}
 }
 
-void ctx_perf_event_set_rate(struct ctx_perf_event *event, uint64_t period, uint64_t frequency_hz,
-			     uint64_t default_hz)
+/* Whether there are some of the event for each nanosecond that a program runs. */
+static bool is_frequent(const struct perf_event_attr *attr)
+{
+	static const uint64_t frequent[] = {PERF_COUNT_HW_CPU_CYCLES, PERF_COUNT_HW_INSTRUCTIONS,
+					    PERF_COUNT_HW_BRANCH_INSTRUCTIONS, PERF_COUNT_HW_BUS_CYCLES,
+					    PERF_COUNT_HW_REF_CPU_CYCLES};
+	bool is = false;
+
+	for (size_t i = 0; i < CTX_COUNT_OF(frequent); i++)
+		is = is || (attr->type == PERF_TYPE_HARDWARE && attr->config == frequent[i]);
+	return is;
+}
+
+static enum ctx_status check_rate(const struct ctx_perf_event *event, struct ctx_err *err)
+{
+	if (event->period == 0 && event->frequency_hz > HERTZ_MAX)
+		return ctx_err_set(err, CTX_E_ARG,
+				   "%s: %llu samples a second: more than %u would show the recorder, not the "
+				   "target; try -F 4999",
+				   event->name, (unsigned long long)event->frequency_hz, HERTZ_MAX);
+	if (event->is_clock && event->period < CLOCK_MIN_PERIOD_NS)
+		return ctx_err_set(
+			err, CTX_E_ARG,
+			"%s: a sample every %llu ns: clocks tick no faster than every %u ns; try -F "
+			"4999, or give other events their own period: page-faults/period=1/",
+			event->name, (unsigned long long)event->period, CLOCK_MIN_PERIOD_NS);
+	if (event->period != 0 && event->period < COUNTER_MIN_PERIOD && is_frequent(&event->attr))
+		return ctx_err_set(err, CTX_E_ARG,
+				   "%s: a sample every %llu events is more than a million a second; try -c "
+				   "1000000, or -F 4999",
+				   event->name, (unsigned long long)event->period);
+	return CTX_OK;
+}
+
+enum ctx_status ctx_perf_event_set_rate(struct ctx_perf_event *event, const struct ctx_perf_rate *asked,
+					struct ctx_err *err)
 {
 	struct perf_event_attr *attr = &event->attr;
+	enum ctx_status status;
 
-	if (event->period != 0 || event->frequency_hz != 0) {
-		period = event->period;
-		frequency_hz = event->frequency_hz;
-	} else if (period == 0 && frequency_hz == 0) {
-		period = attr->type == PERF_TYPE_TRACEPOINT;
-		frequency_hz = default_hz;
+	if (event->period == 0 && event->frequency_hz == 0) {
+		event->period = asked->period;
+		event->frequency_hz = asked->frequency_hz;
 	}
-	if (period != 0)
-		frequency_hz = 0;
-	if (event->is_clock) {
-		period = period != 0 ? period : 1000000000u / frequency_hz;
-		period = period < CLOCK_MIN_PERIOD_NS ? CLOCK_MIN_PERIOD_NS : period;
+	if (event->period == 0 && event->frequency_hz == 0) {
+		event->period = attr->type == PERF_TYPE_TRACEPOINT;
+		event->frequency_hz = event->period != 0 ? 0 : asked->default_hz;
 	}
-	event->period = period;
-	event->frequency_hz = frequency_hz;
+	if (event->is_clock && event->period == 0)
+		event->period = 1000000000u / event->frequency_hz;
+	if (event->period != 0)
+		event->frequency_hz = 0;
+	status = check_rate(event, err);
+	if (status != CTX_OK)
+		return status;
 	/*
 	 * PERF_SAMPLE_PERIOD together with a fixed period would make every hit of a software event
 	 * a sample.
 	 */
-	event->has_period = period == 0;
-	attr->freq = period == 0;
-	if (period == 0)
-		attr->sample_freq = frequency_hz;
+	event->has_period = event->period == 0;
+	attr->freq = event->period == 0;
+	if (event->period == 0)
+		attr->sample_freq = event->frequency_hz;
 	else
-		attr->sample_period = period;
+		attr->sample_period = event->period;
+	return CTX_OK;
 }
 
 const char *ctx_perf_event_unit(const struct ctx_perf_event *event)

@@ -2,6 +2,7 @@
  * Parses names of events, as users write them, into perf_event_attr.
  *
  *	cycles  page-faults:u  L1-dcache-load-misses  r1a8  cpu/event=0x3c,umask=0/k  sched:sched_switch
+ *	page-faults/period=1/u  cpu-clock/freq=99/
  *
  * Source: perf_event_open(2) and the kernel's
  * Documentation/ABI/testing/sysfs-bus-event_source-devices-format.
@@ -48,13 +49,19 @@ void ctx_perf_events_deinit(struct ctx_perf_events *events);
 CTX_MUST_CHECK enum ctx_status ctx_perf_events_parse(struct ctx_perf_events *events, const char *list,
 						     const struct ctx_perf_roots *roots, struct ctx_err *err);
 
+struct ctx_perf_rate { /* what was asked for all events, at most one of the two; 0 not asked */
+	uint64_t period, frequency_hz;
+	uint64_t default_hz; /* of an event without a rate that is no tracepoint: these take every hit */
+};
+
 /*
- * Sets how often an event samples. `period` and `frequency_hz` are the user's for all events, 0 not
- * set; a period in the event's own name wins. Default: every hit of a tracepoint, `default_hz` for
- * all others. Clocks tick at fixed intervals, of at least 10 us: the kernel has no shorter ones.
+ * Sets how often an event samples; a rate in the event's own name wins. Clocks tick at fixed
+ * intervals. Fails with CTX_E_ARG and a hint where a rate is absurd: clocks below 10 us, which the
+ * kernel does not have, more than 100 kHz, a few cycles or instructions.
  */
-void ctx_perf_event_set_rate(struct ctx_perf_event *event, uint64_t period, uint64_t frequency_hz,
-			     uint64_t default_hz);
+CTX_MUST_CHECK enum ctx_status ctx_perf_event_set_rate(struct ctx_perf_event *event,
+						       const struct ctx_perf_rate *asked,
+						       struct ctx_err *err);
 
 /* The unit of a weight: "ns" or "events". */
 const char *ctx_perf_event_unit(const struct ctx_perf_event *event);

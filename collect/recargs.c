@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #define STEM_MAX 200
-#define FREQUENCY_MAX 1000000u
+#define FREQUENCY_MAX 100000u
 #define STACK_BYTES_MAX 65528u /* records have 16 bits for their size; the kernel's limit too */
 
 extern const char ctx_rec_manual[];

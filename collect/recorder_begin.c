@@ -19,6 +19,8 @@
 static enum ctx_status choose_events(struct ctx_recorder *recorder, struct ctx_err *err)
 {
 	const struct ctx_rec_options *options = recorder->options;
+	const struct ctx_perf_rate asked = {
+		.period = options->period, .frequency_hz = options->frequency_hz, .default_hz = DEFAULT_HZ};
 	struct ctx_perf_roots roots = ctx_perf_roots_default();
 	const char *list = options->events.n > 0      ? (const char *)options->events.bytes
 			   : ctx_session_has_cycles() ? "cycles"
@@ -35,7 +37,9 @@ static enum ctx_status choose_events(struct ctx_recorder *recorder, struct ctx_e
 	for (size_t i = 0; i < recorder->events.n; i++) {
 		struct ctx_perf_event *event = &recorder->events.items[i];
 
-		ctx_perf_event_set_rate(event, options->period, options->frequency_hz, DEFAULT_HZ);
+		status = ctx_perf_event_set_rate(event, &asked, err);
+		if (status != CTX_OK)
+			return status;
 		recorder->metrics[i] =
 			(struct ctx_exp_metric){.name = event->name,
 						.unit = ctx_perf_event_unit(event),

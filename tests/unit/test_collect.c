@@ -128,7 +128,13 @@ static void test_perfevent__refuses_unknown_events_by_name(void **state)
 					  "../..:x",
 					  "cycles,",
 					  "L1-dcache-load",
-					  "/config=1/"};
+					  "/config=1/",
+					  "cycles/event=1/",
+					  "cycles/period=0/",
+					  "cycles/period=x/",
+					  "cycles/period=1,freq=1/",
+					  "cycles/period=1",
+					  "sched:sched_switch/what=1/"};
 	struct ctx_perf_roots roots = own_roots();
 
 	(void)state;
@@ -158,6 +164,13 @@ static void test_perfevent__separates_a_list_outside_of_slashes(void **state)
 	ctx_perf_events_deinit(&events);
 }
 
+static void set_rate(struct ctx_perf_event *event, uint64_t period, uint64_t frequency_hz)
+{
+	const struct ctx_perf_rate asked = {period, frequency_hz, 999};
+
+	assert_int_equal(ctx_perf_event_set_rate(event, &asked, NULL), CTX_OK);
+}
+
 static void test_perfevent__clocks_tick_at_fixed_intervals_and_hits_are_all_taken(void **state)
 {
 	struct ctx_perf_roots roots = own_roots();
@@ -169,20 +182,95 @@ static void test_perfevent__clocks_tick_at_fixed_intervals_and_hits_are_all_take
 				      "cpu-clock,cycles,sched:sched_switch,cpu/event=1,period=77/,cpu-clock",
 				      &roots, NULL),
 		CTX_OK);
-	ctx_perf_event_set_rate(&events.items[0], 0, 0, 999);
+	set_rate(&events.items[0], 0, 0);
 	assert_int_equal(events.items[0].period, 1001001);
 	assert_false(events.items[0].has_period);
-	ctx_perf_event_set_rate(&events.items[1], 0, 0, 999);
+	set_rate(&events.items[1], 0, 0);
 	assert_true(events.items[1].has_period && events.items[1].attr.freq);
 	assert_int_equal(events.items[1].attr.sample_freq, 999);
-	ctx_perf_event_set_rate(&events.items[2], 0, 0, 999);
+	set_rate(&events.items[2], 0, 0);
 	assert_int_equal(events.items[2].period, 1);
 	assert_false(events.items[2].has_period);
-	ctx_perf_event_set_rate(&events.items[3], 5, 0, 999);
+	set_rate(&events.items[3], 5, 0);
 	assert_int_equal(events.items[3].attr.sample_period, 77);
-	ctx_perf_event_set_rate(&events.items[4], 0, 1000000, 999);
+	set_rate(&events.items[4], 0, 100000);
 	assert_int_equal(events.items[4].period, 10000);
 	ctx_perf_events_deinit(&events);
+}
+
+static void test_perfevent__each_event_has_its_own_rate_between_slashes(void **state)
+{
+	struct ctx_perf_roots roots = own_roots();
+	struct ctx_perf_events events = {0};
+
+	(void)state;
+	assert_int_equal(
+		ctx_perf_events_parse(&events,
+				      "page-faults/period=1/,cpu-clock/freq=99/u,r1a8/period=0x1000/,"
+				      "L1-dcache-load-misses/period=100000/k,"
+				      "sched:sched_switch/period=10/,faults//,cpu-clock",
+				      &roots, NULL),
+		CTX_OK);
+	assert_int_equal(events.n, 7);
+	for (size_t i = 0; i < events.n; i++)
+		set_rate(&events.items[i], 0, 500);
+	assert_int_equal(events.items[0].attr.type, PERF_TYPE_SOFTWARE);
+	assert_int_equal(events.items[0].attr.config, PERF_COUNT_SW_PAGE_FAULTS);
+	assert_string_equal(events.items[0].name, "page-faults/period=1/");
+	assert_int_equal(events.items[0].attr.sample_period, 1);
+	assert_false(events.items[0].attr.freq);
+	assert_int_equal(events.items[1].period, 10101010);
+	assert_true(events.items[1].is_clock && events.items[1].attr.exclude_kernel);
+	assert_int_equal(events.items[2].attr.config, 0x1a8);
+	assert_int_equal(events.items[2].attr.sample_period, 0x1000);
+	assert_int_equal(events.items[3].attr.type, PERF_TYPE_HW_CACHE);
+	assert_true(events.items[3].attr.exclude_user);
+	assert_int_equal(events.items[4].attr.type, PERF_TYPE_TRACEPOINT);
+	assert_int_equal(events.items[4].attr.sample_period, 10);
+	assert_true(events.items[5].attr.freq);
+	assert_int_equal(events.items[5].attr.sample_freq, 500);
+	assert_int_equal(events.items[6].period, 2000000);
+	ctx_perf_events_deinit(&events);
+}
+
+static void test_perfevent__absurd_rates_are_refused_with_a_hint(void **state)
+{
+	static const struct {
+		const char *event;
+		uint64_t period, hertz;
+		const char *hint; /* NULL: taken */
+	} cases[] = {
+		{"cpu-clock", 1, 0, "page-faults/period=1/"},
+		{"cpu-clock", 9999, 0, "10000 ns"},
+		{"cpu-clock", 10000, 0, NULL},
+		{"cpu-clock", 0, 1000000, "-F 4999"},
+		{"task-clock/period=1/", 0, 0, "-F 4999"},
+		{"cpu-clock/freq=2000000/", 0, 0, "-F 4999"},
+		{"cycles", 1, 0, "-c 1000000"},
+		{"instructions/period=999/u", 0, 0, "-c 1000000"},
+		{"instructions/period=1000/", 0, 0, NULL},
+		{"cycles", 0, 100001, "-F 4999"},
+		{"cycles", 0, 100000, NULL},
+		{"page-faults", 1, 0, NULL},
+		{"cache-misses", 1, 0, NULL},
+		{"sched:sched_switch", 0, 0, NULL},
+		{"faults/freq=100001/", 0, 0, "100000"},
+	};
+	struct ctx_perf_roots roots = own_roots();
+
+	(void)state;
+	for (size_t i = 0; i < CTX_COUNT_OF(cases); i++) {
+		struct ctx_perf_events events = {0};
+		const struct ctx_perf_rate asked = {cases[i].period, cases[i].hertz, 999};
+		struct ctx_err err = {0};
+
+		assert_int_equal(ctx_perf_events_parse(&events, cases[i].event, &roots, NULL), CTX_OK);
+		assert_int_equal(ctx_perf_event_set_rate(&events.items[0], &asked, &err),
+				 cases[i].hint != NULL ? CTX_E_ARG : CTX_OK);
+		if (cases[i].hint != NULL && strstr(err.msg, cases[i].hint) == NULL)
+			fail_msg("%s: %s", cases[i].event, err.msg);
+		ctx_perf_events_deinit(&events);
+	}
 }
 
 /* --- records --- */
@@ -1029,6 +1117,8 @@ int main(void)
 		cmocka_unit_test(test_perfevent__refuses_unknown_events_by_name),
 		cmocka_unit_test(test_perfevent__separates_a_list_outside_of_slashes),
 		cmocka_unit_test(test_perfevent__clocks_tick_at_fixed_intervals_and_hits_are_all_taken),
+		cmocka_unit_test(test_perfevent__each_event_has_its_own_rate_between_slashes),
+		cmocka_unit_test(test_perfevent__absurd_rates_are_refused_with_a_hint),
 		cmocka_unit_test(test_perfrecord__parses_samples_with_and_without_period),
 		cmocka_unit_test(test_perfrecord__parses_side_band_records),
 		cmocka_unit_test(test_perfrecord__survives_records_that_lie),
