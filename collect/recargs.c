@@ -235,6 +235,7 @@ static const struct ctx_option rows[] = {
 	{"share", 0, CTX_OPTION_FLAG, FLAG(share)},
 	{"comment", 'C', CTX_OPTION_TEXT, STRING(comment)},
 	{"no-archive", 0, CTX_OPTION_FLAG, FLAG(no_archive)},
+	{"store", 0, CTX_OPTION_FILE, STRING(store)},
 	{"archive-sources", 0, CTX_OPTION_FLAG, FLAG(archive_sources)},
 	{"max-size", 0, CTX_OPTION_TEXT, SIZE(set_size, max_bytes)},
 	{"memory", 0, CTX_OPTION_TEXT, SIZE(set_size, memory_bytes)},

@@ -35,6 +35,7 @@ struct ctx_rec_options {
 	const char *output;    /* NULL: <command>.<n>.er */
 	uint64_t duration_ns;  /* 0: unlimited */
 	const char *comment;   /* "" none */
+	const char *store;     /* of copies; NULL: the usual place, "none": none */
 	uint64_t max_bytes, memory_bytes, ring_bytes; /* 0: as usual */
 	uint64_t stack_bytes;			      /* copied with each sample; 0: the default */
 	char *const *command; /* ends with NULL; NULL: none. Borrowed from argv, like all strings */

@@ -9,6 +9,7 @@
 #include "formats/experiment/exp_reader.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -206,6 +207,16 @@ static int open_object(void *context, const char *path, const char *build_id, st
 	return ctx_mapped_files_open(context, path, build_id, err);
 }
 
+/* "" for the usual place; NULL: none is wanted. */
+static const char *store_of(const char *asked)
+{
+	if (asked == NULL)
+		asked = getenv("CTXREC_STORE");
+	if (asked == NULL)
+		return "";
+	return strcmp(asked, "none") == 0 ? NULL : asked;
+}
+
 static enum ctx_status create_experiment(struct ctx_recorder *recorder, struct ctx_err *err)
 {
 	const struct ctx_rec_options *options = recorder->options;
@@ -218,6 +229,7 @@ static enum ctx_status create_experiment(struct ctx_recorder *recorder, struct c
 				      .keep_places = options->archive_sources,
 				      .has_states = recorder->session.states.level != CTX_STATES_NONE,
 				      .comment = options->comment,
+				      .store = store_of(options->store),
 				      .metrics = recorder->metrics,
 				      .n_metrics = (uint32_t)recorder->events.n,
 				      .properties = meta.properties,

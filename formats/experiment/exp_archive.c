@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #define OBJECT_MAX_BYTES ((uint64_t)1 << 30)
 #define VDSO_MAX_BYTES ((size_t)64 * 1024)
@@ -51,6 +52,8 @@ static enum ctx_status compress_part(struct copy *copy, const void *bytes, size_
 		enum ctx_status status;
 
 		left = ZSTD_compressStream2(copy->context, &out, &in, end);
+		if (ZSTD_getErrorCode(left) == ZSTD_error_srcSize_wrong)
+			return ctx_err_set(err, CTX_E_NOTFOUND, "changes while it is read");
 		if (ZSTD_isError(left))
 			return ctx_err_set(err, CTX_E_NOMEM, "zstd: %s", ZSTD_getErrorName(left));
 		status = ctx_file_write(copy->fd, "archives", copy->out, out.pos, err);
@@ -85,6 +88,8 @@ static enum ctx_status compress_file(struct copy *copy, int from, struct ctx_err
 struct content {
 	int file; /* -1: copy the image */
 	struct ctx_exp_image image;
+	uint64_t size;		     /* of the file; the frame says it, if it is true */
+	char key[CTX_EXP_STORE_KEY]; /* in the store; "" none */
 };
 
 /* Others may read a copy if they may read both the original and the experiment. */
@@ -103,57 +108,88 @@ static mode_t mode_of_archives(int dir)
 	return fstat(dir, &info) == 0 ? 0700u | (info.st_mode & 0055u) : 0700u;
 }
 
+static enum ctx_status open_archives(int dir, int *ret, struct ctx_err *err)
+{
+	if (mkdirat(dir, "archives", mode_of_archives(dir)) != 0 && errno != EEXIST)
+		return ctx_err_errno(err, CTX_E_IO, "archives");
+	*ret = openat(dir, "archives", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return *ret >= 0 ? CTX_OK : ctx_err_errno(err, CTX_E_IO, "archives");
+}
+
+static enum ctx_status compress(struct copy *copy, const struct content *content, struct ctx_err *err)
+{
+	copy->context = ZSTD_createCCtx();
+	copy->out = malloc(copy->out_size);
+	if (copy->context == NULL || copy->out == NULL)
+		return ctx_err_nomem(err);
+	if (ZSTD_isError(ZSTD_CCtx_setParameter(copy->context, ZSTD_c_compressionLevel, LEVEL)))
+		return ctx_err_set(err, CTX_E_INTERNAL, "zstd: level");
+	if (content->file < 0)
+		return compress_part(copy, content->image.bytes, content->image.n, ZSTD_e_end, err);
+	/* A file that has a key does not change: the frame begins with its size. */
+	if (content->key[0] != '\0' &&
+	    ZSTD_isError(ZSTD_CCtx_setPledgedSrcSize(copy->context, content->size)))
+		return ctx_err_set(err, CTX_E_INTERNAL, "zstd: size");
+	return compress_file(copy, content->file, err);
+}
+
 /* Compresses a file or memory to archives/<name>, via a temporary name. */
-static enum ctx_status store(int dir, const char *name, const struct content *content, uint64_t *ret_bytes,
-			     struct ctx_err *err)
+static enum ctx_status write_copy(const struct ctx_exp_store_end *to, const struct content *content,
+				  uint64_t *ret_bytes, struct ctx_err *err)
 {
 	struct copy copy = {.out_size = ZSTD_CStreamOutSize()};
-	int archives CTX_AUTO_CLOSE = -1;
 	enum ctx_status status;
 	char temporary[CTX_EXP_ARCHIVE_NAME_MAX + 32];
 
-	if (mkdirat(dir, "archives", mode_of_archives(dir)) != 0 && errno != EEXIST)
-		return ctx_err_errno(err, CTX_E_IO, "archives");
-	archives = openat(dir, "archives", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (archives < 0)
-		return ctx_err_errno(err, CTX_E_IO, "archives");
-	if (faccessat(archives, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
-		return CTX_END;
-	snprintf(temporary, sizeof(temporary), "%s.%ld.tmp", name,
-		 (long)getpid()); /* two processes may archive at once */
-	copy.fd = openat(archives, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
-			 mode_of_copy(dir, content->image.mode));
+	/* Two processes may archive at once. */
+	snprintf(temporary, sizeof(temporary), "%s.%ld.tmp", to->name, (long)getpid());
+	copy.fd = openat(to->archives, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
+			 to->mode);
 	if (copy.fd < 0)
-		return ctx_err_errno(err, CTX_E_IO, "archives/%s", name);
-	copy.context = ZSTD_createCCtx();
-	copy.out = malloc(copy.out_size);
-	if (copy.context == NULL || copy.out == NULL)
-		status = ctx_err_nomem(err);
-	else if (ZSTD_isError(ZSTD_CCtx_setParameter(copy.context, ZSTD_c_compressionLevel, LEVEL)))
-		status = ctx_err_set(err, CTX_E_INTERNAL, "zstd: level");
-	else if (content->file >= 0)
-		status = compress_file(&copy, content->file, err);
-	else
-		status = compress_part(&copy, content->image.bytes, content->image.n, ZSTD_e_end, err);
+		return ctx_err_errno(err, CTX_E_IO, "archives/%s", to->name);
+	status = compress(&copy, content, err);
 	ZSTD_freeCCtx(copy.context);
 	free(copy.out);
 	if (close(copy.fd) != 0 && status == CTX_OK)
-		status = ctx_err_errno(err, CTX_E_IO, "archives/%s", name);
-	if (status == CTX_OK && renameat(archives, temporary, archives, name) != 0)
-		status = ctx_err_errno(err, CTX_E_IO, "archives/%s", name);
+		status = ctx_err_errno(err, CTX_E_IO, "archives/%s", to->name);
+	if (status == CTX_OK && renameat(to->archives, temporary, to->archives, to->name) != 0)
+		status = ctx_err_errno(err, CTX_E_IO, "archives/%s", to->name);
 	if (status != CTX_OK)
-		unlinkat(archives, temporary, 0);
+		unlinkat(to->archives, temporary, 0);
 	*ret_bytes = copy.bytes;
+	return status;
+}
+
+/* To archives/<name>: from the store, or compressed. */
+static enum ctx_status put(const struct ctx_exp_copies_to *to, const char *name,
+			   const struct content *content, uint64_t *ret_bytes, struct ctx_err *err)
+{
+	int archives CTX_AUTO_CLOSE = -1;
+	struct ctx_exp_store_end end = {.name = name, .mode = mode_of_copy(to->dir, content->image.mode)};
+	enum ctx_status status = open_archives(to->dir, &archives, err);
+
+	if (status != CTX_OK)
+		return status;
+	end.archives = archives;
+	if (faccessat(archives, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+		return CTX_END;
+	status = ctx_exp_store_take(to->store, content->key, &end, ret_bytes, err);
+	if (status != CTX_END)
+		return status;
+	status = write_copy(&end, content, ret_bytes, err);
+	if (status == CTX_OK)
+		ctx_exp_store_give(to->store, content->key, &end);
 	return status;
 }
 
 enum ctx_status ctx_exp_archive_bytes(int dir, const char *name, const struct ctx_exp_image *image,
 				      struct ctx_err *err)
 {
+	const struct ctx_exp_copies_to to = {.dir = dir};
 	struct content content = {.file = -1, .image = *image};
 	uint64_t written;
 
-	return store(dir, name, &content, &written, err);
+	return put(&to, name, &content, &written, err);
 }
 
 /* A write from memory that is not mapped fails with EFAULT instead of a signal. */
@@ -200,7 +236,8 @@ bool ctx_exp_own_vdso(const uint8_t **ret_image, size_t *ret_n, char build_id[CT
 	return *ret_n != 0 && ctx_buildid_of_image(image, *ret_n, build_id);
 }
 
-static enum ctx_status archive_vdso(int dir, const char *build_id, uint64_t *ret_bytes, struct ctx_err *err)
+static enum ctx_status archive_vdso(const struct ctx_exp_copies_to *to, const char *build_id,
+				    uint64_t *ret_bytes, struct ctx_err *err)
 {
 	char name[CTX_EXP_ARCHIVE_NAME_MAX], found[CTX_BUILDID_TEXT];
 	struct content content = {.file = -1};
@@ -214,7 +251,7 @@ static enum ctx_status archive_vdso(int dir, const char *build_id, uint64_t *ret
 		return ctx_err_set(err, CTX_E_NOTFOUND, "another vdso than this process's");
 	ctx_exp_archive_name("[vdso]", build_id, name);
 	content.image = (struct ctx_exp_image){image, n, USUAL_MODE};
-	status = store(dir, name, &content, ret_bytes, err);
+	status = put(to, name, &content, ret_bytes, err);
 	*ret_bytes = n;
 	return status;
 }
@@ -256,7 +293,8 @@ static bool is_elf(int file)
 	       memcmp(magic, ELFMAG, sizeof(magic)) == 0;
 }
 
-enum ctx_status ctx_exp_archive_opened(int dir, const struct ctx_exp_opened *object, uint64_t *ret_bytes,
+enum ctx_status ctx_exp_archive_opened(const struct ctx_exp_copies_to *to,
+				       const struct ctx_exp_opened *object, uint64_t *ret_bytes,
 				       struct ctx_err *err)
 {
 	struct content content = {.file = object->file};
@@ -268,6 +306,7 @@ enum ctx_status ctx_exp_archive_opened(int dir, const struct ctx_exp_opened *obj
 	if (fstat(object->file, &info) != 0 || !S_ISREG(info.st_mode))
 		return ctx_err_set(err, CTX_E_NOTFOUND, "not a plain file");
 	content.image.mode = info.st_mode;
+	content.size = (uint64_t)info.st_size;
 	if ((uint64_t)info.st_size > OBJECT_MAX_BYTES)
 		return ctx_err_set(err, CTX_E_NOTFOUND, "larger than 1 GiB");
 	if (ctx_jit_code_is(path) ? !is_honest_map(&info) : build_id[0] == '\0' && !is_elf(object->file))
@@ -276,48 +315,72 @@ enum ctx_status ctx_exp_archive_opened(int dir, const struct ctx_exp_opened *obj
 	if (build_id[0] != '\0' && strcmp(found, build_id) != 0)
 		return ctx_err_set(err, CTX_E_NOTFOUND, "changed since: its build id is another one");
 	ctx_exp_archive_name(path, build_id, name);
+	/* A list of JIT code has one reader, and grows. */
+	if (!ctx_jit_code_is(path))
+		ctx_exp_store_key_of_file(object->file, build_id, content.key);
 	if (lseek(object->file, 0, SEEK_SET) != 0)
 		return ctx_err_errno(err, CTX_E_NOTFOUND, "read");
-	status = store(dir, name, &content, ret_bytes, err);
+	status = put(to, name, &content, ret_bytes, err);
 	if (status == CTX_END)
 		*ret_bytes = (uint64_t)info.st_size;
 	return status;
 }
 
-enum ctx_status ctx_exp_archive_object(int dir, const char *path, const char *build_id, uint64_t *ret_bytes,
-				       struct ctx_err *err)
+enum ctx_status ctx_exp_archive_object(const struct ctx_exp_copies_to *to, const char *path,
+				       const char *build_id, uint64_t *ret_bytes, struct ctx_err *err)
 {
 	int file CTX_AUTO_CLOSE = -1;
 	struct ctx_exp_opened object = {.path = path, .build_id = build_id};
 
 	*ret_bytes = 0;
 	if (strcmp(path, "[vdso]") == 0)
-		return archive_vdso(dir, build_id, ret_bytes, err);
+		return archive_vdso(to, build_id, ret_bytes, err);
 	object.file = file = ctx_exp_archive_open(path, err);
-	return file >= 0 ? ctx_exp_archive_opened(dir, &object, ret_bytes, err) : CTX_E_NOTFOUND;
+	return file >= 0 ? ctx_exp_archive_opened(to, &object, ret_bytes, err) : CTX_E_NOTFOUND;
 }
 
-enum ctx_status ctx_exp_archive_kallsyms(int dir, uint64_t *ret_bytes, struct ctx_err *err)
+/* Without permission to see addresses, every line begins with zeros. */
+static bool shows_addresses(const struct ctx_buf *text)
+{
+	size_t zeros;
+
+	for (zeros = 0; zeros < text->n && text->bytes[zeros] == '0'; zeros++)
+		;
+	return text->n != 0 && (zeros < 16 || memmem(text->bytes, text->n, "\nffff", 5) != NULL);
+}
+
+enum ctx_status ctx_exp_archive_kallsyms(const struct ctx_exp_copies_to *to, const char *key,
+					 uint64_t *ret_bytes, struct ctx_err *err)
 {
 	struct content content = {.file = -1};
 	struct ctx_buf text = {0};
-	enum ctx_status status = ctx_file_read("/proc/kallsyms", (size_t)256 << 20, &text, err);
-	size_t zeros;
+	int archives CTX_AUTO_CLOSE = -1;
+	enum ctx_status status = open_archives(to->dir, &archives, err);
+	const struct ctx_exp_store_end end = {archives, CTX_EXP_ARCHIVE_KALLSYMS,
+					      mode_of_copy(to->dir, USUAL_MODE)};
 
 	*ret_bytes = 0;
-	content.image = (struct ctx_exp_image){text.bytes, text.n, USUAL_MODE};
+	/* Reading the kernel's list takes longer than everything else: the store is asked first. */
+	if (status == CTX_OK && faccessat(archives, end.name, F_OK, AT_SYMLINK_NOFOLLOW) != 0) {
+		status = ctx_exp_store_take(to->store, key, &end, ret_bytes, err);
+		if (status == CTX_OK)
+			return CTX_OK;
+		status = status == CTX_END ? CTX_OK : status;
+	}
+	if (status != CTX_OK)
+		return status;
+	status = ctx_file_read("/proc/kallsyms", (size_t)256 << 20, &text, err);
 	if (status != CTX_OK) {
 		ctx_buf_deinit(&text);
 		return status == CTX_E_NOMEM ? status : CTX_E_NOTFOUND;
 	}
-	/* Without permission to see addresses, every line begins with zeros. */
-	for (zeros = 0; zeros < text.n && text.bytes[zeros] == '0'; zeros++)
-		;
-	if (text.n == 0 || (zeros >= 16 && memmem(text.bytes, text.n, "\nffff", 5) == NULL))
+	content.image = (struct ctx_exp_image){text.bytes, text.n, USUAL_MODE};
+	snprintf(content.key, sizeof(content.key), "%s", key);
+	if (!shows_addresses(&text))
 		status = ctx_err_set(err, CTX_E_NOTFOUND,
 				     "/proc/kallsyms shows no addresses (kernel.kptr_restrict)");
 	else
-		status = store(dir, CTX_EXP_ARCHIVE_KALLSYMS, &content, ret_bytes, err);
+		status = put(to, CTX_EXP_ARCHIVE_KALLSYMS, &content, ret_bytes, err);
 	ctx_buf_deinit(&text);
 	return status;
 }

@@ -7,6 +7,7 @@
 
 #include "base/buildid.h"
 #include "base/err.h"
+#include "formats/experiment/exp_store.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,18 +21,24 @@
  */
 void ctx_exp_archive_name(const char *path, const char *build_id, char out[CTX_EXP_ARCHIVE_NAME_MAX]);
 
+/* Where copies go. */
+struct ctx_exp_copies_to {
+	int dir;		     /* of the experiment */
+	struct ctx_exp_store *store; /* copies that were made before, and will be used again; NULL: none */
+};
+
 /* Opens a regular file for copying. -1 on failure, with the reason in `err` (may be NULL). */
 int ctx_exp_archive_open(const char *path, struct ctx_err *err);
 
 /*
- * Copies the object at `path` (or the vdso of this process) to archives/ in the experiment whose
- * directory is open as `dir`. `*ret_bytes` is its size before compression. Fails with
+ * Copies the object at `path` (or the vdso of this process) to archives/. `*ret_bytes` is its size before compression. Fails with
  * CTX_E_NOTFOUND and the reason when there is nothing to copy: no such file, not a regular file,
  * too large, or a different build id; with CTX_E_IO when the copy could not be written, and then
  * removes it. CTX_END: the copy exists already.
  */
-CTX_MUST_CHECK enum ctx_status ctx_exp_archive_object(int dir, const char *path, const char *build_id,
-						      uint64_t *ret_bytes, struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_exp_archive_object(const struct ctx_exp_copies_to *to, const char *path,
+						      const char *build_id, uint64_t *ret_bytes,
+						      struct ctx_err *err);
 
 /* A load object that is already open. */
 struct ctx_exp_opened {
@@ -40,7 +47,8 @@ struct ctx_exp_opened {
 };
 
 /* The same for an open object, whose path may no longer exist. The caller keeps the file. */
-CTX_MUST_CHECK enum ctx_status ctx_exp_archive_opened(int dir, const struct ctx_exp_opened *object,
+CTX_MUST_CHECK enum ctx_status ctx_exp_archive_opened(const struct ctx_exp_copies_to *to,
+						      const struct ctx_exp_opened *object,
 						      uint64_t *ret_bytes, struct ctx_err *err);
 
 /*
@@ -62,7 +70,12 @@ struct ctx_exp_image { /* a file's contents and permissions */
 CTX_MUST_CHECK enum ctx_status ctx_exp_archive_bytes(int dir, const char *name,
 						     const struct ctx_exp_image *image, struct ctx_err *err);
 
-/* Copies /proc/kallsyms to archives/kallsyms.zst. CTX_E_NOTFOUND when it shows no addresses. */
-CTX_MUST_CHECK enum ctx_status ctx_exp_archive_kallsyms(int dir, uint64_t *ret_bytes, struct ctx_err *err);
+/*
+ * Copies /proc/kallsyms to archives/kallsyms.zst. `key`: of the store, where the kernel's functions
+ * that matter are the same as whenever it is the same; "" none. CTX_E_NOTFOUND when it shows no
+ * addresses.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_exp_archive_kallsyms(const struct ctx_exp_copies_to *to, const char *key,
+							uint64_t *ret_bytes, struct ctx_err *err);
 
 #endif

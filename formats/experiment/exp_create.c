@@ -196,6 +196,7 @@ static void release(struct ctx_exp_writer *writer)
 	free(writer->threads);
 	free(writer->live);
 	ctx_map64_deinit(&writer->present);
+	ctx_exp_kernel_deinit(&writer->copying.kernel);
 	ctx_exp_objects_deinit(&writer->objects);
 	ctx_exp_places_deinit(&writer->places);
 	ctx_strtab_deinit(&writer->external_wakers);
@@ -235,6 +236,7 @@ enum ctx_status ctx_exp_create(const struct ctx_exp_options *options, struct ctx
 	writer->keep_places = options->keep_places;
 	writer->access.share = options->share;
 	writer->objects.opener = options->opener;
+	writer->copying.store = options->store;
 	writer->limits.memory_bytes = options->memory_bytes != 0 ? options->memory_bytes : MEMORY_DEFAULT;
 	if (writer->limits.memory_bytes < MEMORY_SMALLEST)
 		writer->limits.memory_bytes = MEMORY_SMALLEST;

@@ -71,7 +71,8 @@ static enum ctx_status copy_mapped(struct ctx_event_source *source, int dir, uin
 		status = ctx_strtab_add_text(&seen, event.map.build_id, &id, err);
 		if (status != CTX_OK || id < before)
 			continue;
-		status = ctx_exp_archive_object(dir, event.map.path, event.map.build_id, &bytes, err);
+		status = ctx_exp_archive_object(&(struct ctx_exp_copies_to){.dir = dir}, event.map.path,
+						event.map.build_id, &bytes, err);
 		*ret_copied += status == CTX_OK;
 		if (status == CTX_E_NOTFOUND || status == CTX_END)
 			status = CTX_OK;
@@ -105,7 +106,8 @@ enum ctx_status ctx_exp_archive_late(const char *path, uint32_t *ret_copied, str
 	if (is_this_host(&source->info)) {
 		status = copy_mapped(source, dir, ret_copied, err);
 		if (status == CTX_OK)
-			*ret_copied += ctx_exp_archive_kallsyms(dir, &bytes, NULL) == CTX_OK;
+			*ret_copied += ctx_exp_archive_kallsyms(&(struct ctx_exp_copies_to){.dir = dir}, "",
+								&bytes, NULL) == CTX_OK;
 		if (status == CTX_OK)
 			mark_complete(dir);
 	}

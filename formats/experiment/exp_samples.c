@@ -128,7 +128,7 @@ static void put_new_nodes(struct ctx_exp_writer *writer, struct ctx_exp_live *li
 		if (entry != NULL)
 			note_sampled(writer, entry, address);
 		else if (address >= CTX_KERNEL_START && !is_mark(address))
-			writer->kernel_seen = true;
+			ctx_exp_kernel_see(&writer->copying.kernel, address);
 	}
 	live->n_frames += n;
 	writer->stats.stacks += n;

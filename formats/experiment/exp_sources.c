@@ -137,7 +137,7 @@ enum ctx_status ctx_exp_archive_source(struct ctx_exp_writer *writer, const stru
 	if (writer->failed.status != CTX_OK)
 		return ctx_err_set(err, writer->failed.status, "%s", writer->failed.msg);
 	status = read_text(source, &info, &text, &local);
-	source_name(writer->n_sources, name);
+	source_name(writer->copying.n_sources, name);
 	if (status == CTX_OK) {
 		/* The experiment may be readable by more users than the file. */
 		struct ctx_exp_image image = {text.bytes, text.n,
@@ -153,7 +153,7 @@ enum ctx_status ctx_exp_archive_source(struct ctx_exp_writer *writer, const stru
 		*ret_bytes = text.n;
 		*ret_is_newer = info.st_mtim.tv_sec > source->built_seconds;
 		put_copied(&writer->log, source->path, name, text.n, *ret_is_newer);
-		writer->n_sources++;
+		writer->copying.n_sources++;
 	} else if (status == CTX_E_NOTFOUND || status == CTX_E_LIMIT) {
 		put_missing(&writer->log, source->path, local.msg);
 	}

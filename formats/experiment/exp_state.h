@@ -10,6 +10,7 @@
 #include "base/strtab.h"
 #include "formats/experiment/exp_block.h"
 #include "formats/experiment/exp_keep.h"
+#include "formats/experiment/exp_kernel.h"
 #include "formats/experiment/exp_maps.h"
 #include "formats/experiment/exp_places.h"
 #include "formats/experiment/exp_stacks.h"
@@ -121,6 +122,13 @@ struct ctx_exp_last {
 	char reason[CTX_ERR_MAX];
 };
 
+/* What decides about copies at the end. */
+struct ctx_exp_copying {
+	struct ctx_exp_kernel kernel; /* what was seen of it */
+	const char *store;	      /* borrowed: where copies are kept; NULL: none, "" the usual place */
+	uint32_t n_sources;	      /* copied so far */
+};
+
 struct ctx_exp_writer {
 	char *path;
 	int dir;
@@ -137,8 +145,8 @@ struct ctx_exp_writer {
 	struct ctx_map64 present; /* pids with a lineage _p<pid> */
 	struct ctx_exp_objects objects;
 	bool keep_places;
-	struct ctx_exp_places places;	   /* if keep_places */
-	uint32_t n_sources;		   /* copied so far */
+	struct ctx_exp_places places; /* if keep_places */
+	struct ctx_exp_copying copying;
 	struct ctx_strtab external_wakers; /* names by number */
 	struct ctx_buf log;		   /* lines not yet written */
 	uint64_t log_oldest_ns;
@@ -146,7 +154,7 @@ struct ctx_exp_writer {
 	struct ctx_exp_block_scratch scratch;
 	struct ctx_exp_last last;
 	struct ctx_exp_stats stats;
-	bool has_root_process, kernel_seen;
+	bool has_root_process;
 	struct ctx_err failed; /* status CTX_OK: none */
 };
 

@@ -50,6 +50,11 @@ struct ctx_exp_options {
 	bool has_states;	      /* ctx_exp_state will be called: log.xml describes the file `states` */
 	bool keep_places;	      /* for ctx_exp_each_sampled: up to 20 MB more */
 	const char *comment;	      /* goes to `notes`; "" none */
+	/*
+	 * Where copies of load objects are kept for other recordings (exp_store.h); borrowed; "": the
+	 * usual place, NULL: nowhere.
+	 */
+	const char *store;
 	const struct ctx_exp_metric *metrics;
 	uint32_t n_metrics;
 	const struct ctx_property *

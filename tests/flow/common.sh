@@ -21,7 +21,8 @@ trap 'exit 1' INT TERM
 cd "$work" || exit 1
 # A separate home: the user's settings and caches (perf's, pprof's, ours) are not used, and none is left behind.
 HOME=$work/home
-export HOME
+CTXREC_STORE=$HOME/store
+export HOME CTXREC_STORE
 mkdir "$HOME" || exit 1
 
 fail() {

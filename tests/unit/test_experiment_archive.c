@@ -155,16 +155,30 @@ static void test_experiment_archive__an_object_of_another_build_id_is_refused(vo
 	(void)state;
 	assert_true(n > 0);
 	ctx_buildid_of_fd(self, build_id);
-	assert_int_equal(ctx_exp_archive_object(dir, path, "00ff00ff", &bytes, &err), CTX_E_NOTFOUND);
+	assert_int_equal(ctx_exp_archive_object(&(struct ctx_exp_copies_to){.dir = dir}, path, "00ff00ff",
+						&bytes, &err),
+			 CTX_E_NOTFOUND);
 	assert_non_null(strstr(err.msg, "build id"));
-	assert_int_equal(ctx_exp_archive_object(dir, "/no/such/file", "", &bytes, &err), CTX_E_NOTFOUND);
-	assert_int_equal(ctx_exp_archive_object(dir, "/dev/zero", "", &bytes, &err), CTX_E_NOTFOUND);
-	assert_int_equal(ctx_exp_archive_object(dir, "//anon", "", &bytes, &err), CTX_E_NOTFOUND);
-	assert_int_equal(ctx_exp_archive_object(dir, "../relative", "", &bytes, &err), CTX_E_NOTFOUND);
+	assert_int_equal(ctx_exp_archive_object(&(struct ctx_exp_copies_to){.dir = dir}, "/no/such/file", "",
+						&bytes, &err),
+			 CTX_E_NOTFOUND);
+	assert_int_equal(ctx_exp_archive_object(&(struct ctx_exp_copies_to){.dir = dir}, "/dev/zero", "",
+						&bytes, &err),
+			 CTX_E_NOTFOUND);
+	assert_int_equal(
+		ctx_exp_archive_object(&(struct ctx_exp_copies_to){.dir = dir}, "//anon", "", &bytes, &err),
+		CTX_E_NOTFOUND);
+	assert_int_equal(ctx_exp_archive_object(&(struct ctx_exp_copies_to){.dir = dir}, "../relative", "",
+						&bytes, &err),
+			 CTX_E_NOTFOUND);
 	assert_int_equal(faccessat(dir, "archives", F_OK, 0), -1);
-	assert_int_equal(ctx_exp_archive_object(dir, path, build_id, &bytes, &err), CTX_OK);
+	assert_int_equal(
+		ctx_exp_archive_object(&(struct ctx_exp_copies_to){.dir = dir}, path, build_id, &bytes, &err),
+		CTX_OK);
 	assert_true(bytes > 10000);
-	assert_int_equal(ctx_exp_archive_object(dir, path, build_id, &bytes, &err), CTX_END);
+	assert_int_equal(
+		ctx_exp_archive_object(&(struct ctx_exp_copies_to){.dir = dir}, path, build_id, &bytes, &err),
+		CTX_END);
 	ctx_exp_archive_name(path, build_id, name);
 	snprintf(path, sizeof(path), "archives/%s", name);
 	assert_int_equal(faccessat(dir, path, F_OK, 0), 0);
@@ -190,7 +204,8 @@ static void test_experiment_archive__kallsyms_of_zeros_are_refused(void **state)
 		shows = bol && text.bytes[i] == 'f';
 		bol = text.bytes[i] == '\n';
 	}
-	assert_int_equal(ctx_exp_archive_kallsyms(dir, &bytes, NULL), shows ? CTX_OK : CTX_E_NOTFOUND);
+	assert_int_equal(ctx_exp_archive_kallsyms(&(struct ctx_exp_copies_to){.dir = dir}, "", &bytes, NULL),
+			 shows ? CTX_OK : CTX_E_NOTFOUND);
 	assert_int_equal(faccessat(dir, "archives/kallsyms.zst", F_OK, 0), shows ? 0 : -1);
 	ctx_buf_deinit(&text);
 	fixture_remove(directory);
