@@ -166,3 +166,13 @@ const char *ctx_command_program(const char *command, size_t *ret_n)
 	*ret_n = n - (size_t)(name - command);
 	return name;
 }
+
+void ctx_thread_name_pattern(const char *name, struct ctx_buf *out)
+{
+	for (; *name != '\0'; name++) {
+		if (!isdigit((unsigned char)*name))
+			ctx_buf_put_u8(out, (uint8_t)*name);
+		else if (!isdigit((unsigned char)name[1]))
+			ctx_buf_put_u8(out, '*');
+	}
+}

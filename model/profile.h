@@ -10,6 +10,7 @@
 #define CTX_MODEL_PROFILE_H
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "model/interval.h"
 #include "model/metric.h"
 #include "model/thread_state.h"
@@ -166,6 +167,9 @@ uint32_t ctx_profile_count_processes(const struct ctx_profile *profile);
  * The file name of a command line's program: "xz" of "/usr/bin/xz -T2"; *ret_n is its length. Borrowed.
  */
 const char *ctx_command_program(const char *command, size_t *ret_n);
+
+/* Appends a thread's name with "*" for each number: worker-17 and worker-2 are worker-*. */
+void ctx_thread_name_pattern(const char *name, struct ctx_buf *out);
 
 /* The process of a thread; CTX_NONE if `thread` is not a thread. */
 static inline uint32_t ctx_profile_process_of(const struct ctx_profile *profile, uint32_t thread)

@@ -199,17 +199,6 @@ static void put_program(struct ctx_buf *name, const char *command)
 	ctx_buf_put(name, program, n);
 }
 
-/* Appends the name with "*" for each number: worker-17 and worker-2 are worker-*. */
-static void put_pattern(struct ctx_buf *name, const char *thread)
-{
-	for (; *thread != '\0'; thread++) {
-		if (!isdigit((unsigned char)*thread))
-			ctx_buf_put_u8(name, (uint8_t)*thread);
-		else if (!isdigit((unsigned char)thread[1]))
-			ctx_buf_put_u8(name, '*');
-	}
-}
-
 struct grouping {
 	struct ctx_strtab names;
 	struct ctx_buf name;
@@ -253,7 +242,7 @@ static enum ctx_status add_threads(struct ctx_summary *summary, struct grouping 
 		if (summary->groups_are_commands)
 			put_program(&grouping->name, profile->processes[process].command);
 		else
-			put_pattern(&grouping->name, thread->name);
+			ctx_thread_name_pattern(thread->name, &grouping->name);
 		status = find_group(grouping, &id, err);
 		if (status != CTX_OK)
 			break;
