@@ -12,6 +12,7 @@
 #include "ctxan/standard_input.h"
 #include "ctxan/terminal.h"
 #include "query/filters.h"
+#include "query/index_key.h"
 #include "report/html_tables.h"
 
 #include <libxml/xmlversion.h>
@@ -278,7 +279,7 @@ static enum ctx_status check_expressions(const struct ctx_options *options, stru
 
 	for (size_t i = 0; i < options->n_reports && status == CTX_OK; i++) {
 		if (options->reports[i].by != NULL)
-			status = ctx_index_key_check(selection, options->reports[i].by, ret_place, err);
+			status = ctx_index_keys_check(selection, options->reports[i].by, ret_place, err);
 	}
 	if (status == CTX_OK && selection->n_indexes != 0 && !ctx_options_has_report(options, "index"))
 		return ctx_err_set(err, CTX_E_ARG, "--index requires --by");

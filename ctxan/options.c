@@ -287,8 +287,9 @@ static const struct ctx_option rows[] = {
 	{"hide", 0, CTX_OPTION_TEXT, .set = set_hide},
 	{"show", 0, CTX_OPTION_TEXT, .set = set_show},
 	{"fold-object", 0, CTX_OPTION_TEXT, STRING(hiding.objects)},
-	{"by", 0, CTX_OPTION_TEXT, STRING(selection.by),
-	 .words = WORDS("thread", "process", "cpu", "second", "sample", "state", "metric", "lwp", "file", "descriptor", "datasize", "duration")},
+	{"by", 0, CTX_OPTION_LIST, STRING(selection.by),
+	 .words = WORDS("thread", "process", "command", "thread-name", "thread-pattern", "function", "object", "line", "cpu", "state", "wait",
+			"second", "time", "sample", "metric", "lwp", "file", "descriptor", "datasize", "duration")},
 	{"index", 0, CTX_OPTION_TEXT, .set = set_index},
 	{"metric", 0, CTX_OPTION_LIST, STRING(selection.metric), .alias = "metrics", /* gprofng's word */
 	 .words = WORDS("cpu-clock", "user", "system", "wait-cpu", "lock", "text-fault", "data-fault", "other-wait", "wall")},
@@ -362,6 +363,11 @@ enum ctx_status ctx_options_parse(int argc, char **argv, struct ctx_options *ret
 		options.output.export = ctx_export_kind_find("html");
 	for (int i = arguments.first; i < argc && status == CTX_OK; i++)
 		status = append(&options.inputs, &options.n_inputs, &options.inputs_cap, argv[i], err);
+	if (status == CTX_OK && options.report.sort != NULL && options.selection.by == NULL &&
+	    options.n_reports == 0 && ctx_perf_habits_is_sort(options.report.sort)) {
+		options.selection.by = options.report.sort;
+		options.report.sort = NULL;
+	}
 	if (status == CTX_OK && options.selection.by != NULL && options.n_reports == 0 &&
 	    options.output.export == NULL && options.output.sql == NULL)
 		status = ctx_option_reports_parse(&options, "index", err);

@@ -1,4 +1,5 @@
 #include "ctxan/options.h"
+#include "ctxan/perf_habits.h"
 
 #include <string.h>
 
@@ -133,7 +134,15 @@ enum ctx_status ctx_options_check(const struct ctx_options *options, struct ctx_
 				   "--show-sql excludes --function, --min-percent, --limit, --per-thread and "
 				   "--coverage top");
 	if (options->report.sort != NULL && options->n_reports == 0)
-		return ctx_err_set(err, CTX_E_ARG, "--sort requires --report");
+		return ctx_err_set(err, CTX_E_ARG,
+				   "--sort requires --report; --by comm,dso,sym has rows by several keys");
+	if (options->report.sort != NULL && strchr(options->report.sort, ',') != NULL &&
+	    ctx_perf_habits_is_sort(options->report.sort))
+		return ctx_err_set(
+			err, CTX_E_ARG,
+			"--sort %s: expected a single column; --by comm,dso,sym has rows by several "
+			"keys",
+			options->report.sort);
 	status = check_tree(options, err);
 	if (status == CTX_OK)
 		status = check_export(options, err);

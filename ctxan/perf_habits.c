@@ -2,7 +2,6 @@
 
 #include "base/mem.h"
 
-#include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -35,6 +34,7 @@ static const struct {
 	{"--input", "recordings are arguments: ctxan perf.data"},
 	{"--fields", "columns are fixed; --format csv has all of them"},
 	{"--no-inline", "--no-inlines does that"},
+	{"-s", "--by comm,dso,sym does that, --sort COLUMN orders the rows of a report"},
 	{"-v", "--explain says how the answer was made"},
 };
 
@@ -101,4 +101,22 @@ enum ctx_status ctx_perf_habits_check(int *argc, char **argv, struct ctx_err *er
 	argv[n] = NULL;
 	*argc = n;
 	return CTX_OK;
+}
+
+bool ctx_perf_habits_is_sort(const char *sort)
+{
+	static const char *const keys[] = {"comm", "dso", "sym",     "symbol", "pid",
+					   "tid",  "cpu", "srcline", "time"};
+
+	for (;; sort++) {
+		size_t n = strcspn(sort, ","), i = 0;
+
+		while (i < CTX_COUNT_OF(keys) && (strlen(keys[i]) != n || strncmp(sort, keys[i], n) != 0))
+			i++;
+		if (i == CTX_COUNT_OF(keys))
+			return false;
+		sort += n;
+		if (*sort == '\0')
+			return true;
+	}
 }

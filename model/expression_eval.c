@@ -22,8 +22,10 @@ void ctx_expression_subject_of(const struct ctx_profile *profile, const struct c
 	int64_t *values = ret->values;
 
 	ret->stack = sample->stack;
-	for (size_t i = 0; i < CTX_EXPRESSION_NAMES_N; i++)
-		values[i] = i < CTX_NAME_EVT_TIME ? -1 : CTX_EXPRESSION_NO_VALUE;
+	for (size_t i = 0; i < CTX_NAME_EVT_TIME; i++)
+		values[i] = -1;
+	for (size_t i = CTX_NAME_EVT_TIME; i < CTX_EXPRESSION_NAMES_N; i++)
+		values[i] = CTX_EXPRESSION_NO_VALUE;
 	if (sample->thread < profile->n_threads) {
 		const struct ctx_thread_info *thread = &profile->threads[sample->thread];
 

@@ -67,8 +67,9 @@ struct ctx_report_sum {
 	uint64_t samples, weight;
 };
 
-/* The meaning of an index's keys. */
+/* The meaning of an index's keys; -1 is unknown. */
 enum ctx_index_entity {
+	/* Values of expressions. */
 	CTX_INDEX_NUMBER,
 	CTX_INDEX_CPU,
 	CTX_INDEX_THREAD,
@@ -78,16 +79,52 @@ enum ctx_index_entity {
 	CTX_INDEX_FILE,
 	CTX_INDEX_HEAP_OPERATION,
 	CTX_INDEX_IO_OPERATION, /* for a failed one CTX_IO_OTHER + 1 more */
+	CTX_INDEX_TIME,		/* ns */
+	/* Of the leaf of the call stack: function id, object id, CTX_INDEX_FILE_OF and CTX_INDEX_LINE_OF. */
+	CTX_INDEX_FUNCTION,
+	CTX_INDEX_OBJECT,
+	CTX_INDEX_LINE,
+	/* Positions in `names`. */
+	CTX_INDEX_COMMAND,
+	CTX_INDEX_THREAD_NAME,
+	CTX_INDEX_THREAD_PATTERN,
+	CTX_INDEX_WAIT, /* enum ctx_wait_kind, or one of the two below */
 };
 
-/* Sums by the value of an expression: -1 is unknown. Unordered. */
-struct ctx_report_index {
-	const char *title; /* of the column of keys: safe text; NULL: none */
+#define CTX_INDEX_ON_CPU (-2)
+#define CTX_INDEX_WAIT_CPU (-3)
+
+/* A line's key: the id of its source file and its number. */
+#define CTX_INDEX_LINE_KEY(file, line) ((int64_t)((uint64_t)(file) << 32 | (line)))
+#define CTX_INDEX_FILE_OF(key) ((uint32_t)((uint64_t)(key) >> 32))
+#define CTX_INDEX_LINE_OF(key) ((uint32_t)((uint64_t)(key)&UINT32_MAX))
+
+/* Whether keys are values of an expression. */
+static inline bool ctx_index_is_expression(enum ctx_index_entity entity)
+{
+	return entity <= CTX_INDEX_TIME;
+}
+
+#define CTX_INDEX_KEYS_MAX 16u
+
+struct ctx_report_index_key {
+	const char *name; /* its word, or the expression: any bytes */
+	bool is_word;	  /* of letters, digits, '_' and '-' */
 	enum ctx_index_entity entity;
-	const int64_t *keys; /* all different */
+};
+
+struct ctx_source_file;
+
+/* Sums by the values of one or several keys. Unordered. */
+struct ctx_report_index {
+	const struct ctx_report_index_key *by;
+	size_t n_by;			     /* at least 1 */
+	const int64_t *keys;		     /* n_by for each row; no two rows have the same */
+	const char *const *names;	     /* of CTX_INDEX_COMMAND to CTX_INDEX_THREAD_PATTERN */
+	const struct ctx_source_file *files; /* of CTX_INDEX_LINE: by id */
 	size_t n;
-	const struct ctx_report_sum *sums;   /* for each key: of the metric, then of each of more_metrics */
-	const struct ctx_report_sum *totals; /* the same of all keys together */
+	const struct ctx_report_sum *sums;   /* for each row: of the metric, then of each of more_metrics */
+	const struct ctx_report_sum *totals; /* the same of all rows together */
 };
 
 /* A level of the time tree, for the timeline's lower part. */

@@ -64,6 +64,23 @@ struct ctx_report_code {
 	const struct ctx_code_reader *reader; /* NULL: no instructions and texts are available */
 };
 
+/* Raw stacks of the recording in other code. */
+struct ctx_index_raw {
+	const struct ctx_code *code;
+	const uint32_t *raw_of; /* by raw stack of the recording: that in `code` */
+	size_t n;
+};
+
+/* The call stacks of an index where they are not those of the recording: some frames are hidden. */
+struct ctx_index_stacks {
+	const struct ctx_profile *profile; /* of the functions and objects of the answer */
+	const uint32_t *stack_of;	   /* by CCT node of the recording: that of `profile` */
+	size_t n;
+	/* Called where a key is a line. */
+	enum ctx_status (*raw)(void *context, struct ctx_index_raw *ret, struct ctx_err *err);
+	void *context;
+};
+
 struct ctx_samples_query {
 	uint32_t thread; /* CTX_NONE: all selected threads together, in order of time */
 	bool whole_run;	 /* of all intervals and threads, whatever is selected; filters apply */
@@ -119,11 +136,13 @@ struct ctx_report_source {
 	enum ctx_status (*traced)(struct ctx_report_source *source, enum ctx_traced_kind kind,
 				  struct ctx_report_traced *ret, struct ctx_err *err);
 	/*
-	 * Sums of every metric by the value of `by`, a word or an expression; NULL: the one of
-	 * --by. A scan.
+	 * Sums of every metric by the values of `by`, words and expressions separated by commas; NULL:
+	 * those of --by. `stacks` NULL: as recorded; otherwise borrowed until the source is closed. A
+	 * scan.
 	 */
 	enum ctx_status (*index)(struct ctx_report_source *source, const char *by,
-				 struct ctx_report_index *ret, struct ctx_err *err);
+				 const struct ctx_index_stacks *stacks, struct ctx_report_index *ret,
+				 struct ctx_err *err);
 	/*
 	 * The range from the first to the last interval in `per_thread` slices, for all together
 	 * and for the `max_threads` heaviest threads, of the first metric.

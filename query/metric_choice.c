@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 #include "base/near.h"
-#include "query/filters.h"
+#include "query/index_key.h"
 #include "query/metric_names.h"
 
 #include <stdio.h>
@@ -97,21 +97,13 @@ static uint32_t find_metric(const struct ctx_profile *profile, const char *wante
 	return *ret_n_bare == 1 ? bare : CTX_NONE;
 }
 
-static bool asks_states(const struct ctx_selection_spec *spec)
-{
-	struct ctx_index_key key;
-
-	return spec->by != NULL && ctx_index_key_find(spec, NULL, &key, NULL) == CTX_OK &&
-	       strcasecmp(key.text, "STATE") == 0;
-}
-
 /* The first metric that has samples of events; if the program only waited: Wall. */
 static uint32_t default_metric(const struct ctx_selection_spec *spec, const struct ctx_profile *profile)
 {
 	uint64_t span_samples = 0;
 
 	/* Samples of a clock have no state. */
-	if (profile->has_states && asks_states(spec))
+	if (profile->has_states && ctx_index_keys_ask_states(spec))
 		return ctx_profile_state_sum(profile, CTX_STATE_METRICS_N - 1);
 	for (uint32_t i = 0; i < profile->n_metrics; i++) {
 		const struct ctx_metric_info *metric = &profile->metrics[i];

@@ -9,7 +9,7 @@
  *
  *	histograms.c    by call stack, by raw stack	traced_operations.c  operations one by one
  *	thread_parts.c  the same by thread		selection.h          what is selected
- *	index_sums.c    by the value of an expression	sample_scan.h        selected samples one by one
+ *	index_sums.c    by the values of keys		sample_scan.h        selected samples one by one
  *	time_slices.c   the timeline			span_edges.h         spans that an interval cuts
  *	tree_levels.c   levels of a time tree		span_cache.h         spans that were looked up
  *	state_sums.c    threads' time by state		tree_reader.h        the store as time trees
@@ -21,7 +21,9 @@
 #ifndef CTX_QUERY_QUERY_H
 #define CTX_QUERY_QUERY_H
 
-#include "model/report_data.h"
+#include "base/strtab.h"
+#include "model/report_source.h"
+#include "query/index_key.h"
 #include "query/selection.h"
 #include "query/span_cache.h"
 #include "store/store.h"
@@ -152,19 +154,23 @@ unsigned ctx_query_wait_states(const struct ctx_query *query);
 CTX_MUST_CHECK enum ctx_status ctx_query_traced(struct ctx_query *query, enum ctx_traced_kind kind,
 						struct ctx_report_traced *ret, struct ctx_err *err);
 
-/* Sums by the value of an expression, unordered. Owned by the caller (ctx_query_index_free). */
+/* Sums by the values of keys, unordered. Owned by the caller (ctx_query_index_free). */
 struct ctx_query_index {
-	int64_t *keys;
-	struct ctx_report_sum *sums;   /* n_metrics for each key, as the selection has them */
+	int64_t *keys;		       /* n_by for each row */
+	struct ctx_report_sum *sums;   /* n_metrics for each row, as the selection has them */
 	struct ctx_report_sum *totals; /* n_metrics */
-	size_t n, n_metrics;
+	size_t n, n_by, n_metrics;
+	struct ctx_strtab names;	     /* of keys that are names: by their value */
+	const struct ctx_source_file *files; /* of keys that are lines; borrowed from the store */
 };
 
 /*
- * In all selected metrics; always a scan. CTX_E_ARG: the expression is invalid, or uses properties
- * that the samples of the metrics do not have. CTX_E_LIMIT: too many values.
+ * In all selected metrics; always a scan. `stacks` NULL: as recorded. CTX_E_ARG: an expression is
+ * invalid, or uses properties that the samples of the metrics do not have. CTX_E_LIMIT: too many
+ * rows.
  */
-CTX_MUST_CHECK enum ctx_status ctx_query_index(struct ctx_query *query, const char *expression,
+CTX_MUST_CHECK enum ctx_status ctx_query_index(struct ctx_query *query, const struct ctx_index_keys *keys,
+					       const struct ctx_index_stacks *stacks,
 					       struct ctx_query_index *ret, struct ctx_err *err);
 void ctx_query_index_free(struct ctx_query_index *index);
 

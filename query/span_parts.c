@@ -5,7 +5,7 @@ static void begin(const struct ctx_profile *profile, const struct ctx_sample *sp
 {
 	ret->profile = profile;
 	ret->selection = NULL;
-	ret->key = NULL;
+	ret->keys = NULL;
 	ret->span = *span;
 	ret->next_ns = ctx_sample_begin(span);
 	ret->n = 0;
@@ -21,11 +21,11 @@ void ctx_span_parts_kept(const struct ctx_selection *selection, const struct ctx
 	ret->selection = selection;
 }
 
-void ctx_span_parts_by(const struct ctx_expression *key, const struct ctx_profile *profile,
-		       const struct ctx_sample *span, struct ctx_span_parts *ret)
+void ctx_span_parts_by(const struct ctx_index_values *keys, const struct ctx_sample *span,
+		       struct ctx_span_parts *ret)
 {
-	begin(profile, span, ret);
-	ret->key = key;
+	begin(keys->profile, span, ret);
+	ret->keys = keys;
 }
 
 /* The part of the span from begin up to where the next one begins. */
@@ -47,7 +47,7 @@ static enum ctx_status count(struct ctx_span_parts *parts, struct ctx_err *err)
 		       ? CTX_OK
 		       : ctx_err_set(err, CTX_E_LIMIT,
 				     "%s: the expression divides a span of %.3f s into more than %u parts",
-				     parts->key != NULL ? "--by" : "--filter",
+				     parts->keys != NULL ? "--by" : "--filter",
 				     (double)parts->span.weight / 1e9, CTX_SPAN_PARTS_MAX);
 }
 
@@ -77,20 +77,37 @@ static enum ctx_status next_kept(struct ctx_span_parts *parts, struct ctx_sample
 	return CTX_OK;
 }
 
-static enum ctx_status next_by_key(struct ctx_span_parts *parts, struct ctx_sample *ret, struct ctx_err *err)
+/* Whether the keys are those of the part so far; the first time all are. They become its keys. */
+static bool continues(struct ctx_span_parts *parts, bool first)
 {
+	const struct ctx_index_values *keys = parts->keys;
+	int64_t values[CTX_INDEX_KEYS_MAX];
+	bool same = true;
+
+	for (size_t i = 0; i < keys->n_expressions; i++) {
+		values[i] = ctx_expression_key(keys->expressions[i], &parts->subject);
+		same &= first || values[i] == parts->values[i];
+	}
+	for (size_t i = 0; same && i < keys->n_expressions; i++)
+		parts->values[i] = values[i];
+	return same;
+}
+
+static enum ctx_status next_by_keys(struct ctx_span_parts *parts, struct ctx_sample *ret, struct ctx_err *err)
+{
+	const struct ctx_index_values *keys = parts->keys;
 	uint64_t begin_ns = parts->next_ns, last_ns = parts->span.time_ns;
 	enum ctx_status status = CTX_OK;
 
 	while (parts->next_ns <= last_ns && status == CTX_OK) {
-		int64_t value;
+		uint64_t until_ns = last_ns;
 
 		ctx_expression_subject_at(parts->next_ns, &parts->subject);
-		value = ctx_expression_key(parts->key, &parts->subject);
-		if (parts->next_ns != begin_ns && value != parts->key_value)
+		if (!continues(parts, parts->next_ns == begin_ns))
 			break;
-		parts->key_value = value;
-		parts->next_ns = ctx_expression_key_until(parts->key, &parts->subject, last_ns) + 1;
+		for (size_t i = 0; i < keys->n_expressions; i++)
+			until_ns = ctx_expression_key_until(keys->expressions[i], &parts->subject, until_ns);
+		parts->next_ns = until_ns + 1;
 		status = count(parts, err);
 	}
 	if (status == CTX_OK)
@@ -102,8 +119,8 @@ enum ctx_status ctx_span_parts_next(struct ctx_span_parts *parts, struct ctx_sam
 {
 	if (parts->next_ns > parts->span.time_ns)
 		return CTX_END;
-	if (parts->key != NULL)
-		return next_by_key(parts, ret, err);
+	if (parts->keys != NULL)
+		return next_by_keys(parts, ret, err);
 	if (parts->selection->n_filters != 0)
 		return next_kept(parts, ret, err);
 	*ret = parts->span;

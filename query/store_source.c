@@ -7,7 +7,6 @@
 #include "query/store_source.h"
 
 #include "base/mem.h"
-#include "query/filters.h"
 #include "query/query.h"
 #include "query/query_samples.h"
 
@@ -33,6 +32,8 @@ struct slices {
 struct index {
 	struct index *next;
 	char *by; /* owned; NULL: as --by says */
+	const struct ctx_index_stacks *stacks;
+	struct ctx_index_keys keys;
 	struct ctx_query_index rows;
 	struct ctx_report_index shown;
 };
@@ -257,43 +258,21 @@ static enum ctx_status pull_traced(struct ctx_report_source *base, enum ctx_trac
 	return CTX_OK;
 }
 
-/* Keys that are ids have names. */
-static enum ctx_index_entity entity_of(const char *text)
-{
-	static const struct {
-		enum ctx_expression_name name;
-		enum ctx_index_entity entity;
-	} entities[] = {{CTX_NAME_THRID, CTX_INDEX_THREAD},
-			{CTX_NAME_PROCID, CTX_INDEX_PROCESS},
-			{CTX_NAME_CPUID, CTX_INDEX_CPU},
-			{CTX_NAME_METRIC, CTX_INDEX_METRIC},
-			{CTX_NAME_STATE, CTX_INDEX_STATE},
-			{CTX_NAME_IOFNAME, CTX_INDEX_FILE},
-			{CTX_NAME_HTYPE, CTX_INDEX_HEAP_OPERATION},
-			{CTX_NAME_IOTYPE, CTX_INDEX_IO_OPERATION}};
-	enum ctx_expression_name name = ctx_expression_find_name(text, strlen(text));
-
-	for (size_t i = 0; i < CTX_COUNT_OF(entities); i++) {
-		if (name == entities[i].name)
-			return entities[i].entity;
-	}
-	return CTX_INDEX_NUMBER;
-}
-
 static enum ctx_status query_index(struct source *source, struct index *index, struct ctx_err *err)
 {
-	struct ctx_index_key key;
-	enum ctx_status status = ctx_index_key_find(source->spec.words, index->by, &key, err);
+	enum ctx_status status = ctx_index_keys_read(source->spec.words, index->by, &index->keys, err);
 
 	if (status != CTX_OK)
 		return status;
 	begin(source, false);
-	status = ctx_query_index(&source->query, key.text, &index->rows, err);
+	status = ctx_query_index(&source->query, &index->keys, index->stacks, &index->rows, err);
 	end(source);
 	index->shown = (struct ctx_report_index){
-		.title = key.is_word ? key.name : NULL,
-		.entity = entity_of(key.text),
+		.by = index->keys.keys,
+		.n_by = index->keys.n,
 		.keys = index->rows.keys,
+		.names = index->rows.names.strings,
+		.files = index->rows.files,
 		.n = index->rows.n,
 		.sums = index->rows.sums,
 		.totals = index->rows.totals,
@@ -304,6 +283,7 @@ static enum ctx_status query_index(struct source *source, struct index *index, s
 static void index_free(struct index *index)
 {
 	ctx_query_index_free(&index->rows);
+	ctx_index_keys_deinit(&index->keys);
 	free(index->by);
 	free(index);
 }
@@ -314,20 +294,21 @@ static bool same_key(const char *a, const char *b)
 }
 
 static enum ctx_status pull_index(struct ctx_report_source *base, const char *by,
-				  struct ctx_report_index *ret, struct ctx_err *err)
+				  const struct ctx_index_stacks *stacks, struct ctx_report_index *ret,
+				  struct ctx_err *err)
 {
 	struct source *source = source_of(base);
 	struct index *index = source->indexes;
 	enum ctx_status status;
 
-	while (index != NULL && !same_key(index->by, by))
+	while (index != NULL && (!same_key(index->by, by) || index->stacks != stacks))
 		index = index->next;
 	if (index == NULL) {
 		index = ctx_calloc(1, sizeof(*index));
 		if (index == NULL)
 			return ctx_err_nomem(err);
 		index->by = by != NULL ? strdup(by) : NULL;
-		/* The title may be the key itself: it must live as long as the result. */
+		index->stacks = stacks;
 		status = by != NULL && index->by == NULL ? ctx_err_nomem(err)
 							 : query_index(source, index, err);
 		if (status != CTX_OK) {

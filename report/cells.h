@@ -23,6 +23,11 @@ enum ctx_style {
 	 * table
 	 */
 	CTX_STYLE_PLACE,
+	/*
+	 * one of several names of a row: in text these and places share the width that numbers leave,
+	 * also that of the last column
+	 */
+	CTX_STYLE_KEY,
 	CTX_STYLE_SOURCE, /* the last column: a line of a program, cut at its end */
 };
 

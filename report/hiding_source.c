@@ -26,6 +26,10 @@ struct source {
 	bool has_raw;
 	struct ctx_histogram raw_histogram;
 	bool has_raw_histogram;
+	/* Of indexes. */
+	struct ctx_index_stacks index_stacks;
+	uint32_t *stack_of; /* by CCT node */
+	uint32_t *raw_of;   /* by raw stack, once it was asked for */
 	/* Answers of `parts`: each is kept until the source is closed. */
 	struct answer {
 		struct ctx_parts_query query;
@@ -302,6 +306,38 @@ static enum ctx_status code(struct ctx_report_source *base, struct ctx_report_co
 	return status;
 }
 
+/* ---- indexes ---- */
+
+/* Raw stacks and the nodes that they became: those of the recording keep their numbers. */
+static enum ctx_status raw_of_index(void *context, struct ctx_index_raw *ret, struct ctx_err *err)
+{
+	struct source *source = context;
+	enum ctx_status status = need_raw(source, err);
+	uint32_t n;
+
+	if (status != CTX_OK)
+		return status;
+	n = source->raw.from->n;
+	if (source->raw_of == NULL)
+		source->raw_of = ctx_calloc(n, sizeof(*source->raw_of));
+	if (source->raw_of == NULL)
+		return ctx_err_nomem(err);
+	for (uint32_t i = 0; i < n && status == CTX_OK; i++)
+		status = ctx_restack_find(&source->raw, i, &source->raw_of[i], err);
+	*ret = (struct ctx_index_raw){.code = &source->code, .raw_of = source->raw_of, .n = n};
+	return status;
+}
+
+static enum ctx_status sums_by_index(struct ctx_report_source *base, const char *by,
+				     const struct ctx_index_stacks *stacks, struct ctx_report_index *ret,
+				     struct ctx_err *err)
+{
+	struct source *source = (struct source *)base;
+
+	(void)stacks;
+	return source->inner->index(source->inner, by, &source->index_stacks, ret, err);
+}
+
 /* ---- samples ---- */
 
 struct each {
@@ -373,12 +409,6 @@ static enum ctx_status traced(struct ctx_report_source *base, enum ctx_traced_ki
 	return INNER(base)->traced(INNER(base), kind, ret, err);
 }
 
-static enum ctx_status sums_by_index(struct ctx_report_source *base, const char *by,
-				     struct ctx_report_index *ret, struct ctx_err *err)
-{
-	return INNER(base)->index(INNER(base), by, ret, err);
-}
-
 static enum ctx_status slices(struct ctx_report_source *base, size_t per_thread, size_t max_threads,
 			      struct ctx_report_slices *ret, struct ctx_err *err)
 {
@@ -415,8 +445,16 @@ static enum ctx_status fold_all(struct source *source, struct ctx_err *err)
 						 .keep = true};
 	enum ctx_status status = ctx_fold_init(&source->fold, profile, &options, err);
 
-	for (uint32_t i = 0, node; i < profile->cct.n && status == CTX_OK; i++)
-		status = ctx_fold_find(&source->fold, i, &node, err);
+	source->stack_of = ctx_calloc(profile->cct.n, sizeof(*source->stack_of));
+	if (status == CTX_OK && source->stack_of == NULL)
+		status = ctx_err_nomem(err);
+	for (uint32_t i = 0; i < profile->cct.n && status == CTX_OK; i++)
+		status = ctx_fold_find(&source->fold, i, &source->stack_of[i], err);
+	source->index_stacks = (struct ctx_index_stacks){.profile = &source->fold.profile,
+							 .stack_of = source->stack_of,
+							 .n = profile->cct.n,
+							 .raw = raw_of_index,
+							 .context = source};
 	return status;
 }
 
@@ -470,6 +508,8 @@ void ctx_hiding_source_close(struct ctx_report_source *base)
 	free(source->raw_rules);
 	free(source->raw_to_stack);
 	ctx_fold_deinit(&source->fold);
+	free(source->stack_of);
+	free(source->raw_of);
 	free(source->hidden);
 	free(source->regions);
 	free(source);

@@ -1,12 +1,13 @@
 /*
- * Weights by an index object: a row for each value of the key. Exclusive only: a sample belongs to
+ * Weights by the values of one or several keys: a row for each. Exclusive only: a sample belongs to
  * one row (requirement E16).
  *
- * Columns: those of text, with one for each further metric; those of JSON and CSV; then two for
- * each further metric, in CSV only.
+ * Columns: the weight in text, with one for each further metric; the keys (report/index_columns.h);
+ * the weight in JSON and CSV; then two for each further metric, in CSV only.
  */
 #include "base/mem.h"
 #include "report/head.h"
+#include "report/index_columns.h"
 #include "report/kinds.h"
 #include "report/metric_view.h"
 #include "report/order.h"
@@ -24,12 +25,13 @@ static const struct ctx_column first_columns[] = {
 	{NULL, "Samples", CTX_STYLE_COUNT},
 };
 static const struct ctx_column last_columns[] = {
-	{NULL, "Key", CTX_STYLE_COUNT},	    {"index", NULL, CTX_STYLE_COUNT},
-	{"name", "Name", CTX_STYLE_NAME},   {"samples", NULL, CTX_STYLE_COUNT},
+	{"samples", NULL, CTX_STYLE_COUNT},
 	{"weight", NULL, CTX_STYLE_WEIGHT},
 };
 
+/* One expression: the first is its order. Others: by weight, and by each key. */
 static const char *const sort_keys[] = {"index", "weight", "samples", NULL};
+enum sort { BY_INDEX, BY_WEIGHT, BY_SAMPLES, BY_KEY };
 
 struct table {
 	struct ctx_out out;
@@ -42,6 +44,9 @@ struct table {
 	struct ctx_scale *scales;
 	const char **groups;
 	struct ctx_order_item *items;
+	uint64_t *more; /* by row: the further sort keys of its item */
+	size_t n_items;
+	struct ctx_index_columns keys;
 	struct ctx_arena arena;
 	size_t n_columns;
 	bool ascii;
@@ -55,6 +60,8 @@ static void table_deinit(struct table *table)
 	free(table->scales);
 	free(table->groups);
 	free(table->items);
+	free(table->more);
+	ctx_index_columns_deinit(&table->keys);
 	ctx_arena_deinit(&table->arena);
 }
 
@@ -114,7 +121,7 @@ static enum ctx_status add_more_columns(struct table *table, size_t more, size_t
 
 static enum ctx_status make_columns(struct table *table, struct ctx_err *err)
 {
-	size_t n_first = CTX_COUNT_OF(first_columns), n_last = CTX_COUNT_OF(last_columns);
+	size_t n_first = CTX_COUNT_OF(first_columns), n_last = table->keys.n + CTX_COUNT_OF(last_columns);
 	size_t n_more = table->n_more, n = n_first + n_last + 3 * n_more;
 	enum ctx_status status = CTX_OK;
 
@@ -127,9 +134,9 @@ static enum ctx_status make_columns(struct table *table, struct ctx_err *err)
 	    table->scales == NULL || table->groups == NULL)
 		return ctx_err_nomem(err);
 	memcpy(table->columns, first_columns, sizeof(first_columns));
-	memcpy(table->columns + n_first + n_more, last_columns, sizeof(last_columns));
-	if (table->index.title != NULL)
-		table->columns[n_first + n_more].title = table->index.title;
+	memcpy(table->columns + n_first + n_more, table->keys.columns,
+	       table->keys.n * sizeof(*table->columns));
+	memcpy(table->columns + n_first + n_more + table->keys.n, last_columns, sizeof(last_columns));
 	if (n_more != 0)
 		status = name_first_columns(table, err);
 	for (size_t i = 0; i < n_more && status == CTX_OK; i++) {
@@ -138,53 +145,6 @@ static enum ctx_status make_columns(struct table *table, struct ctx_err *err)
 	}
 	table->n_columns = n;
 	return status;
-}
-
-static const char *io_name_of(int64_t key)
-{
-	static const char *const failed[] = {"read error", "write error", "open error", "close error",
-					     "other error"};
-
-	if (key >= 0 && key <= CTX_IO_OTHER)
-		return ctx_traced_operation_name(CTX_TRACED_IO, (unsigned)key);
-	return key > CTX_IO_OTHER && key <= 2 * CTX_IO_OTHER + 1 ? failed[key - CTX_IO_OTHER - 1] : NULL;
-}
-
-/* NULL: it has no name. */
-static const char *name_of(const struct ctx_profile *profile, enum ctx_index_entity entity, int64_t key)
-{
-
-	if (key == -1)
-		return "<Unknown>";
-	switch (entity) {
-	case CTX_INDEX_THREAD:
-		return key >= 0 && key < profile->n_threads ? profile->threads[key].name : NULL;
-	case CTX_INDEX_PROCESS:
-		return key >= 0 && key < profile->n_processes ? profile->processes[key].command : NULL;
-	case CTX_INDEX_METRIC:
-		return key >= 0 && key < profile->n_metrics ? profile->metrics[key].name : NULL;
-	case CTX_INDEX_STATE:
-		return key >= 0 && key < CTX_STATE_N ? ctx_state_name((enum ctx_thread_state)key) : NULL;
-	case CTX_INDEX_FILE:
-		return key >= 0 && key < profile->n_files ? profile->files[key] : NULL;
-	case CTX_INDEX_HEAP_OPERATION:
-		return key >= 0 && key <= CTX_HEAP_UNMAP
-			       ? ctx_traced_operation_name(CTX_TRACED_HEAP, (unsigned)key)
-			       : NULL;
-	case CTX_INDEX_IO_OPERATION:
-		return io_name_of(key);
-	case CTX_INDEX_CPU:
-		return key == CTX_NO_CPU ? "<No processor>" : NULL;
-	case CTX_INDEX_NUMBER:
-		break;
-	}
-	return NULL;
-}
-
-/* Text shows the name alone where the key is none. */
-static bool has_number(enum ctx_index_entity entity, int64_t key)
-{
-	return key != -1 && (entity != CTX_INDEX_CPU || key != CTX_NO_CPU);
 }
 
 /* JSON: one object for each further metric. */
@@ -219,7 +179,6 @@ static void put_row(struct table *table, size_t row)
 {
 	const struct ctx_report_index *index = &table->index;
 	const struct ctx_report_sum *sums = &index->sums[row * (table->n_more + 1)];
-	int64_t key = index->keys[row];
 	struct ctx_cell *cells = table->cells;
 	size_t n = 0;
 
@@ -228,9 +187,8 @@ static void put_row(struct table *table, size_t row)
 	cells[n++] = ctx_cell_number(sums->samples);
 	for (size_t i = 0; i < table->n_more; i++)
 		cells[n++] = ctx_cell_number(sums[i + 1].weight);
-	cells[n++] = has_number(index->entity, key) ? ctx_cell_signed(key) : ctx_cell_name(NULL);
-	cells[n++] = ctx_cell_signed(key);
-	cells[n++] = ctx_cell_name(name_of(table->selection->profile, index->entity, key));
+	ctx_index_columns_fill(&table->keys, &table->out, row, &cells[n]);
+	n += table->keys.n;
 	cells[n++] = ctx_cell_number(sums->samples);
 	cells[n++] = ctx_cell_number(sums->weight);
 	for (size_t i = 0; i < table->n_more; i++) {
@@ -242,31 +200,76 @@ static void put_row(struct table *table, size_t row)
 	ctx_out_row_end(&table->out);
 }
 
-static enum ctx_status sort_rows(struct table *table, size_t by, struct ctx_err *err)
+/* --min-percent: a row stays if it has as much of any metric. */
+static bool is_shown(const struct table *table, size_t row, double min_percent)
+{
+	const struct ctx_report_sum *sums = &table->index.sums[row * (table->n_more + 1)];
+
+	for (size_t i = 0; i <= table->n_more; i++) {
+		if ((double)sums[i].weight * 100 >= min_percent * (double)table->index.totals[i].weight)
+			return true;
+	}
+	return false;
+}
+
+static struct ctx_order_item item_of(struct table *table, size_t row, size_t by)
+{
+	const struct ctx_report_index *index = &table->index;
+	const struct ctx_report_sum *sum = &index->sums[row * (table->n_more + 1)];
+	struct ctx_order_item item = {.index = (uint32_t)row,
+				      .more = &table->more[row * index->n_by],
+				      .n_more = (uint32_t)index->n_by};
+
+	for (size_t i = 0; i < index->n_by; i++)
+		table->more[row * index->n_by + i] =
+			ctx_order_ascending(ctx_order_signed(index->keys[row * index->n_by + i]));
+	if (by >= BY_KEY)
+		ctx_index_columns_order(&table->keys, row, by - BY_KEY, &item);
+	else
+		item.number = by == BY_INDEX ? item.more[0] : by == BY_WEIGHT ? sum->weight : sum->samples;
+	item.second = by >= BY_KEY ? sum->weight : 0;
+	return item;
+}
+
+static enum ctx_status sort_rows(struct table *table, size_t by, double min_percent, struct ctx_err *err)
 {
 	const struct ctx_report_index *index = &table->index;
 
 	table->items = ctx_calloc(index->n, sizeof(*table->items));
-	if (table->items == NULL)
+	table->more = ctx_calloc(index->n, index->n_by * sizeof(*table->more));
+	if (table->items == NULL || table->more == NULL)
 		return ctx_err_nomem(err);
 	for (size_t i = 0; i < index->n; i++) {
-		const struct ctx_report_sum *sum = &index->sums[i * (table->n_more + 1)];
-		uint64_t key = ctx_order_ascending(ctx_order_signed(index->keys[i]));
-
-		table->items[i] = (struct ctx_order_item){.number = by == 0   ? key
-								    : by == 1 ? sum->weight
-									      : sum->samples,
-							  .second = key,
-							  .index = (uint32_t)i};
+		if (is_shown(table, i, min_percent))
+			table->items[table->n_items++] = item_of(table, i, by);
 	}
-	ctx_order_sort(table->items, index->n);
+	ctx_order_sort(table->items, table->n_items);
 	return CTX_OK;
+}
+
+/* The position of --sort among weight, samples and the keys. */
+static enum ctx_status find_sort(const struct table *table, const char *sort, size_t *ret,
+				 struct ctx_err *err)
+{
+	const char *known[CTX_INDEX_KEYS_MAX + CTX_COUNT_OF(sort_keys)];
+	size_t n = CTX_COUNT_OF(sort_keys) - 2, place = 0;
+	enum ctx_status status;
+
+	if (ctx_index_is_plain(&table->index))
+		return ctx_order_find("index", sort, sort_keys, ret, err);
+	memcpy(known, &sort_keys[BY_WEIGHT], n * sizeof(*known));
+	for (size_t i = 0; i < table->index.n_by; i++)
+		known[n++] = table->index.by[i].name;
+	known[n] = NULL;
+	status = ctx_order_find("index", sort, known, &place, err);
+	*ret = place + BY_WEIGHT;
+	return status;
 }
 
 static enum ctx_status put_table(struct table *table, const struct ctx_report_options *options,
 				 struct ctx_err *err)
 {
-	size_t n = table->index.n, n_csv = 2 * table->n_more;
+	size_t n = table->n_items, n_csv = 2 * table->n_more;
 	const struct ctx_out_spec spec = {
 		.kind = &ctx_report_index,
 		.selection = table->selection,
@@ -287,7 +290,8 @@ static enum ctx_status put_table(struct table *table, const struct ctx_report_op
 		put_row(table, table->items[i].index);
 	ctx_out_section(&table->out, NULL);
 	if (options->limit != 0 && n > options->limit)
-		ctx_out_more(&table->out, n - options->limit, "row");
+		n = options->limit;
+	ctx_out_more(&table->out, table->index.n - n, "row");
 	ctx_out_rows_end(&table->out);
 	return ctx_out_end(&table->out, err);
 }
@@ -298,15 +302,18 @@ static enum ctx_status print(struct ctx_report_source *source, const struct ctx_
 	struct table table = {.selection = &source->selection,
 			      .n_more = source->selection.n_metrics - 1,
 			      .ascii = options->ascii};
-	size_t by;
-	enum ctx_status status = ctx_order_find("index", options->sort, sort_keys, &by, err);
+	size_t by = 0;
+	enum ctx_status status = source->index(source, options->by, NULL, &table.index, err);
 
 	if (status == CTX_OK)
-		status = source->index(source, options->by, &table.index, err);
+		status = find_sort(&table, options->sort, &by, err);
+	if (status == CTX_OK)
+		status = ctx_index_columns_init(&table.keys, source->selection.profile, &table.index,
+						options->ascii, err);
 	if (status == CTX_OK)
 		status = make_columns(&table, err);
 	if (status == CTX_OK)
-		status = sort_rows(&table, by, err);
+		status = sort_rows(&table, by, options->min_percent, err);
 	if (status == CTX_OK)
 		status = put_table(&table, options, err);
 	table_deinit(&table);

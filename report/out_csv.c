@@ -2,6 +2,7 @@
 #include "report/out_backend.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 static void print_line(struct ctx_out *out)
 {
@@ -12,6 +13,15 @@ static void print_line(struct ctx_out *out)
 		fwrite(out->line.bytes, 1, out->line.n, out->options->out);
 }
 
+/* A key that is an expression may need quotes. */
+static void put_key(struct ctx_out *out, const char *key)
+{
+	if (strpbrk(key, ",\"\r\n") != NULL)
+		ctx_name_put_csv(&out->line, key);
+	else
+		ctx_buf_put_text(&out->line, key);
+}
+
 static void begin(struct ctx_out *out)
 {
 	bool first = true;
@@ -20,7 +30,8 @@ static void begin(struct ctx_out *out)
 	for (size_t i = 0; i < out->n_columns; i++) {
 		if (out->columns[i].key == NULL)
 			continue;
-		ctx_buf_printf(&out->line, "%s%s", first ? "" : ",", out->columns[i].key);
+		ctx_buf_put_text(&out->line, first ? "" : ",");
+		put_key(out, out->columns[i].key);
 		first = false;
 	}
 	print_line(out);

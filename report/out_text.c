@@ -19,6 +19,7 @@
 #define LONG_NAMES 36u	/* minimum width of names for which headings stay in one line */
 #define SHORT_NAMES 24u /* in two */
 #define MIN_NAME_WIDTH 12
+#define MIN_KEY_WIDTH 6	   /* of one of several names of a row */
 #define MIN_OBJECT_WIDTH 6 /* of one that is cut to leave room for a name */
 #define UNLIMITED ((size_t)1 << 20)
 
@@ -167,6 +168,17 @@ static size_t put_title(const struct ctx_out *out, size_t i, struct ctx_buf *buf
 	return buf->failed ? 0 : buf->n - 1;
 }
 
+/* The title of a column that shares its width is cut like its names. */
+static void put_cut_title(const struct ctx_out *out, size_t i, size_t width, struct ctx_buf *buf)
+{
+	const char *title = out->columns[i].title;
+	size_t n = strlen(title);
+
+	ctx_buf_clear(buf);
+	ctx_text_cut(buf, title, n, width, out->options->ascii);
+	ctx_buf_put_u8(buf, '\0');
+}
+
 /*
  * Appends the cell to the current line, padded to its column. The last column is not padded on the
  * right.
@@ -208,6 +220,75 @@ static void limit_places(const struct ctx_out *out, size_t last, size_t *widths,
 		widths[i] = widths[i] > most ? most : widths[i];
 		*used = others + widths[i];
 	}
+}
+
+static bool is_name(const struct ctx_column *column)
+{
+	return column->title != NULL && (column->style == CTX_STYLE_KEY || column->style == CTX_STYLE_PLACE);
+}
+
+static bool has_keys(const struct ctx_out *out)
+{
+	for (size_t i = 0; i < out->n_columns; i++) {
+		if (out->columns[i].title != NULL && out->columns[i].style == CTX_STYLE_KEY)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The names of a row share `room` columns: those that need no more than an equal share keep what they
+ * need, the others get equal shares of the rest.
+ */
+static void share_names(const struct ctx_out *out, size_t last, size_t room, size_t *widths)
+{
+	size_t share = 0, before, wide;
+
+	do {
+		size_t left = room;
+
+		before = share;
+		wide = 0;
+		for (size_t i = 0; i <= last; i++) {
+			bool fits = widths[i] <= share;
+
+			if (is_name(&out->columns[i]) && fits)
+				left -= widths[i] < left ? widths[i] : left;
+			wide += is_name(&out->columns[i]) && !fits;
+		}
+		share = wide != 0 ? left / wide : 0;
+	} while (share > before);
+	share = before > MIN_KEY_WIDTH ? before : MIN_KEY_WIDTH;
+	for (size_t i = 0; i <= last && wide != 0; i++) {
+		if (is_name(&out->columns[i]) && widths[i] > share)
+			widths[i] = share;
+	}
+}
+
+/* The natural width of a column. */
+static size_t measure_column(struct ctx_out *out, size_t i)
+{
+	size_t widest = put_title(out, i, &out->line);
+
+	for (size_t row = 0; row < out->n_rows; row++) {
+		size_t width = put_cell(out, i, &out->rows[row].cells[i], UNLIMITED, &out->line);
+
+		widest = width > widest ? width : widest;
+	}
+	return widest;
+}
+
+/* Of a table with several names: `used` are the columns before the last with their spaces. */
+static size_t measure_names(struct ctx_out *out, size_t last, size_t used, size_t *widths)
+{
+	size_t room = out->options->width;
+
+	widths[last] = measure_column(out, last);
+	for (size_t i = 0; i < last; i++)
+		used -= is_name(&out->columns[i]) ? widths[i] : 0;
+	used += is_name(&out->columns[last]) ? 0 : widths[last];
+	share_names(out, last, room > used ? room - used : 0, widths);
+	return widths[last];
 }
 
 /*
@@ -311,17 +392,14 @@ static size_t measure(struct ctx_out *out, size_t last, size_t *widths)
 
 		if (column->title == NULL)
 			continue;
-		widths[i] = put_title(out, i, &out->line);
-		for (size_t row = 0; row < out->n_rows; row++) {
-			size_t width = put_cell(out, i, &out->rows[row].cells[i], UNLIMITED, &out->line);
-
-			widths[i] = width > widths[i] ? width : widths[i];
-		}
+		widths[i] = measure_column(out, i);
 		used += widths[i] + 1;
 	}
 	used += make_room_for_groups(out, last, used, widths);
 	if (out->options->width == 0)
 		return UNLIMITED;
+	if (has_keys(out))
+		return measure_names(out, last, used, widths);
 	limit_places(out, last, widths, &used);
 	return out->options->width > used + MIN_NAME_WIDTH ? out->options->width - used : MIN_NAME_WIDTH;
 }
@@ -357,14 +435,8 @@ static void measure_last(struct ctx_out *out, size_t last, size_t *widths)
 {
 	const struct ctx_column *column = &out->columns[last];
 
-	if (column->style >= CTX_STYLE_NAME)
-		return;
-	widths[last] = put_title(out, last, &out->line);
-	for (size_t row = 0; row < out->n_rows; row++) {
-		size_t width = put_cell(out, last, &out->rows[row].cells[last], UNLIMITED, &out->line);
-
-		widths[last] = width > widths[last] ? width : widths[last];
-	}
+	if (column->style < CTX_STYLE_NAME)
+		widths[last] = measure_column(out, last);
 }
 
 static void print_table(struct ctx_out *out)
@@ -387,13 +459,15 @@ static void print_table(struct ctx_out *out)
 
 			if (column->title == NULL)
 				continue;
-			if (line == 0)
+			if (line == 0 && is_name(column))
+				put_cut_title(out, i, i == last ? room : widths[i], &out->line);
+			else if (line == 0)
 				put_title(out, i, &out->line);
 			else
 				put_cell(out, i, &out->rows[line - 1].cells[i],
-					 i == last			    ? room
-					 : column->style == CTX_STYLE_PLACE ? widths[i]
-									    : UNLIMITED,
+					 i == last	   ? room
+					 : is_name(column) ? widths[i]
+							   : UNLIMITED,
 					 &out->line);
 			if (!out->line.failed)
 				put_aligned(&text, &out->line, widths[i], column->style, i == last);

@@ -52,11 +52,22 @@ static bool is_reused(const struct ctx_profile *profile, uint32_t thread)
 	return false;
 }
 
+const char *ctx_thread_life(struct ctx_out *out, uint32_t thread)
+{
+	const struct ctx_profile *profile = out->profile;
+	char begin[CTX_FIGURE_MAX], end[CTX_FIGURE_MAX];
+
+	if (thread >= profile->n_threads || !is_reused(profile, thread))
+		return "";
+	ctx_figure_fixed(begin, profile->threads[thread].life.begin_ns, 1000 * 1000, 3);
+	ctx_figure_fixed(end, profile->threads[thread].life.end_ns, 1000 * 1000, 3);
+	return ctx_out_format(out, ", %s-%s ms", begin, end);
+}
+
 const char *ctx_thread_title(struct ctx_out *out, uint32_t thread)
 {
 	const struct ctx_profile *profile = out->profile;
 	const struct ctx_thread_info *info;
-	char begin[CTX_FIGURE_MAX], end[CTX_FIGURE_MAX];
 	int64_t pid = -1;
 
 	if (thread >= profile->n_threads)
@@ -64,12 +75,8 @@ const char *ctx_thread_title(struct ctx_out *out, uint32_t thread)
 	info = &profile->threads[thread];
 	if (info->process < profile->n_processes)
 		pid = profile->processes[info->process].pid;
-	if (!is_reused(profile, thread))
-		return ctx_out_format(out, "pt_%" PRId64 "_%" PRId64 " (%s)", pid, info->tid, info->name);
-	ctx_figure_fixed(begin, info->life.begin_ns, 1000 * 1000, 3);
-	ctx_figure_fixed(end, info->life.end_ns, 1000 * 1000, 3);
-	return ctx_out_format(out, "pt_%" PRId64 "_%" PRId64 " (%s), %s-%s ms", pid, info->tid, info->name,
-			      begin, end);
+	return ctx_out_format(out, "pt_%" PRId64 "_%" PRId64 " (%s)%s", pid, info->tid, info->name,
+			      ctx_thread_life(out, thread));
 }
 
 const char *ctx_function_title(struct ctx_out *out, uint32_t function)

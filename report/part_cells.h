@@ -23,6 +23,9 @@ struct ctx_cell ctx_inlined_cell(const struct ctx_profile *profile, uint32_t fun
  */
 const char *ctx_thread_title(struct ctx_out *out, uint32_t thread);
 
+/* The life behind it, ", 1.000-2.500 ms"; "" if no other thread had this tid. O(threads). */
+const char *ctx_thread_life(struct ctx_out *out, uint32_t thread);
+
 /* "NAME [OBJECT]", the object without its directories; valid until the section of `out` ends. */
 const char *ctx_function_title(struct ctx_out *out, uint32_t function);
 

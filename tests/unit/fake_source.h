@@ -146,11 +146,17 @@ static inline enum ctx_status fake_traced(struct ctx_report_source *source, enum
 }
 
 static inline enum ctx_status fake_index(struct ctx_report_source *source, const char *by,
-					 struct ctx_report_index *ret, struct ctx_err *err)
+					 const struct ctx_index_stacks *stacks, struct ctx_report_index *ret,
+					 struct ctx_err *err)
 {
+	static const struct ctx_report_index_key key = {"thread", true, CTX_INDEX_THREAD};
+	static const struct ctx_report_sum none[FAKE_METRICS];
+	static const struct ctx_report_index empty = {.by = &key, .n_by = 1, .totals = none};
+
 	(void)by;
+	(void)stacks;
 	(void)err;
-	*ret = *fake_of(source)->index;
+	*ret = fake_of(source)->index != NULL ? *fake_of(source)->index : empty;
 	return CTX_OK;
 }
 

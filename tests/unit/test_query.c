@@ -172,13 +172,17 @@ static enum ctx_status ask_histogram(struct ctx_query *query, const struct fixtu
 	return status;
 }
 
-static enum ctx_status ask_index(struct ctx_query *query, const struct fixture *fixture)
+static enum ctx_status ask_keys(struct ctx_query *query, const char *by)
 {
 	struct ctx_query_index index;
+	struct ctx_index_keys keys;
 	uint64_t samples = 0;
-	enum ctx_status status = ctx_query_index(query, "TSTAMP % 50 + (LEAF IN \"a.*\")", &index, NULL);
+	enum ctx_status status = ctx_index_keys_read(&(struct ctx_selection_spec){0}, by, &keys, NULL);
 
-	(void)fixture;
+	if (status != CTX_OK)
+		return status;
+	status = ctx_query_index(query, &keys, NULL, &index, NULL);
+	ctx_index_keys_deinit(&keys);
 	if (status != CTX_OK)
 		return status;
 	for (size_t i = 0; i < index.n; i++)
@@ -187,6 +191,18 @@ static enum ctx_status ask_index(struct ctx_query *query, const struct fixture *
 	assert_int_equal(samples, query->samples_scanned);
 	ctx_query_index_free(&index);
 	return CTX_OK;
+}
+
+static enum ctx_status ask_index(struct ctx_query *query, const struct fixture *fixture)
+{
+	(void)fixture;
+	return ask_keys(query, "TSTAMP % 50 + (LEAF IN \"a.*\")");
+}
+
+static enum ctx_status ask_several_keys(struct ctx_query *query, const struct fixture *fixture)
+{
+	(void)fixture;
+	return ask_keys(query, "command,thread-pattern,function,line,TSTAMP % 50");
 }
 
 static void test_query__memory_that_runs_out_is_a_status(void **state)
@@ -199,6 +215,7 @@ static void test_query__short_memory_of_an_index_is_a_status(void **state)
 {
 	(void)state;
 	ask_with_short_memory(ask_index);
+	ask_with_short_memory(ask_several_keys);
 }
 
 int main(void)

@@ -7,6 +7,7 @@
 #include "ctxan/exporting.h"
 #include "ctxan/options.h"
 #include "model/export.h"
+#include "model/wait_kind.h"
 
 #define STATES 2u /* the fixture has two metrics of its own */
 #define WAITS_MAX 400u
@@ -382,11 +383,15 @@ static void ask_index(const struct world *world, struct ctx_selection *selection
 	uint32_t metrics[2] = {metric, STATES + CTX_STATE_N + CTX_STATE_METRICS_N - 1};
 	struct ctx_query query = ask_of(world->store, selection, 0);
 	struct ctx_query_index index;
+	struct ctx_index_keys keys;
 
 	selection->metrics[0] = metric;
 	selection->metrics[1] = metrics[1];
 	selection->n_metrics = 2;
-	must(ctx_query_index(&query, "TSTAMP / 50000 * 1000 + THRID * 100 + CPUID + 2", &index, err));
+	must(ctx_index_keys_read(&(struct ctx_selection_spec){0},
+				 "TSTAMP / 50000 * 1000 + THRID * 100 + CPUID + 2", &keys, err));
+	must(ctx_query_index(&query, &keys, NULL, &index, err));
+	ctx_index_keys_deinit(&keys);
 	memset(want, 0, sizeof(want));
 	for (size_t m = 0; m < 2; m++) {
 		struct ctx_histogram truth = {0};
@@ -418,6 +423,240 @@ static void ask_index(const struct world *world, struct ctx_selection *selection
 	selection->n_metrics = 1;
 	ctx_query_index_free(&index);
 	ctx_query_deinit(&query);
+}
+
+/* ---- several keys ---- */
+
+#define KEYS_MOST 8u
+
+/* A part of a sample, or a row, by its keys: names are the first thread that has them. */
+struct keyed {
+	int64_t keys[KEYS_MOST];
+	struct ctx_report_sum sum;
+};
+
+static size_t n_compared; /* keys of the rows that are sorted */
+
+static int by_keys(const void *left, const void *right)
+{
+	const struct keyed *a = left, *b = right;
+
+	for (size_t i = 0; i < n_compared; i++) {
+		if (a->keys[i] != b->keys[i])
+			return a->keys[i] < b->keys[i] ? -1 : 1;
+	}
+	return 0;
+}
+
+static const char *name_by_hand(const struct ctx_profile *p, enum ctx_index_entity entity, uint32_t thread)
+{
+	static char patterns[8][64]; /* by thread */
+	char *pattern = patterns[thread];
+	size_t n = 0;
+
+	if (entity == CTX_INDEX_COMMAND) /* "./app", "sh" */
+		return p->threads[thread].process == 0 ? "app" : "sh";
+	if (entity == CTX_INDEX_THREAD_NAME)
+		return p->threads[thread].name;
+	/* There are fewer than ten threads: each number is one digit. */
+	for (const char *name = p->threads[thread].name; *name != '\0'; name++)
+		pattern[n++] = *name >= '0' && *name <= '9' ? '*' : *name;
+	pattern[n] = '\0';
+	return pattern;
+}
+
+static int64_t first_named(const struct ctx_profile *p, enum ctx_index_entity entity, const char *name)
+{
+	for (uint32_t i = 0; i < p->n_threads; i++) {
+		if (strcmp(name_by_hand(p, entity, i), name) == 0)
+			return i;
+	}
+	fail_msg("no thread has the name %s", name);
+	return -1;
+}
+
+static int64_t line_by_hand(const struct fixture *fixture, uint32_t raw)
+{
+	uint32_t site = CTX_NONE;
+
+	while (raw != 0 && fixture->locations[fixture->raw.key[raw]].joins)
+		raw = fixture->raw.parent[raw];
+	if (raw != 0)
+		site = fixture->locations[fixture->raw.key[raw]].site;
+	if (site == CTX_NONE || fixture->sites[site].file == CTX_NONE || fixture->sites[site].line == 0)
+		return -1;
+	return CTX_INDEX_LINE_KEY(fixture->sites[site].file, fixture->sites[site].line);
+}
+
+static int64_t wait_by_hand(const struct ctx_sample *part)
+{
+	static const int64_t waits[CTX_STATE_N] = {
+		[CTX_STATE_USER] = CTX_INDEX_ON_CPU,
+		[CTX_STATE_SYSTEM] = CTX_INDEX_ON_CPU,
+		[CTX_STATE_TRAP] = CTX_INDEX_ON_CPU,
+		[CTX_STATE_TEXT_FAULT] = CTX_WAIT_KIND_PAGE_FAULT,
+		[CTX_STATE_DATA_FAULT] = CTX_WAIT_KIND_PAGE_FAULT,
+		[CTX_STATE_KERNEL_FAULT] = CTX_WAIT_KIND_PAGE_FAULT,
+		[CTX_STATE_USER_LOCK] = CTX_WAIT_KIND_FUTEX,
+		[CTX_STATE_SLEEP] = CTX_WAIT_KIND_OTHER,
+		[CTX_STATE_STOPPED] = CTX_WAIT_KIND_STOPPED,
+		[CTX_STATE_WAIT_CPU] = CTX_INDEX_WAIT_CPU,
+		[CTX_STATE_UNKNOWN] = -1,
+	};
+
+	return part->metric >= STATES ? waits[part->metric - STATES] : -1;
+}
+
+static int64_t key_by_hand(const struct world *world, const struct ctx_sample *part,
+			   const struct ctx_report_index_key *key)
+{
+	const struct ctx_profile *p = world->profile;
+	uint32_t leaf = part->stack != 0 ? p->cct.key[part->stack] : CTX_NONE;
+	bool is_span = part->metric >= STATES;
+
+	switch (key->entity) {
+	case CTX_INDEX_FUNCTION:
+		return leaf != CTX_NONE ? (int64_t)leaf : -1;
+	case CTX_INDEX_OBJECT:
+		return leaf != CTX_NONE && p->functions[leaf].object != CTX_NONE
+			       ? (int64_t)p->functions[leaf].object
+			       : -1;
+	case CTX_INDEX_LINE:
+		return line_by_hand(&world->fixture, part->raw_stack);
+	case CTX_INDEX_WAIT:
+		return wait_by_hand(part);
+	case CTX_INDEX_STATE:
+		return is_span ? (int64_t)(part->metric - STATES) : -1;
+	case CTX_INDEX_THREAD:
+		return part->thread;
+	case CTX_INDEX_CPU:
+		return is_span && (CTX_STATES_ON_CPU & CTX_STATE_BIT(part->metric - STATES)) == 0 ? CTX_NO_CPU
+												  : part->cpu;
+	case CTX_INDEX_NUMBER: /* TSTAMP/50000 */
+		return (int64_t)(part->time_ns / SLICE_NS);
+	default:
+		return first_named(p, key->entity, name_by_hand(p, key->entity, part->thread));
+	}
+}
+
+/* Cut at the slices of time, if that is a key. Returns how many there are now. */
+static size_t put_part(const struct world *world, const struct ctx_index_keys *keys, struct ctx_sample part,
+		       struct keyed *rows, size_t n)
+{
+	uint64_t at = part.time_ns + 1 - part.weight, last = part.time_ns, end;
+	bool is_span = part.metric >= STATES, cuts = false;
+
+	for (size_t i = 0; i < keys->n; i++)
+		cuts |= keys->keys[i].entity == CTX_INDEX_NUMBER;
+	for (at = is_span ? at : last; at <= last; at = end) {
+		end = cuts ? at - at % SLICE_NS + SLICE_NS : last + 1;
+		end = end <= last ? end : last + 1;
+		part.time_ns = end - 1;
+		rows[n] = (struct keyed){.sum = {1, is_span ? end - at : part.weight}};
+		for (size_t i = 0; i < keys->n; i++)
+			rows[n].keys[i] = key_by_hand(world, &part, &keys->keys[i]);
+		n++;
+	}
+	return n;
+}
+
+/* Sorts, and adds up the rows with the same keys. */
+static size_t merge(struct keyed *rows, size_t n)
+{
+	size_t n_merged = 0;
+
+	qsort(rows, n, sizeof(*rows), by_keys);
+	for (size_t i = 0; i < n; i++) {
+		if (n_merged == 0 || by_keys(&rows[n_merged - 1], &rows[i]) != 0) {
+			rows[n_merged++] = rows[i];
+			continue;
+		}
+		rows[n_merged - 1].sum.samples += rows[i].sum.samples;
+		rows[n_merged - 1].sum.weight += rows[i].sum.weight;
+	}
+	return n_merged;
+}
+
+/* The rows of the answer that have samples of the metric, in the order of their keys. */
+static size_t rows_of(const struct world *world, const struct ctx_index_keys *keys,
+		      const struct ctx_query_index *index, size_t metric, struct keyed *rows)
+{
+	size_t n = 0;
+
+	for (size_t row = 0; row < index->n; row++) {
+		rows[n] = (struct keyed){.sum = index->sums[row * index->n_metrics + metric]};
+		for (size_t i = 0; i < keys->n; i++) {
+			enum ctx_index_entity entity = keys->keys[i].entity;
+			int64_t key = index->keys[row * keys->n + i];
+
+			if (entity >= CTX_INDEX_COMMAND && entity <= CTX_INDEX_THREAD_PATTERN)
+				key = first_named(world->profile, entity,
+						  ctx_strtab_get(&index->names, (uint32_t)key));
+			rows[n].keys[i] = key;
+		}
+		n += rows[n].sum.samples != 0;
+	}
+	qsort(rows, n, sizeof(*rows), by_keys);
+	return n;
+}
+
+static void assert_keys(const struct world *world, struct ctx_selection *selection, const char *by)
+{
+	static struct parts parts;
+	const size_t most = 1u << 17;
+	struct keyed *want = ctx_calloc(most, sizeof(*want)), *got = ctx_calloc(most, sizeof(*got));
+	struct ctx_query query = ask_of(world->store, selection, 0);
+	struct ctx_query_index index;
+	struct ctx_index_keys keys;
+
+	must(ctx_index_keys_read(&(struct ctx_selection_spec){0}, by, &keys, err));
+	must(ctx_query_index(&query, &keys, NULL, &index, err));
+	n_compared = keys.n;
+	for (size_t m = 0; m < selection->n_metrics; m++) {
+		size_t n = 0, n_got;
+
+		for (size_t i = 0; i < world->fixture.n_samples * selection->n_intervals; i++) {
+			by_hand(world, selection, selection->metrics[m], i / selection->n_intervals,
+				selection->intervals[i % selection->n_intervals], &parts);
+			for (size_t k = 0; k < parts.n; k++)
+				n = put_part(world, &keys, parts.items[k], want, n);
+			assert_true(n < most - 64);
+		}
+		n = merge(want, n);
+		n_got = rows_of(world, &keys, &index, m, got);
+		assert_int_equal(n_got, n);
+		for (size_t i = 0; i < n; i++) {
+			assert_int_equal(by_keys(&want[i], &got[i]), 0);
+			assert_int_equal(want[i].sum.samples, got[i].sum.samples);
+			assert_int_equal(want[i].sum.weight, got[i].sum.weight);
+		}
+	}
+	ctx_query_index_free(&index);
+	ctx_index_keys_deinit(&keys);
+	ctx_query_deinit(&query);
+	free(want);
+	free(got);
+}
+
+/* In a metric by chance and in the wall clock beside it. */
+static void ask_keys(struct world *world, struct ctx_selection *selection, uint32_t metric)
+{
+	static const char *const lists[] = {
+		"command,object,function",
+		"thread-pattern,state",
+		"wait,function",
+		"line,TSTAMP/50000",
+		"comm, cpu ,wait",
+		"sym,TSTAMP/50000,thread,dso,state",
+		"line",
+		"thread,command,thread-name,thread-pattern,object,cpu,state,wait",
+	};
+
+	selection->metrics[0] = metric;
+	selection->metrics[1] = STATES + CTX_STATE_N + CTX_STATE_METRICS_N - 1;
+	selection->n_metrics = 2;
+	assert_keys(world, selection, lists[fixture_random(&world->fixture, CTX_COUNT_OF(lists))]);
+	selection->n_metrics = 1;
 }
 
 /*
@@ -962,6 +1201,15 @@ static void test_query_states__an_index_sums_the_selection(void **state)
 	for_many_filtered(one_index, 6, filters, CTX_COUNT_OF(filters));
 }
 
+static void test_query_states__an_index_by_several_keys_sums_the_selection(void **state)
+{
+	static const char *const filters[] = {"WEIGHT % 3", "CPUID != 1 && TSTAMP % 100000 < 73000"};
+
+	(void)state;
+	for_many(ask_keys, 7);
+	for_many_filtered(ask_keys, 4, filters, CTX_COUNT_OF(filters));
+}
+
 static void one_wall(struct world *world, struct ctx_selection *selection, uint32_t metric)
 {
 	(void)metric;
@@ -1039,6 +1287,7 @@ int main(void)
 		in_own_dir(test_query_states__filters_keep_the_parts_of_a_span_where_they_hold),
 		in_own_dir(test_query_states__parts_have_every_metric_of_every_thread),
 		in_own_dir(test_query_states__an_index_sums_the_selection),
+		in_own_dir(test_query_states__an_index_by_several_keys_sums_the_selection),
 		in_own_dir(test_query_states__slices_divide_filtered_time),
 		in_own_dir(test_query_states__wall_is_the_selected_life),
 		in_own_dir(test_query_states__threads_and_slices_divide_into_states),

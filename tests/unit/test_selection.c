@@ -1,13 +1,15 @@
 /*
- * Resolving the words of --metric to metrics.
+ * Resolving the words of --metric to metrics, and those of --by to keys.
  */
 #include "base/mem.h"
+#include "query/index_key.h"
 #include "query/selection.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -93,10 +95,86 @@ static void test_selection__by_state_without_a_metric_is_wall(void **state)
 	assert_int_equal(selection.n_metrics, 1);
 	assert_int_equal(selection.metrics[0], WALL);
 	ctx_selection_deinit(&selection);
+	spec.by = "function,wait";
+	assert_int_equal(ctx_selection_make(&spec, &profile, &selection, NULL), CTX_OK);
+	assert_int_equal(selection.metrics[0], WALL);
+	ctx_selection_deinit(&selection);
 	spec.by = "thread";
 	assert_int_equal(ctx_selection_make(&spec, &profile, &selection, NULL), CTX_OK);
 	assert_int_equal(selection.metrics[0], 0);
 	ctx_selection_deinit(&selection);
+}
+
+/* "thread function(wait) ..." of --by, or the message. */
+static void assert_keys(const char *by, const char *wanted)
+{
+	static const char *definitions[] = {"ms=TSTAMP/1000000", "comm=DEPTH"};
+	const struct ctx_selection_spec spec = {.indexes = definitions, .n_indexes = 2};
+	struct ctx_index_keys keys;
+	struct ctx_wrong_place place = {0};
+	struct ctx_err err = {0};
+	char got[512] = "";
+
+	if (ctx_index_keys_check(&spec, by, &place, &err) != CTX_OK) {
+		snprintf(got, sizeof(got), "%.*s", (int)strcspn(err.msg, "("), err.msg);
+	} else {
+		assert_int_equal(ctx_index_keys_read(&spec, by, &keys, &err), CTX_OK);
+		for (size_t i = 0; i < keys.n; i++) {
+			size_t n = strlen(got);
+
+			snprintf(got + n, sizeof(got) - n, "%s%s=%s", i != 0 ? "; " : "", keys.keys[i].name,
+				 keys.texts[i] != NULL ? keys.texts[i] : "");
+		}
+		ctx_index_keys_deinit(&keys);
+	}
+	assert_string_equal(got, wanted);
+}
+
+static void test_selection__keys_of_an_index_are_a_list(void **state)
+{
+	(void)state;
+	assert_keys("thread", "thread=THRID");
+	assert_keys("command,object,function", "command=; object=; function=");
+	assert_keys(" Threads , dso,SYM,srcline", "thread=THRID; object=; function=; line=");
+	assert_keys("comm,pid,tid", "comm=DEPTH; pid=pid; tid=tid");
+	assert_keys("ms,cpu,DEPTH/10", "ms=TSTAMP/1000000; cpu=CPUID; DEPTH/10=DEPTH/10");
+	assert_keys("(LEAF IN (\"a\", \"b,c\")),wait",
+		    "(LEAF IN (\"a\", \"b,c\"))=(LEAF IN (\"a\", \"b,c\")); wait=");
+	assert_keys("STATE==\"a\\\",b\",line", "STATE==\"a\\\",b\"=STATE==\"a\\\",b\"; line=");
+	assert_keys("time", "time=TSTAMP/100000000*100000000");
+}
+
+static void test_selection__wrong_keys_are_refused_with_the_known_ones(void **state)
+{
+	(void)state;
+	assert_keys("nonsense", "--by nonsense: no such index object ");
+	assert_keys("cpu,functoin", "--by functoin: no such index object, perhaps 'function' ");
+	assert_keys("function,function", "--by function,function: 'function' is there twice");
+	assert_keys("sym,cpu,Function",
+		    "--by sym,cpu,Function: 'Function' is 'function', which is there already");
+	assert_keys("cpu,CPUID", "--by cpu,CPUID: 'CPUID' is 'cpu', which is there already");
+	assert_keys(",", "--by ',': column 1: a key is missing ");
+	assert_keys("", "--by '': column 1: a key is missing ");
+	assert_keys("cpu,", "--by 'cpu,': column 5: a key is missing ");
+	assert_keys("cpu, ,wait", "--by 'cpu, ,wait': column 6: a key is missing ");
+	assert_keys("cpu,TSTAMP+", "--by: column 12: a number or name is missing");
+	assert_keys("\xc3\xa4==1", "--by: column 1: '\xc3\xa4' is not known here");
+	assert_keys("ms,DEPTH,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15", "--by: more than 16 keys");
+}
+
+/* The place of an error is in the list as it was typed. */
+static void test_selection__a_wrong_expression_of_a_list_is_pointed_at(void **state)
+{
+	const char *by = "cpu, \"\xc3\xa4\"==1,DEPTH @ 2,wait";
+	struct ctx_wrong_place place = {0};
+
+	(void)state;
+	assert_int_equal(ctx_index_keys_check(&(struct ctx_selection_spec){0}, "cpu,DEPTH @ 2", &place, NULL),
+			 CTX_E_ARG);
+	assert_string_equal(place.text, "cpu,DEPTH @ 2");
+	assert_int_equal(place.column, 11);
+	assert_int_equal(ctx_index_keys_check(&(struct ctx_selection_spec){0}, by, &place, NULL), CTX_E_ARG);
+	assert_ptr_equal(place.text, by);
 }
 
 static void test_selection__metrics_may_be_written_as_gprofng_does(void **state)
@@ -171,6 +249,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_selection__metrics_are_a_list_of_names_that_may_have_commas),
 		cmocka_unit_test(test_selection__by_state_without_a_metric_is_wall),
+		cmocka_unit_test(test_selection__keys_of_an_index_are_a_list),
+		cmocka_unit_test(test_selection__wrong_keys_are_refused_with_the_known_ones),
+		cmocka_unit_test(test_selection__a_wrong_expression_of_a_list_is_pointed_at),
 		cmocka_unit_test(test_selection__metrics_may_be_written_as_gprofng_does),
 		cmocka_unit_test(test_selection__errors_in_gprofngs_notation_name_the_word),
 		cmocka_unit_test(test_selection__unknown_metrics_are_refused_with_the_recorded_ones),

@@ -127,8 +127,8 @@ static void test_store_source__every_answer_has_the_same_total(void **state)
 		must(source->parts(source, &(struct ctx_parts_query){0}, &parts, err));
 		must(source->raw_histogram(source, &raw, err));
 		must(source->thread_sums(source, &sums, err));
-		must(source->index(source, "thread", &index, err));
-		must(source->index(source, NULL, &again,
+		must(source->index(source, "thread", NULL, &index, err));
+		must(source->index(source, NULL, NULL, &again,
 				   err)); /* thread is what --by has unless it is given */
 		must(source->samples(source, &(struct ctx_samples_query){.thread = CTX_NONE}, sum_up,
 				     &of_samples, err));
@@ -165,7 +165,7 @@ static void test_store_source__out_of_memory_is_a_status_and_can_be_retried(void
 		fail_after = n;
 		status = source->slices(source, 20, 4, &slices, NULL);
 		if (status == CTX_OK)
-			status = source->index(source, "thread", &index, NULL);
+			status = source->index(source, "thread,function,line,command", NULL, &index, NULL);
 		failed = fail_after == -1;
 		fail_after = -1;
 		assert_true(status == CTX_OK || (failed && status == CTX_E_NOMEM));

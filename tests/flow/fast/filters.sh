@@ -24,11 +24,24 @@ wrong --by 'DEPTH @ 2' "ctxan: --by: column 7: '@' is not known here
         ^"
 # Not where a terminal would show something else than what was typed.
 wrong --filter "$(printf '1 +\t')" 'ctxan: --filter: column 5: a number or name is missing'
-expect 1 "no such index object, perhaps 'sample' \\(thread, process, cpu, second, sample, state, metric, lwp, file, descriptor, datasize, duration, ms; or" ctxan f.er --by sampel --index ms=TSTAMP
+expect 1 "no such index object, perhaps 'sample' \\(thread, process, command, thread-name, .*, datasize, duration, ms; or" ctxan f.er --by sampel --index ms=TSTAMP
 expect 1 '--filter asks for HSIZE, but no such operations were recorded' ctxan f.er -r functions --filter 'HSIZE>1'
 expect 1 '--by asks for IOFD, but no such operations were recorded' ctxan f.er --by IOFD
 for by in Threads CPUs SECONDS processes sample tid; do ctxan -q f.er --by $by >out.txt 2>&1 || fail "--by $by: $(cat out.txt)"; done
-expect 1 'by thread,cpu: one key at a time' ctxan f.er --by thread,cpu
+# Several keys, as --by and as perf has them; what is wrong with a list.
+ctxan -q f.er --by comm,dso,sym >by.txt || fail "--by comm,dso,sym"
+ctxan -q f.er --sort comm,dso,sym | cmp -s - by.txt || fail "--sort comm,dso,sym is not --by comm,dso,sym"
+grep -q '^Weight ms *% *Samples Thread name Object *Function$' by.txt || fail "--by comm,dso,sym: $(head -n 6 by.txt)"
+expect 1 '^ctxan: --sort requires --report; --by comm,dso,sym has' ctxan f.er --sort self
+expect 1 '^ctxan: --sort comm,dso: expected a single column; --by comm,dso,sym has' ctxan f.er -r functions --sort comm,dso
+expect 1 "no option '-s' here: --by comm,dso,sym does that" ctxan f.er -s comm
+expect 1 "by function,function: 'function' is there twice" ctxan f.er --by function,function
+expect 1 "by 'a,': column 3: a key is missing|by a: no such index object" ctxan f.er --by a,
+expect 1 "by ',': column 1: a key is missing \\(thread, process, command, .*; or an expression\\)" ctxan f.er --by ,
+expect 1 'by wait: the recording has no thread states' ctxan f.er --by wait,function
+wrong --by 'cpu,DEPTH @ 2' "ctxan: --by: column 11: '@' is not known here
+  cpu,DEPTH @ 2
+            ^"
 expect 1 'expected NAME=EXPRESSION' ctxan f.er --index TSTAMP
 expect 1 "an index object 'cpu' exists already" ctxan f.er --index cpu=1
 expect 1 '--index requires --by' ctxan f.er --index a=1 -r functions

@@ -1,4 +1,5 @@
-# Folded call trees of kept recordings: sums are those of the unfolded trees, and no tree is long.
+# Folded call trees of kept recordings: sums are those of the unfolded trees, and no tree is long. Indexes by several keys: their sums are those of
+# other reports.
 . "$(dirname "$0")/../common.sh" "$@"
 need xz python3
 
@@ -12,6 +13,7 @@ for packed in "$source_dir"/testdata/*/*.tar.xz; do
 done
 shift 2
 python3 "$source_dir/tests/flow/fold_kept.py" ctxan "$@" >said.txt || fail "$(grep -v nodes said.txt)"
+python3 "$source_dir/tests/flow/index_kept.py" ctxan "$@" >said.txt || fail "$(cat said.txt)"
 
 # Recursion of 300 levels is a line.
 ctxan -q recordings-deep/deep.er -r tree --width 80 >deep.txt || fail "deep"

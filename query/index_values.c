@@ -1,0 +1,237 @@
+#include "query/index_values.h"
+
+#include "base/mem.h"
+#include "model/code.h"
+
+#include <stdlib.h>
+
+/* ---- names ---- */
+
+static bool is_name(enum ctx_index_entity entity)
+{
+	return entity == CTX_INDEX_COMMAND || entity == CTX_INDEX_THREAD_NAME ||
+	       entity == CTX_INDEX_THREAD_PATTERN;
+}
+
+static void put_name(const struct ctx_profile *profile, enum ctx_index_entity entity, uint32_t thread,
+		     struct ctx_buf *buf)
+{
+	const struct ctx_thread_info *info = &profile->threads[thread];
+
+	if (entity == CTX_INDEX_THREAD_NAME) {
+		ctx_buf_put_text(buf, info->name);
+	} else if (entity == CTX_INDEX_THREAD_PATTERN) {
+		ctx_thread_name_pattern(info->name, buf);
+	} else if (info->process < profile->n_processes) {
+		size_t n;
+		const char *program = ctx_command_program(profile->processes[info->process].command, &n);
+
+		ctx_buf_put(buf, program, n);
+	}
+}
+
+/* By thread the number of its name; CTX_NONE: it has none. */
+static enum ctx_status name_threads(struct ctx_index_values *values, size_t key, struct ctx_err *err)
+{
+	const struct ctx_profile *profile = values->profile;
+	uint32_t *of_thread = ctx_calloc(profile->n_threads, sizeof(*of_thread));
+	struct ctx_buf name CTX_AUTO_BUF = {0};
+	enum ctx_status status = CTX_OK;
+
+	if (of_thread == NULL)
+		return ctx_err_nomem(err);
+	values->of_thread[key] = of_thread;
+	for (uint32_t i = 0; i < profile->n_threads && status == CTX_OK; i++) {
+		ctx_buf_clear(&name);
+		put_name(profile, values->entities[key], i, &name);
+		status = ctx_buf_check(&name, err);
+		of_thread[i] = CTX_NONE;
+		if (status == CTX_OK && name.n != 0)
+			status = ctx_strtab_add(&values->names, (const char *)name.bytes, name.n,
+						&of_thread[i], err);
+	}
+	return status;
+}
+
+/* ---- lines ---- */
+
+/* The line of a raw stack's leaf: of inlined code the innermost one, as the report lines has it. */
+static int64_t line_of(const struct ctx_code *code, uint32_t raw)
+{
+	const struct ctx_trie *stacks = code->raw_stacks;
+	const struct ctx_location *location = NULL;
+	const struct ctx_site *site;
+
+	for (; location == NULL && raw < stacks->n && raw != CTX_TRIE_ROOT; raw = stacks->parent[raw]) {
+		uint32_t key = stacks->key[raw];
+
+		if (key < code->n_locations && !code->locations[key].joins)
+			location = &code->locations[key];
+	}
+	site = location != NULL && location->site < code->n_sites ? &code->sites[location->site] : NULL;
+	return site != NULL && site->file < code->n_files && site->line != 0
+		       ? CTX_INDEX_LINE_KEY(site->file, site->line)
+		       : -1;
+}
+
+static enum ctx_status find_lines(struct ctx_index_values *values, const struct ctx_code *code,
+				  struct ctx_err *err)
+{
+	struct ctx_index_raw raw = {.code = code, .n = code->raw_stacks->n};
+	enum ctx_status status = CTX_OK;
+
+	if (values->stacks != NULL)
+		status = values->stacks->raw(values->stacks->context, &raw, err);
+	if (status != CTX_OK)
+		return status;
+	values->of_raw = ctx_calloc(raw.n, sizeof(*values->of_raw));
+	if (values->of_raw == NULL)
+		return ctx_err_nomem(err);
+	for (uint32_t i = 0; i < raw.n; i++)
+		values->of_raw[i] = line_of(raw.code, raw.raw_of != NULL ? raw.raw_of[i] : i);
+	values->n_raw = raw.n;
+	values->files = raw.code->files;
+	return CTX_OK;
+}
+
+/* ---- waits ---- */
+
+static enum ctx_status begin_waits(struct ctx_index_values *values, struct ctx_err *err)
+{
+	if (!values->profile->has_states)
+		return ctx_err_set(err, CTX_E_ARG, "--by wait: the recording has no thread states");
+	values->kind_of = ctx_calloc(values->profile->cct.n, CTX_STATE_N);
+	if (values->kind_of == NULL)
+		return ctx_err_nomem(err);
+	return ctx_wait_kinds_init(&values->kinds, values->profile, err);
+}
+
+/* Of the whole stack, as in the report waits: what hides frames does not change what is waited for. */
+static int64_t wait_of(const struct ctx_index_values *values, const struct ctx_sample *sample)
+{
+	uint32_t state = sample->metric - values->profile->states;
+	uint8_t *kind;
+
+	if (sample->metric < values->profile->states || state >= CTX_STATE_N)
+		return -1;
+	if ((CTX_STATES_ON_CPU & CTX_STATE_BIT(state)) != 0)
+		return CTX_INDEX_ON_CPU;
+	if (state == CTX_STATE_WAIT_CPU)
+		return CTX_INDEX_WAIT_CPU;
+	if (state == CTX_STATE_UNKNOWN || sample->stack >= values->profile->cct.n)
+		return -1;
+	kind = &values->kind_of[(size_t)state * values->profile->cct.n + sample->stack];
+	if (*kind == 0) {
+		struct ctx_wait_place place =
+			ctx_wait_kinds_find(&values->kinds, (enum ctx_thread_state)state, sample->stack);
+
+		*kind = (uint8_t)(place.kind + 1);
+	}
+	return *kind - 1;
+}
+
+/* ---- all keys ---- */
+
+static enum ctx_status bind(struct ctx_index_values *values, size_t key, const char *text,
+			    struct ctx_err *err)
+{
+	struct ctx_expression *expression;
+	enum ctx_status status = ctx_expression_parse(text, &expression, NULL, err);
+
+	if (status != CTX_OK)
+		return status;
+	values->places[values->n_expressions] = key;
+	values->expressions[values->n_expressions++] = expression;
+	values->asks_operations |= ctx_expression_asks_operations(expression) != CTX_EXPRESSION_NAMES_N;
+	return ctx_expression_bind(expression, values->profile, err);
+}
+
+enum ctx_status ctx_index_values_init(const struct ctx_index_keys *keys, const struct ctx_index_base *base,
+				      struct ctx_index_values *ret, struct ctx_err *err)
+{
+	enum ctx_status status = CTX_OK;
+
+	*ret = (struct ctx_index_values){.profile = base->profile, .stacks = base->stacks, .n = keys->n};
+	for (size_t i = 0; i < keys->n && status == CTX_OK; i++) {
+		ret->entities[i] = keys->keys[i].entity;
+		if (keys->texts[i] != NULL)
+			status = bind(ret, i, keys->texts[i], err);
+		else if (is_name(ret->entities[i]))
+			status = name_threads(ret, i, err);
+		else if (ret->entities[i] == CTX_INDEX_LINE)
+			status = find_lines(ret, base->code, err);
+		else if (ret->entities[i] == CTX_INDEX_WAIT)
+			status = begin_waits(ret, err);
+	}
+	return status;
+}
+
+void ctx_index_values_deinit(struct ctx_index_values *values)
+{
+	for (size_t i = 0; i < values->n; i++)
+		free(values->of_thread[i]);
+	for (size_t i = 0; i < values->n_expressions; i++)
+		ctx_expression_destroy(values->expressions[i]);
+	ctx_strtab_deinit(&values->names);
+	free(values->of_raw);
+	free(values->kind_of);
+	ctx_wait_kinds_deinit(&values->kinds);
+	*values = (struct ctx_index_values){0};
+}
+
+/* CTX_NONE: the stack is empty. */
+static uint32_t leaf_of(const struct ctx_index_values *values, uint32_t stack)
+{
+	const struct ctx_index_stacks *stacks = values->stacks;
+	const struct ctx_trie *cct = &values->profile->cct;
+
+	if (stacks != NULL) {
+		cct = &stacks->profile->cct;
+		stack = stack < stacks->n ? stacks->stack_of[stack] : CTX_NONE;
+	}
+	return stack < cct->n && stack != CTX_TRIE_ROOT ? cct->key[stack] : CTX_NONE;
+}
+
+static int64_t id(uint32_t value, uint32_t n)
+{
+	return value < n ? (int64_t)value : -1;
+}
+
+static int64_t object_of(const struct ctx_index_values *values, uint32_t function)
+{
+	const struct ctx_profile *profile =
+		values->stacks != NULL ? values->stacks->profile : values->profile;
+
+	return function < profile->n_functions ? id(profile->functions[function].object, profile->n_objects)
+					       : -1;
+}
+
+void ctx_index_values_fixed(const struct ctx_index_values *values, const struct ctx_sample *sample,
+			    int64_t *ret)
+{
+	for (size_t i = 0; i < values->n; i++) {
+		switch (values->entities[i]) {
+		case CTX_INDEX_FUNCTION:
+			ret[i] = id(leaf_of(values, sample->stack), CTX_NONE);
+			break;
+		case CTX_INDEX_OBJECT:
+			ret[i] = object_of(values, leaf_of(values, sample->stack));
+			break;
+		case CTX_INDEX_LINE:
+			ret[i] = sample->raw_stack < values->n_raw ? values->of_raw[sample->raw_stack] : -1;
+			break;
+		case CTX_INDEX_COMMAND:
+		case CTX_INDEX_THREAD_NAME:
+		case CTX_INDEX_THREAD_PATTERN:
+			ret[i] = sample->thread < values->profile->n_threads
+					 ? id(values->of_thread[i][sample->thread], CTX_NONE)
+					 : -1;
+			break;
+		case CTX_INDEX_WAIT:
+			ret[i] = wait_of(values, sample);
+			break;
+		default: /* expressions */
+			break;
+		}
+	}
+}
