@@ -3,11 +3,12 @@
 
     perfdata_same.py RECORDING [--no-chains] [CTXAN_OPTION...]
 
-Three equalities, and nothing is left between perf's report and ours:
+Four equalities, and nothing is left between perf's report and ours:
 
     perf report  ==  perf script, added up      rows of perf report --no-children and --children
     perf script  ==  ctxan's samples            each sample: time, thread, weight, and the stack frame by frame
     ctxan's samples, added up  ==  ctxan -r functions
+    perf report --sort comm,dso,sym  ==  ctxan --by comm,dso,sym
 
 for each event, over the whole recording and over three intervals. Where a frame differs because of a choice of
 perf's (see EXPLAINED) it is counted and printed; anything else is a failure.
@@ -48,6 +49,7 @@ UNKNOWN_VDSO = NOWHERE._replace(object="[vdso]", build_id="")
 NO_FILES = ("anon", "[heap]", "[stack]")
 STATIC = "<static>@0x"
 PART = re.compile(r"\.(cold|part|isra|constprop|clone)(\.\d+)?$")
+COMM_WIDTHS = "0,0,16,0,0"  # otherwise perf cuts comm to the width that it had before exec
 STACK_MAX = 127  # frames that the kernel records, sysctl kernel.perf_event_max_stack
 MARKS_FROM = 2**64 - 4095  # of linux/perf_event.h: PERF_CONTEXT_MAX; hypervisor, kernel, user, guest, guest's kernel, user
 MARKS = [2**64 - n for n in (32, 128, 512, 2048, 2176, 2560)]
@@ -143,6 +145,26 @@ def perf_report(recording, *options):
     return events
 
 
+def perf_by_comm(recording):
+    """By event, then by (comm, (object, symbol)): samples and weight."""
+    text = perf_said.ask(recording, "perf", "report", "-i", recording, "--stdio", "-g", "none", "--no-inline", "--no-demangle", "--percent-limit", "0",
+                         "-t", "\t", "--no-children", "--sort", "comm,dso,sym", "-F", "sample,period,comm,dso,sym", "-w", COMM_WIDTHS)
+    events = {}
+    for line in text.splitlines():
+        title = re.match(r"# Samples: .* of event '(.*)'", line)
+        if title:
+            rows = events.setdefault(title[1], defaultdict(lambda: [0, 0]))
+        elif line and not line.startswith("#"):
+            samples, weight, comm, path, symbol = [cell.strip() for cell in line.split("\t")]
+            symbol = symbol.split(" ", 1)[1]
+            if re.fullmatch("(0x)?[0-9a-f]{16}", symbol):
+                symbol = None
+            row = rows[comm, (object_name(path), symbol)]
+            row[0] += int(samples)
+            row[1] += int(weight)
+    return events
+
+
 # ---- ctxan's side
 
 def sql(recording, statement):
@@ -180,6 +202,12 @@ def our_report(recording, event, *options):
             for i, key in enumerate(("exclusive_samples", "exclusive", "inclusive_samples", "inclusive")):
                 sums[i] += row[key] if row[key] is not None else row[key.replace("inclusive", "exclusive")]
     return dict(rows)
+
+
+def our_by_comm(recording, event):
+    text = output_of("ctxan", "-q", "--no-inlines", *ctxan_options, recording, "--sort", "comm,dso,sym", "--format", "json", "--limit", "0",
+                     "--metric", event)
+    return {(row["thread_name"], (row["function"], row["object"])): [row["samples"], row["weight"]] for row in json.loads(text)["rows"]}
 
 
 # ---- the comparison
@@ -419,6 +447,37 @@ def compare_reports(recording, chains, selection, theirs, ours, failures):
         compare_ours(f"{event}, {name}", our_report(recording, event, *for_ctxan), sums, failures)
 
 
+def leaf_groups(theirs, ours):
+    """Names of leaves in groups: perf's and ctxan's names of the same samples."""
+    above = {}
+
+    def top(name):
+        while above.setdefault(name, name) != name:
+            name = above[name]
+        return name
+
+    for one, other in zip(sorted(theirs, key=lambda s: s[:5]), sorted(ours, key=lambda s: s[:5])):
+        above[top(("perf", their_key(one.frames[0])[0]))] = top(("ctxan", our_key(other.frames[0])[0]))
+    return top
+
+
+def compare_by_comm(recording, theirs, ours, failures):
+    """perf report --sort comm,dso,sym with ctxan --by comm,dso,sym."""
+    top, printed = leaf_groups(theirs, ours), perf_by_comm(recording)
+    for event in sorted({sample.event for sample in theirs}):
+        sums = []
+        for program, rows in (("perf", printed.get(event, {})), ("ctxan", our_by_comm(recording, event))):
+            by_group = defaultdict(lambda: (0, 0))
+            for (comm, leaf), (samples, weight) in rows.items():
+                old = by_group[comm, top((program, leaf))]
+                by_group[comm, top((program, leaf))] = old[0] + samples, old[1] + weight
+            sums.append(by_group)
+        failures.table(f"{event}, by comm, dso and sym: samples and weight",
+                       [(f"{comm} {leaf[1]}", sums[0].get((comm, leaf)), sums[1].get((comm, leaf)))
+                        for comm, leaf in sorted(sums[0].keys() | sums[1].keys(), key=str)
+                        if sums[0].get((comm, leaf)) != sums[1].get((comm, leaf))])
+
+
 def intervals(times):
     """A twentieth, two fifths, and the longest gap. Ends are times of samples, as those show who counts them."""
     at = lambda share: times[int(share * (len(times) - 1))]
@@ -445,6 +504,7 @@ def main():
         images.read()
     compare_samples(theirs, ours, chains, images, failures)
     compare_reports(recording, chains, None, theirs, ours, failures)
+    compare_by_comm(recording, theirs, ours, failures)
     for begin, end in intervals(sorted(sample.time for sample in theirs)):
         compare_reports(recording, chains, (begin, end, first), theirs, ours, failures)
     counts = Counter(sample.event for sample in theirs)
