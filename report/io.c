@@ -98,7 +98,7 @@ static const struct ctx_section latency_section = {"latency", "How long the call
 						   CTX_COUNT_OF(latency_columns)};
 
 static const char *const sort_keys[] = {"time_ns",     "operations", "reads",	   "writes", "read_bytes",
-					"write_bytes", "errors",     "longest_ns", NULL};
+					"write_bytes", "errors",     "longest_ns", "others", NULL};
 
 static uint64_t value(const struct ctx_traced_sums *sums, size_t key)
 {
@@ -109,7 +109,9 @@ static uint64_t value(const struct ctx_traced_sums *sums, size_t key)
 				   sums->call_bytes[CTX_IO_READ],
 				   sums->call_bytes[CTX_IO_WRITE],
 				   sums->calls[CTX_TRACED_ERROR],
-				   sums->longest_ns};
+				   sums->longest_ns,
+				   sums->calls[CTX_IO_OPEN] + sums->calls[CTX_IO_CLOSE] +
+					   sums->calls[CTX_IO_OTHER]};
 
 	return values[key];
 }

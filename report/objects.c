@@ -30,7 +30,8 @@ static const struct ctx_column columns[] = {
 };
 
 static const char *const sort_keys[] = {
-	"exclusive", "inclusive", "exclusive_samples", "inclusive_samples", "object", NULL,
+	"exclusive", "inclusive", "exclusive_samples", "inclusive_samples",
+	"object",    "build_id",  "symbols",	       NULL,
 };
 
 #define BUILD_ID_SHOWN 8
@@ -161,6 +162,16 @@ static void mark_matching(const struct ctx_profile *profile, const char *filter,
 	}
 }
 
+/* By which rows are sorted: name, build id, place of the symbols. Functions have the first alone. */
+static const char *text_of(const struct ctx_profile *profile, uint32_t place, size_t key)
+{
+	if (key == 4)
+		return name_of(profile, place);
+	if (place >= profile->n_objects)
+		return "";
+	return key == 5 ? profile->objects[place].build_id : profile->objects[place].symbols;
+}
+
 /* In exclusive order, ties are sorted by inclusive weight. */
 static size_t sort_rows(const struct ctx_profile *profile, const struct sum *sums, const bool *matches,
 			size_t key, struct ctx_order_item *items)
@@ -170,11 +181,12 @@ static size_t sort_rows(const struct ctx_profile *profile, const struct sum *sum
 
 	for (uint32_t i = 0; i < n_places; i++) {
 		const struct ctx_flat_row *row = &sums[i].row;
-		const uint64_t numbers[] = {row->base, row->cum, row->base_samples, row->cum_samples, 0};
+		const uint64_t numbers[] = {row->base, row->cum, row->base_samples, row->cum_samples, 0,
+					    0,	       0};
 
 		if ((row->cum == 0 && row->cum_samples == 0) || !matches[i])
 			continue;
-		items[n++] = (struct ctx_order_item){.text = key == 4 ? name_of(profile, i) : NULL,
+		items[n++] = (struct ctx_order_item){.text = key >= 4 ? text_of(profile, i, key) : NULL,
 						     .number = numbers[key],
 						     .second = row->cum,
 						     .index = i};

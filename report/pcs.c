@@ -36,7 +36,8 @@ static const struct ctx_column columns[] = {
 };
 
 static const char *const sort_keys[] = {
-	"exclusive", "inclusive", "exclusive_samples", "inclusive_samples", "address", "function", NULL,
+	"exclusive", "inclusive", "exclusive_samples", "inclusive_samples", "address", "function",
+	"file",	     NULL,
 };
 
 /* "walk+0x1a", "walk+0x2 in walk.cold", " 0x7f00"; the object is the cell's own. */
@@ -120,6 +121,16 @@ static bool is_wanted(const struct ctx_code_view *view, uint32_t index, const ch
 	return false;
 }
 
+static void order_by_line(const struct ctx_code *code, uint32_t location, struct ctx_order_item *item)
+{
+	uint32_t number = code->locations[location].site;
+	const struct ctx_site *site = number != CTX_NONE ? &code->sites[number] : NULL;
+	bool known = site != NULL && site->file != CTX_NONE && site->line != 0;
+
+	item->text = known ? code->files[site->file].path : "";
+	item->number = ctx_order_ascending(known ? site->line : 0);
+}
+
 static size_t sort_rows(const struct ctx_code_view *view, const struct ctx_code_sum *sums, const char *filter,
 			size_t key, struct ctx_order_item *items)
 {
@@ -128,8 +139,13 @@ static size_t sort_rows(const struct ctx_code_view *view, const struct ctx_code_
 	for (uint32_t i = 0; i < view->code->n_locations; i++) {
 		const struct ctx_code_sum *sum = &sums[i];
 		uint64_t address = ctx_order_ascending(view->code->locations[i].address);
-		const uint64_t numbers[] = {sum->exclusive,	    sum->inclusive, sum->exclusive_samples,
-					    sum->inclusive_samples, address,	    address};
+		const uint64_t numbers[] = {sum->exclusive,
+					    sum->inclusive,
+					    sum->exclusive_samples,
+					    sum->inclusive_samples,
+					    address,
+					    address,
+					    address};
 
 		if ((sum->inclusive == 0 && sum->inclusive_samples == 0) || !is_wanted(view, i, filter))
 			continue;
@@ -138,6 +154,8 @@ static size_t sort_rows(const struct ctx_code_view *view, const struct ctx_code_
 		if (key == 5)
 			items[n].text =
 				ctx_function_cell(view->profile, ctx_code_real_function(view->code, i)).name;
+		else if (key == 6)
+			order_by_line(view->code, i, &items[n]);
 		n++;
 	}
 	ctx_order_sort(items, n);

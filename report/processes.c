@@ -27,8 +27,8 @@ static const struct ctx_column columns[] = {
 	{"container", NULL, CTX_STYLE_NAME},
 };
 
-static const char *const sort_keys[] = {"weight",  "samples", "begin",	    "end",
-					"command", "process", "process_id", NULL};
+static const char *const sort_keys[] = {"weight",  "samples",	 "begin",  "end",	  "command",
+					"process", "process_id", "parent", "exit_status", NULL};
 
 /* JSON: the images of a process; their numbers are those of threads and of --process. */
 static const struct ctx_column image_columns[] = {
@@ -210,6 +210,10 @@ static struct ctx_order_item sort_item(const struct page *page, uint32_t first, 
 		0,
 		ctx_order_ascending((uint64_t)begin->pid),
 		0, /* as they are numbered */
+		ctx_order_ascending(begin->parent < page->profile->n_processes
+					    ? (uint64_t)page->profile->processes[begin->parent].pid
+					    : 0),
+		end->has_exit_status ? exit_cell(end).number + 1 : 0,
 	};
 
 	return (struct ctx_order_item){

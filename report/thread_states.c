@@ -75,7 +75,7 @@ static const struct ctx_column sum_columns[] = {
 static const char *const sort_keys[] = {
 	"wall",	   "user",     "system",  "wait-cpu", "lock",	"text-fault", "data-fault", "other-wait",
 	"USER",	   "SYSTEM",   "TRAP",	  "TFAULT",   "DFAULT", "KFAULT",     "USER_LOCK",  "SLEEP",
-	"STOPPED", "WAIT_CPU", "UNKNOWN", "thread",   "name",	NULL,
+	"STOPPED", "WAIT_CPU", "UNKNOWN", "thread",   "name",	"process",    NULL,
 };
 
 /* A column of text: the time in some states, below two short words. */
@@ -325,8 +325,10 @@ static struct ctx_order_item sort_item(const struct ctx_profile *profile,
 		item.number = states->ns[key - METRICS - 1];
 	else if (key == METRICS + CTX_STATE_N + 1)
 		item.number = ctx_order_ascending((uint64_t)ctx_head_tid(profile, states->thread));
-	else
+	else if (key == METRICS + CTX_STATE_N + 2)
 		item.text = name_of(thread);
+	else
+		item.number = ctx_order_ascending(ctx_profile_process_of(profile, states->thread));
 	return item;
 }
 

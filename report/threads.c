@@ -29,8 +29,8 @@ static const struct ctx_column columns[] = {
 	{"inner_tid", NULL, CTX_STYLE_COUNT},
 };
 
-static const char *const sort_keys[] = {"weight", "samples", "begin",  "end",
-					"name",	  "process", "thread", NULL};
+static const char *const sort_keys[] = {"weight",  "samples", "begin",	   "end", "name",
+					"process", "thread",  "thread_id", NULL};
 
 struct page {
 	struct ctx_out *out;
@@ -89,6 +89,7 @@ static struct ctx_order_item sort_item(const struct page *page, uint32_t thread,
 		0,
 		ctx_order_ascending(info->process),
 		ctx_order_ascending((uint64_t)info->tid),
+		0, /* as they are numbered */
 	};
 
 	return (struct ctx_order_item){

@@ -28,7 +28,8 @@ static const struct ctx_column columns[] = {
 	{"waker", NULL, CTX_STYLE_NAME},
 };
 
-static const char *const sort_keys[] = {"wait_ns", "waits", "mean_ns", "max_ns", "kind", "caller", NULL};
+static const char *const sort_keys[] = {"wait_ns", "waits",  "mean_ns", "max_ns",
+					"kind",	   "caller", "waker",	NULL};
 
 static void put_row(struct ctx_out *out, const struct ctx_wait_row *row, struct ctx_cell caller)
 {
@@ -60,7 +61,7 @@ static void put_row(struct ctx_out *out, const struct ctx_wait_row *row, struct 
 static struct ctx_order_item order_item(const struct ctx_wait_table *table, uint32_t i, size_t key)
 {
 	const struct ctx_wait_row *row = &table->rows[i];
-	const uint64_t numbers[] = {row->wait_ns, row->waits, ctx_wait_row_mean(row), row->max_ns, 0, 0};
+	const uint64_t numbers[] = {row->wait_ns, row->waits, ctx_wait_row_mean(row), row->max_ns, 0, 0, 0};
 	const char *caller = ctx_wait_caller_cell(table->profile, row).name;
 
 	return (struct ctx_order_item){.index = i,
@@ -68,6 +69,7 @@ static struct ctx_order_item order_item(const struct ctx_wait_table *table, uint
 				       .second = row->wait_ns,
 				       .text = key == 4	  ? ctx_wait_kind_text(row->kind)
 					       : key == 5 ? caller
+					       : key == 6 ? (row->waker != NULL ? row->waker : "")
 							  : NULL};
 }
 

@@ -29,7 +29,8 @@ static const struct ctx_column columns[] = {
 
 #define N_STACKS 2u
 
-static const char *const sort_keys[] = {"wait_ns", "waits", "wait_max_ns", "delay_ns", "delay_max_ns", NULL};
+static const char *const sort_keys[] = {"wait_ns",	"waits",	"wait_max_ns", "delay_ns",
+					"delay_max_ns", "wait_mean_ns", NULL};
 
 struct page {
 	struct ctx_wakers_view view;

@@ -20,8 +20,9 @@ void ctx_wakers_add(struct ctx_wakers_sums *to, const struct ctx_wakers_sums *fr
 
 uint64_t ctx_wakers_key(const struct ctx_wakers_sums *sums, size_t key)
 {
-	const uint64_t numbers[] = {sums->wait_ns, sums->waits, sums->wait_max_ns, sums->delay_ns,
-				    sums->delay_max_ns};
+	const uint64_t numbers[] = {sums->wait_ns,	sums->waits,
+				    sums->wait_max_ns,	sums->delay_ns,
+				    sums->delay_max_ns, sums->waits != 0 ? sums->wait_ns / sums->waits : 0};
 
 	return numbers[key];
 }

@@ -400,7 +400,8 @@ static void test_order__a_key_is_what_its_column_is_called(void **state)
 					   NULL};
 	static const char *const edges[] = {"cum", "base", "calls", "function", NULL};
 	static const char *const waits[] = {"wait_ns", "waits", "mean_ns", "max_ns", NULL};
-	static const char *const states[] = {"user", "USER", NULL};
+	static const char *const states[] = {"user", "USER", "wait-cpu", NULL};
+	static const char *const heap[] = {"bytes", "leaked_bytes", "begin", NULL};
 
 	(void)state;
 	assert_sorts("self", flat, "exclusive");
@@ -416,9 +417,100 @@ static void test_order__a_key_is_what_its_column_is_called(void **state)
 	assert_sorts("Wait", waits, "wait_ns");
 	assert_sorts("user", states, "user");
 	assert_sorts("USER", states, "USER");
+	assert_sorts("Wait CPU", states, "wait-cpu");
+	assert_sorts("Bytes", heap, "bytes");
+	assert_sorts("Leaked", heap, "leaked_bytes");
+	assert_sorts("Begin ms", heap, "begin");
+	assert_sorts("begin s", heap, "begin");
+	assert_sorts("begin us", heap, "none");
+	assert_sorts(" ms", heap, "none");
 	assert_sorts("sel", flat, "none");
 	assert_sorts("self.user", flat, "none");
 	assert_sorts("longest", flat, "none");
+}
+
+/* Of reports whose columns are not all in their declaration. */
+static const struct {
+	const char *report, *title;
+} more_titles[] = {
+	{"functions", "Self"},
+	{"functions", "Total"},
+	{"functions", "Samples"},
+	{"functions", "Name"},
+	{"objects", "Self"},
+	{"objects", "Total"},
+	{"callers-callees", "Self"},
+	{"callers-callees", "Total"},
+	{"callers-callees", "Calls"},
+	{"callers-callees", "Name"},
+	{"callers-callees", "Index"},
+	{"states", "Wall"},
+	{"states", "User CPU"},
+	{"states", "Wait CPU"},
+	{"states", "System CPU"},
+	{"states", "Lock wait"},
+	{"states", "Text fault"},
+	{"states", "<Unknown>"},
+	{"states", "Kernel fault"},
+	{"states", "Other wait"},
+	{"states", "PID"},
+	{"states", "TID"},
+	{"states", "Name"},
+	{"wakers", "Waits"},
+	{"wakers", "Wait ms"},
+	{"wakers", "Wait s"},
+	{"wakers", "Average"},
+	{"wakers", "Longest"},
+	{"wakers", "Delay ms"},
+	{"heap", "Allocs"},
+	{"heap", "Bytes"},
+	{"heap", "Leaks"},
+	{"heap", "Leaked"},
+	{"heap", "At peak"},
+	{"leaks", "Leaks"},
+	{"leaks", "Bytes"},
+	{"leaks", "Largest"},
+	{"sync", "Waits"},
+	{"sync", "Wait ms"},
+	{"sync", "Longest"},
+	{"io", "Reads"},
+	{"io", "Bytes"},
+	{"io", "Writes"},
+	{"io", "Others"},
+	{"io", "Errors"},
+	{"io", "Time ms"},
+	{"io", "Longest"},
+	{"index", "Weight"},
+	{"index", "Samples"},
+	{"index", "Key"},
+	{"stacks", "Samples"},
+};
+
+/* "%" belongs to the column before it; a report may refuse for another reason. */
+static void assert_title_sorts(struct fixture *fixture, const struct ctx_report_kind *kind, const char *title)
+{
+	FILE *out = fopen("/dev/null", "w");
+	struct ctx_report_options options = {.out = out, .sort = title};
+	struct ctx_err err = {0};
+
+	assert_non_null(out);
+	if (title != NULL && strcmp(title, "%") != 0 && *title != '\0' && kind->order == NULL &&
+	    ctx_report_print(kind, fake_open(&fixture->input), &options, &err) != CTX_OK &&
+	    strstr(err.msg, "cannot be sorted") != NULL)
+		fail_msg("%s", err.msg);
+	fclose(out);
+}
+
+static void test_report__every_column_is_a_sort_key_by_its_title(void **state)
+{
+	struct fixture *fixture = *state;
+
+	for (const struct ctx_report_kind *const *kind = ctx_report_kinds(); *kind != NULL; kind++) {
+		for (size_t i = 0; i < (*kind)->n_columns; i++)
+			assert_title_sorts(fixture, *kind, (*kind)->columns[i].title);
+	}
+	for (size_t i = 0; i < CTX_COUNT_OF(more_titles); i++)
+		assert_title_sorts(fixture, ctx_report_find(more_titles[i].report), more_titles[i].title);
 }
 
 static void test_report__counted_calls_are_shown_and_exact(void **state)
@@ -600,6 +692,7 @@ int main(void)
 		with_fixture(test_report__counted_calls_are_shown_and_exact),
 		with_fixture(test_report__callers_are_the_tree_upside_down),
 		cmocka_unit_test(test_order__a_key_is_what_its_column_is_called),
+		with_fixture(test_report__every_column_is_a_sort_key_by_its_title),
 		with_fixture(test_report__hostile_names_are_harmless_in_every_format),
 		with_fixture(test_report__refuses_unknown_sort_keys_and_functions_before_it_prints),
 		with_fixture(test_report__sorts_functions_by_any_key),
