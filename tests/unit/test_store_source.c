@@ -1,8 +1,11 @@
 /* The store as a source of reports: its results equal those of the queries, and remain valid. */
 #include "query_fixture.h"
 
+#include "base/map64.h"
 #include "failing_malloc.h"
 #include "query/store_source.h"
+
+#include <inttypes.h>
 
 static const struct ctx_selection_spec words;
 
@@ -104,6 +107,25 @@ static enum ctx_status sum_up(void *context, const struct ctx_sample *sample, st
 	return CTX_OK;
 }
 
+/* Rows of several keys that have the same hash: a second key is made so that it is. */
+static void assert_rows_with_one_hash(struct ctx_report_source *source, const struct ctx_report_index *index)
+{
+	struct ctx_report_index both;
+	char by[80];
+
+	snprintf(by, sizeof(by), "thread,THRID==0?0:%" PRId64, (int64_t)(ctx_hash64(0) - ctx_hash64(1)));
+	must(source->index(source, by, NULL, &both, err));
+	assert_int_equal(both.n, index->n);
+	for (size_t i = 0; i < index->n; i++) {
+		size_t row = 0;
+
+		while (row < both.n && both.keys[row * 2] != index->keys[i])
+			row++;
+		assert_true(row < both.n);
+		assert_int_equal(both.sums[row].weight, index->sums[i].weight);
+	}
+}
+
 /*
  * Thread sums, the index by thread, the raw histogram, samples one by one: all of them add up to
  * the same.
@@ -140,6 +162,7 @@ static void test_store_source__every_answer_has_the_same_total(void **state)
 		assert_int_equal(index.totals->weight, raw->weight);
 		assert_int_equal(again.totals->weight, raw->weight);
 		assert_int_equal(of_samples, raw->weight);
+		assert_rows_with_one_hash(source, &index);
 		ctx_query_source_close(source);
 		ctx_store_close(store);
 		fixture_deinit(&fixture);
