@@ -286,9 +286,25 @@ static void restore(const struct walk *walk, const struct ctx_cfi_rule *rule, ui
 	}
 }
 
+/*
+ * Whether the return address is in a register, and nothing of the frame on the stack: a leaf of AArch64, and
+ * vfork of glibc, which pops its return address before the child uses the stack.
+ */
+static bool is_without_stack(const struct walk *walk, const struct ctx_cfi_rule *rule)
+{
+	const struct ctx_cfi_save *saves = walk->object.table->rules.saves + rule->first_save;
+
+	if (!walk->exact || walk->machine == CTX_MACHINE_AARCH64)
+		return walk->exact;
+	for (unsigned i = 0; i < rule->n_saves; i++) {
+		if (saves[i].reg == rule->return_register)
+			return saves[i].place.how == CTX_CFI_REGISTER;
+	}
+	return false;
+}
+
 static enum verdict step_by_rule(struct walk *walk, const struct ctx_cfi_rule *rule, uint64_t *ret_cfa)
 {
-	bool leaf = walk->exact && walk->machine == CTX_MACHINE_AARCH64; /* does not need the stack */
 	enum ctx_cfi_result result;
 	struct walk next = *walk;
 	uint64_t cfa;
@@ -298,7 +314,8 @@ static enum verdict step_by_rule(struct walk *walk, const struct ctx_cfi_rule *r
 			 : evaluate(walk, rule->cfa.value, NULL, &cfa);
 	if (result != CTX_CFI_OK)
 		return end_by_result(walk, result);
-	if (!rule->signal && (cfa < walk->value[walk->sp] || (cfa == walk->value[walk->sp] && !leaf)))
+	if (!rule->signal &&
+	    (cfa < walk->value[walk->sp] || (cfa == walk->value[walk->sp] && !is_without_stack(walk, rule))))
 		return end(walk, CTX_TRUNCATED_BAD_CFA);
 	*ret_cfa = cfa;
 	next.valid &= walk->machine == CTX_MACHINE_X86_64 ? X86_64_SAVED : AARCH64_SAVED;
