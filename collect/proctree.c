@@ -61,6 +61,7 @@ struct ctx_proctree {
 	bool root_process_has_execed;
 	bool root_process_is_gone;    /* its last thread has ended, its status is unknown yet */
 	uint64_t root_process_end_ns; /* when that was */
+	uint64_t last_exit_ns;	      /* of a thread; 0: none yet */
 	char vdso_build_id[CTX_BUILDID_TEXT];
 };
 
@@ -681,6 +682,7 @@ static enum ctx_status apply_exit(struct ctx_proctree *tree, const struct ctx_pe
 	if (thread == NULL || thread->process->pid != record->pid)
 		return CTX_OK;
 	process = thread->process;
+	tree->last_exit_ns = record->time_ns > tree->last_exit_ns ? record->time_ns : tree->last_exit_ns;
 	status = end_thread(tree, thread, record->time_ns, err);
 	if (status != CTX_OK || process->threads != NULL)
 		return status;
@@ -769,6 +771,14 @@ bool ctx_proctree_is_live(const struct ctx_proctree *tree, int64_t pid)
 {
 	return find_process(tree, pid) != NULL &&
 	       (pid != tree->root_process_pid || !tree->root_process_is_gone);
+}
+
+uint64_t ctx_proctree_end_ns(const struct ctx_proctree *tree, uint64_t otherwise_ns)
+{
+	struct ctx_proctree_live live;
+
+	return tree->last_exit_ns != 0 && ctx_proctree_live(tree, &live, 1) == 0 ? tree->last_exit_ns
+										 : otherwise_ns;
 }
 
 uint64_t ctx_proctree_root_process_end_ns(const struct ctx_proctree *tree, uint64_t otherwise_ns)

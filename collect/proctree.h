@@ -74,6 +74,9 @@ bool ctx_proctree_lookup(const struct ctx_proctree *tree, int64_t tid, uint32_t 
  */
 uint64_t ctx_proctree_root_process_end_ns(const struct ctx_proctree *tree, uint64_t otherwise_ns);
 
+/* When the last process ended; `otherwise_ns` if one still lives or no exit was recorded. */
+uint64_t ctx_proctree_end_ns(const struct ctx_proctree *tree, uint64_t otherwise_ns);
+
 /* The root process has been reaped; it ended at `time_ns`. */
 CTX_MUST_CHECK enum ctx_status ctx_proctree_root_process_exit(struct ctx_proctree *tree, uint64_t time_ns,
 							      int32_t status, struct ctx_err *err);

@@ -293,10 +293,13 @@ static void fail(struct ctx_recorder *recorder, const struct ctx_err *err)
 	recorder->say(recorder->context, text);
 }
 
-/* Closes the experiment in any case: what is on disk stays valid. */
+/*
+ * Closes the experiment in any case: what is on disk stays valid. It ends with the last process: what the
+ * recorder does afterwards, seconds on a busy machine, is not part of the run.
+ */
 static void finish(struct ctx_recorder *recorder, struct ctx_recording *recording)
 {
-	uint64_t end_ns = ctx_recorder_now_ns(CLOCK_MONOTONIC);
+	uint64_t end_ns = ctx_proctree_end_ns(recorder->tree, ctx_recorder_now_ns(CLOCK_MONOTONIC));
 	struct ctx_exp_stats stats;
 	struct ctx_err err = {0};
 

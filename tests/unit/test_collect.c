@@ -809,6 +809,7 @@ static void test_proctree__follows_fork_exec_threads_and_exit(void **state)
 	apply(tree, &bytes);
 	check_live(tree, 2);
 	assert_int_equal(ctx_proctree_root_process_end_ns(tree, 17), 17);
+	assert_int_equal(ctx_proctree_end_ns(tree, 17), 17);
 	assert_int_equal(ctx_proctree_find(tree, &(struct ctx_proctree_task){P + 2, P + 2, 6}, &child_process,
 					   &thread, NULL),
 			 CTX_OK);
@@ -823,6 +824,7 @@ static void test_proctree__follows_fork_exec_threads_and_exit(void **state)
 	make_task(&bytes, PERF_RECORD_EXIT, (uint32_t[]){P + 2, P, P + 2, P}, 9);
 	apply(tree, &bytes);
 	check_live(tree, 1);
+	assert_int_equal(ctx_proctree_end_ns(tree, 17), 17);
 	/* The same tid again is another thread. */
 	make_task(&bytes, PERF_RECORD_EXIT, (uint32_t[]){P, P, P + 1, P}, 10);
 	apply(tree, &bytes);
@@ -847,6 +849,7 @@ static void test_proctree__follows_fork_exec_threads_and_exit(void **state)
 	apply(tree, &bytes);
 	check_live(tree, 0);
 	assert_int_equal(ctx_proctree_root_process_end_ns(tree, 17), 16);
+	assert_int_equal(ctx_proctree_end_ns(tree, 17), 16);
 	assert_int_equal(ctx_proctree_root_process_exit(tree, 17, 256, NULL), CTX_OK);
 	assert_int_equal(ctx_proctree_root_process(tree), CTX_NONE);
 	end_tree(tree, writer);

@@ -33,6 +33,9 @@ objcopy --redefine-sym spin='<script>alert(1)</script>' --redefine-sym red="\"$e
 next line\"" hostile.o named.o
 cc -o "$dir/ho\\stile$esc[31m" named.o
 ctxrec -q -o run.er -- "./$dir/ho\\stile$esc[31m" || fail "recording"
+# The recording ends with its last thread, not when the recorder is ready.
+last=$(sed -n 's/.*kind="thread-exit" tstamp="\([0-9.]*\)".*/\1/p' run.er/log.xml)
+grep -q "kind=\"exit\" tstamp=\"$last\"" run.er/log.xml || fail "the thread ended at $last: $(grep exit run.er/log.xml)"
 
 for file in run.er/log.xml run.er/map.xml; do
 	[ "$(tr -d '\11\12\40-\176\200-\377' <$file | wc -c)" = 0 ] || fail "$file holds control characters"
