@@ -4,6 +4,7 @@
 #include "ctxan/exporting.h"
 #include "ctxan/gprofng_names.h"
 #include "ctxan/refusals.h"
+#include "ctxan/selection_words.h"
 #include "ctxan/sql.h"
 #include "query/store_source.h"
 #include "report/html_tables.h"
@@ -139,13 +140,21 @@ static enum ctx_status asked_reports(struct answer *answer, struct ctx_err *err)
 static enum ctx_status print_reports(struct answer *answer, const char *name, struct ctx_err *err)
 {
 	const struct ctx_options *options = answer->options;
-	const struct ctx_query_source_spec spec = {.store = answer->store,
-						   .selection = &answer->selection,
-						   .words = &options->selection,
-						   .path = name,
-						   .top_only = options->top_only};
-	enum ctx_status status = ctx_query_source_open(&spec, &answer->opened, err);
+	struct ctx_buf words CTX_AUTO_BUF = {0};
+	struct ctx_query_source_spec spec = {.store = answer->store,
+					     .selection = &answer->selection,
+					     .words = &options->selection,
+					     .path = name,
+					     .top_only = options->top_only};
+	enum ctx_status status;
 
+	ctx_selection_words_put(options, &words);
+	ctx_buf_put_u8(&words, '\0');
+	status = ctx_buf_check(&words, err);
+	if (status != CTX_OK)
+		return status;
+	spec.options = (const char *)words.bytes;
+	status = ctx_query_source_open(&spec, &answer->opened, err);
 	if (status != CTX_OK)
 		return status;
 	answer->source = answer->opened;

@@ -28,7 +28,9 @@ struct ctx_report_selection {
 	size_t n_intervals;
 	const uint32_t *threads; /* ascending; NULL: all */
 	size_t n_threads;
-	const char *filter;	 /* other filters in words ("cpu 3"), "" none */
+	const char *filter; /* other filters in words ("cpu 3"), "" none */
+	const char *
+		options; /* that select the same again, as typed into a shell: " -t 12 --hide std"; NULL or "": none */
 	const uint32_t *metrics; /* the first is used by reports of one metric */
 	size_t n_metrics;	 /* at least 1 */
 	unsigned wait_states;	 /* of CTX_STATE_BIT, the waits among the metrics; 0: all waits */

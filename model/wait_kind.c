@@ -29,6 +29,7 @@ static const char *const texts[CTX_WAIT_KIND_N] = {
 	[CTX_WAIT_KIND_CHILD] = "child",
 	[CTX_WAIT_KIND_PAGE_FAULT] = "page fault",
 	[CTX_WAIT_KIND_STOPPED] = "stopped",
+	[CTX_WAIT_KIND_START] = "start",
 };
 
 struct name {

@@ -29,6 +29,7 @@ enum ctx_wait_kind {
 	CTX_WAIT_KIND_CHILD, /* the end of another process */
 	CTX_WAIT_KIND_PAGE_FAULT,
 	CTX_WAIT_KIND_STOPPED,
+	CTX_WAIT_KIND_START, /* until the recorder was ready: not told from the stack (report/wait_table.h) */
 	CTX_WAIT_KIND_N,
 };
 

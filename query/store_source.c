@@ -455,6 +455,7 @@ static struct ctx_report_selection describe(struct source *source)
 		.threads = selection->threads,
 		.n_threads = selection->n_threads,
 		.filter = selection->filter != NULL ? selection->filter : "",
+		.options = source->spec.options,
 		.metrics = selection->metrics,
 		.n_metrics = selection->n_metrics,
 		.wait_states = profile->has_states ? ctx_query_wait_states(&source->query) : 0,

@@ -17,6 +17,7 @@ struct ctx_query_source_spec { /* everything is borrowed until the source is clo
 	const struct ctx_selection *selection;
 	const struct ctx_selection_spec *words; /* --by and --index */
 	const char *path;			/* as the user named the recording */
+	const char *options;			/* struct ctx_report_selection has it; NULL: none */
 	bool top_only; /* --coverage top: only the heaviest stacks of each node of the time tree are read */
 	/*
 	 * The file of a load object, as struct ctx_report_source has it; NULL: none are available.

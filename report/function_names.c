@@ -78,6 +78,109 @@ bool ctx_function_matches(const struct ctx_profile *profile, uint32_t function, 
 	       is_among(info->parts, filter);
 }
 
+static bool is_same_plain(const struct ctx_function_info *a, const struct ctx_function_info *b)
+{
+	size_t n = ctx_function_plain_length(a);
+
+	return n == ctx_function_plain_length(b) && strncmp(a->name, b->name, n) == 0;
+}
+
+/* Whether it passes, and besides it only functions of its whole name. */
+static bool means_only(const struct ctx_profile *profile, uint32_t function, const char *filter)
+{
+	if (!ctx_function_matches(profile, function, filter))
+		return false;
+	for (uint32_t i = 0; i < profile->n_functions; i++) {
+		if (ctx_function_matches(profile, i, filter) &&
+		    !is_same_plain(&profile->functions[i], &profile->functions[function]))
+			return false;
+	}
+	return true;
+}
+
+/* Where a short name ends that begins at `at`: before its parameters, or before template arguments too. */
+static size_t end_of_name(const char *name, size_t n, size_t at, bool template)
+{
+	size_t depth = 0;
+
+	for (; at < n; at++) {
+		if (depth == 0 &&
+		    (name[at] == '(' || name[at] == '[' || (name[at] == '<' && !template) || name[at] == ' '))
+			return at;
+		depth += name[at] == '<';
+		depth -= name[at] == '>' && depth != 0;
+	}
+	return n;
+}
+
+/* Where the text in brackets that begins at `at` ends. */
+static size_t end_of_brackets(const char *name, size_t n, size_t at)
+{
+	size_t depth = 0;
+
+	for (; at < n; at++) {
+		depth += strchr("<({", name[at]) != NULL;
+		if (strchr(">)}", name[at]) != NULL && --depth == 0)
+			return at + 1;
+	}
+	return n;
+}
+
+/* The length of a name without parameters and what is behind them; "(anonymous namespace)::" is a scope. */
+static size_t length_of_scopes(const char *name, size_t n)
+{
+	for (size_t at = 0; at < n; at++) {
+		size_t end;
+
+		if (name[at] == '[')
+			return at;
+		if (strchr("<({", name[at]) == NULL)
+			continue;
+		end = end_of_brackets(name, n, at);
+		if (name[at] == '(' && (end + 1 >= n || name[end] != ':'))
+			return at;
+		at = end - 1;
+	}
+	return n;
+}
+
+/* Tries the parts of a name that begin at its scopes, the shortest first. */
+static bool put_component(const struct ctx_profile *profile, uint32_t function, bool template,
+			  struct ctx_buf *buf)
+{
+	const struct ctx_function_info *info = &profile->functions[function];
+	size_t n = ctx_function_plain_length(info), begin = buf->n;
+
+	for (size_t at = length_of_scopes(info->name, n); at-- > 0;) {
+		if (!begins_a_name(info->name, at))
+			continue;
+		ctx_buf_put(buf, info->name + at, end_of_name(info->name, n, at, template) - at);
+		ctx_buf_put_u8(buf, '\0');
+		if (buf->failed)
+			return true;
+		if (buf->bytes[begin] != '\0' &&
+		    means_only(profile, function, (const char *)buf->bytes + begin)) {
+			buf->n--;
+			return true;
+		}
+		buf->n = begin;
+	}
+	return false;
+}
+
+void ctx_function_put_short(const struct ctx_profile *profile, uint32_t function, struct ctx_buf *buf)
+{
+	const struct ctx_function_info *info = &profile->functions[function];
+	size_t n = ctx_function_plain_length(info);
+
+	if (put_component(profile, function, false, buf) || put_component(profile, function, true, buf))
+		return;
+	if (strlen(info->linkage_name) < n && means_only(profile, function, info->linkage_name))
+		ctx_buf_put_text(buf, info->linkage_name);
+	else
+		ctx_buf_put(buf, info->name, n);
+}
+
 bool ctx_stack_has_function(const struct ctx_profile *profile, uint32_t stack, const char *filter)
 {
 	if (filter == NULL)

@@ -8,6 +8,7 @@
 #ifndef CTX_REPORT_FUNCTION_NAMES_H
 #define CTX_REPORT_FUNCTION_NAMES_H
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "model/profile.h"
 
@@ -23,6 +24,13 @@ size_t ctx_function_plain_length(const struct ctx_function_info *function);
  * passes.
  */
 bool ctx_function_matches(const struct ctx_profile *profile, uint32_t function, const char *filter);
+
+/*
+ * Appends the shortest name that only this function passes (its inlined instances too): the last
+ * component, with template arguments, with more of its scope, the linkage name, or the whole name.
+ * O(functions).
+ */
+void ctx_function_put_short(const struct ctx_profile *profile, uint32_t function, struct ctx_buf *buf);
 
 /* Whether a function of a call stack (a node of the CCT) passes. O(depth). */
 bool ctx_stack_has_function(const struct ctx_profile *profile, uint32_t stack, const char *filter);

@@ -129,18 +129,25 @@ static enum ctx_status add_entry(struct counting *counting, size_t i, struct ctx
 	return CTX_OK;
 }
 
-/* The row that the samples of a folded node belong to. */
-static uint32_t leaf_row(const struct counting *counting, uint32_t node)
+uint32_t ctx_hot_function_of(const struct ctx_fold *fold, const struct ctx_wait_kinds *kinds, uint32_t node)
 {
-	const struct ctx_trie *cct = &counting->fold->profile.cct;
+	const struct ctx_trie *cct = &fold->profile.cct;
 	uint32_t leaf = cct->key[node];
 
-	while (node != CTX_TRIE_ROOT && !is_program(counting, cct->key[node]))
+	while (node != CTX_TRIE_ROOT && !ctx_wait_kinds_is_program(kinds, cct->key[node]))
 		node = cct->parent[node];
-	return ctx_map64_get(&counting->row_of, node != CTX_TRIE_ROOT ? cct->key[node] : leaf);
+	return node != CTX_TRIE_ROOT ? cct->key[node] : leaf;
 }
 
-/* The site of the innermost frame of the program on a raw stack; CTX_NONE: unknown. */
+static uint32_t leaf_row(const struct counting *counting, uint32_t node)
+{
+	return ctx_map64_get(&counting->row_of, ctx_hot_function_of(counting->fold, counting->kinds, node));
+}
+
+/*
+ * The site of the innermost frame of the program on a raw stack; CTX_NONE: unknown. What a function of the
+ * program has inlined of a library is at one location with it.
+ */
 static uint32_t program_site(const struct counting *counting, uint32_t raw)
 {
 	const struct ctx_code *code = counting->view.code;
@@ -148,9 +155,15 @@ static uint32_t program_site(const struct counting *counting, uint32_t raw)
 	for (; raw != CTX_TRIE_ROOT; raw = code->raw_stacks->parent[raw]) {
 		const struct ctx_location *location = &code->locations[code->raw_stacks->key[raw]];
 
-		if (!location->joins && location->function != CTX_NONE &&
+		if (location->joins)
+			continue;
+		for (uint32_t site = location->site; site != CTX_NONE; site = code->sites[site].caller) {
+			if (is_program(counting, code->sites[site].function))
+				return site;
+		}
+		if (location->site == CTX_NONE && location->function != CTX_NONE &&
 		    is_program(counting, location->function))
-			return location->site;
+			return CTX_NONE;
 	}
 	return CTX_NONE;
 }

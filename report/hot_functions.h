@@ -47,6 +47,9 @@ CTX_MUST_CHECK enum ctx_status ctx_hot_functions_build(struct ctx_report_source 
 						       struct ctx_fold *fold,
 						       const struct ctx_wait_kinds *kinds,
 						       struct ctx_hot_functions *ret, struct ctx_err *err);
+/* The function whose row has the samples of a folded node. O(depth). */
+uint32_t ctx_hot_function_of(const struct ctx_fold *fold, const struct ctx_wait_kinds *kinds, uint32_t node);
+
 void ctx_hot_functions_deinit(struct ctx_hot_functions *functions);
 
 #endif

@@ -35,7 +35,14 @@ static const struct ctx_column wait_columns[] = {
 	{"kind", NULL, CTX_STYLE_NAME},	   {"state", NULL, CTX_STYLE_NAME},
 	{"waits", NULL, CTX_STYLE_COUNT},  {"wait_ns", NULL, CTX_STYLE_TIME},
 	{"mean_ns", NULL, CTX_STYLE_TIME}, {"max_ns", NULL, CTX_STYLE_TIME},
-	{"waker", NULL, CTX_STYLE_NAME},
+	{"waker", NULL, CTX_STYLE_NAME},   {"waker_function", NULL, CTX_STYLE_NAME},
+};
+
+/* Of the first wait. */
+static const struct ctx_column during_columns[] = {
+	{"function", NULL, CTX_STYLE_NAME},
+	{"ns", NULL, CTX_STYLE_TIME},
+	{"waker_ns", NULL, CTX_STYLE_TIME},
 };
 
 static const struct ctx_column function_columns[] = {
@@ -92,9 +99,23 @@ static void put_waits(const struct ctx_summary *summary, struct ctx_out *out)
 					 ctx_cell_number(ctx_wait_row_mean(row)),
 					 ctx_cell_number(row->max_ns),
 					 ctx_cell_name(row->waker),
+					 ctx_wait_waker_cell(summary->profile, row),
 				 });
 	}
 	ctx_out_list_end(out);
+}
+
+static void put_during(const struct ctx_summary *summary, struct ctx_out *out)
+{
+	const struct ctx_wait_during *during = &summary->during;
+
+	if (during->function != CTX_NONE)
+		ctx_out_map(out, "waker_during", during_columns, CTX_COUNT_OF(during_columns),
+			    (struct ctx_cell[]){
+				    ctx_cell_name(summary->profile->functions[during->function].name),
+				    ctx_cell_number(during->ns),
+				    ctx_cell_number(during->waker_ns),
+			    });
 }
 
 static void put_functions(const struct ctx_summary *summary, struct ctx_out *out)
@@ -206,6 +227,7 @@ static void put_data(const struct ctx_summary *summary, struct ctx_out *out)
 			ctx_out_map(out, "states", ctx_state_columns, CTX_STATE_N, states);
 		put_shares(summary, out);
 		put_waits(summary, out);
+		put_during(summary, out);
 		put_functions(summary, out);
 		put_groups(summary, out);
 		put_path(summary, out);

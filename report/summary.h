@@ -11,10 +11,15 @@
 #include "report/missing_objects.h"
 #include "report/order.h"
 #include "report/out.h"
+#include "report/slice_tops.h"
+#include "report/wait_during.h"
 #include "report/wait_table.h"
 
 /* The most rows of a list. */
 #define CTX_SUMMARY_ROWS 10u
+
+/* So many processes say more than what each does. */
+#define CTX_SUMMARY_PROCESSES 20u
 
 /* States in which a thread has a CPU. */
 #define CTX_SUMMARY_ON_CPU                                                                                   \
@@ -30,9 +35,10 @@ struct ctx_summary_share {
 /* Threads or processes with the same name, but for digits. */
 struct ctx_summary_group {
 	const char *name; /* "worker-*", "gcc" */
-	uint32_t n;
+	uint32_t n;	  /* a process counts where its last image is */
 	uint64_t cpu;	  /* of the first metric, in the selection */
 	uint64_t wall_ns; /* their time together; with states */
+	uint32_t parent;  /* the process that started the first of them; CTX_NONE: unknown */
 };
 
 struct ctx_summary {
@@ -40,8 +46,10 @@ struct ctx_summary {
 	const struct ctx_report_options *options;
 	const struct ctx_profile *profile;
 	struct ctx_metric_info metric; /* the first */
-	uint64_t elapsed_ns;	       /* length of the selected intervals */
-	uint64_t cpu_ns;	       /* on a CPU; only with has_cpu */
+	uint64_t
+		end_ns; /* of the last thread, if all have ended: what the recorder does later is not the run */
+	uint64_t elapsed_ns; /* length of the selected intervals, up to then */
+	uint64_t cpu_ns;     /* on a CPU; only with has_cpu */
 	bool has_cpu;
 	uint64_t cpus;					      /* of the machine; 0: unknown */
 	uint32_t n_threads, n_processes;		      /* in the selection */
@@ -54,7 +62,10 @@ struct ctx_summary {
 	struct ctx_fold fold;
 	struct ctx_wait_kinds kinds;
 	struct ctx_hot_functions functions;
+	struct ctx_wait_during during;	 /* the first wait: what its waker did */
 	struct ctx_report_slices slices; /* of all threads together */
+	size_t n_slices;		 /* of them, up to end_ns */
+	struct ctx_slice_top *tops;	 /* owned; by slice */
 	bool groups_are_commands;
 	struct ctx_summary_group *groups; /* owned; the heaviest first */
 	size_t n_groups;
@@ -73,11 +84,17 @@ const char *ctx_summary_command(const struct ctx_summary *summary);
 /* The most important wait; NULL: none. */
 const struct ctx_wait_row *ctx_summary_first_wait(const struct ctx_summary *summary);
 
+/* The kind of a wait on the screen: "mutex", "timer (sleep)". */
+const char *ctx_summary_kind_text(enum ctx_wait_kind kind);
+
 /*
  * Whether what threads wait for says more than what they compute: for less than half of the elapsed
  * time one is on a CPU or could be, or a lock keeps processors idle.
  */
 bool ctx_summary_is_waiting(const struct ctx_summary *summary);
+
+/* The command of which most processes are, if these are many and short; NULL otherwise. */
+const struct ctx_summary_group *ctx_summary_short_processes(const struct ctx_summary *summary);
 
 /* Calls `put` with each command to ask next, as typed into a shell, the most useful first. */
 void ctx_summary_next(const struct ctx_summary *summary, void (*put)(void *context, const char *command),

@@ -9,9 +9,11 @@
 #include <string.h>
 
 #define SLICES 120u
+#define MOST_SLICES 1200u
 #define LEAST_WAIT 20u /* a wait below one part of so many is not what to look at first */
 #define LONG_WAIT 5u   /* one of so much is, where a processor was not free */
-#define FEW_THREADS 4u /* so many have no groups */
+#define SHORT_NS (UINT64_C(20) * 1000 * 1000) /* processes that are shorter on average cost by their number */
+#define FEW_THREADS 4u			      /* so many have no groups */
 
 /* What the selection has of a thread. */
 struct use {
@@ -51,6 +53,7 @@ static uint64_t importance(const struct ctx_wait_row *row)
 		return row->wait_ns * 2;
 	case CTX_WAIT_KIND_JOIN:
 	case CTX_WAIT_KIND_CHILD:
+	case CTX_WAIT_KIND_START:
 		return 0;
 	default:
 		return row->wait_ns;
@@ -87,15 +90,52 @@ bool ctx_summary_is_waiting(const struct ctx_summary *summary)
 	       summary->cpu_ns < summary->elapsed_ns / 4 * 3 * cpus;
 }
 
-static uint64_t elapsed(const struct ctx_report_selection *selection)
+const struct ctx_summary_group *ctx_summary_short_processes(const struct ctx_summary *summary)
 {
-	uint64_t ns = 0;
+	const struct ctx_summary_group *most = NULL;
 
-	if (selection->n_intervals == 0)
-		return selection->profile->run.end_ns - selection->profile->run.begin_ns;
-	for (size_t i = 0; i < selection->n_intervals; i++)
-		ns += selection->intervals[i].end_ns - selection->intervals[i].begin_ns;
-	return ns;
+	for (size_t i = 0; i < summary->n_groups && summary->groups_are_commands; i++) {
+		if (summary->groups[i].n >= CTX_SUMMARY_PROCESSES && summary->groups[i].wall_ns != 0 &&
+		    (most == NULL || summary->groups[i].n > most->n) &&
+		    summary->groups[i].wall_ns / summary->groups[i].n < SHORT_NS)
+			most = &summary->groups[i];
+	}
+	return most;
+}
+
+const char *ctx_summary_kind_text(enum ctx_wait_kind kind)
+{
+	return kind == CTX_WAIT_KIND_TIMER   ? "timer (sleep)"
+	       : kind == CTX_WAIT_KIND_START ? "recorder's start"
+					     : ctx_wait_kind_text(kind);
+}
+
+/* A thread whose exit is not known lives to the end of the recording. */
+static uint64_t end_of_threads(const struct ctx_profile *profile)
+{
+	uint64_t end_ns = 0;
+
+	for (uint32_t i = 0; i < profile->n_threads; i++)
+		end_ns = profile->threads[i].life.end_ns > end_ns ? profile->threads[i].life.end_ns : end_ns;
+	return end_ns > profile->run.begin_ns && end_ns < profile->run.end_ns ? end_ns : profile->run.end_ns;
+}
+
+/* Of the intervals, up to the end of the run; as they are if they are after it. */
+static uint64_t elapsed(const struct ctx_report_selection *selection, uint64_t end_ns)
+{
+	const struct ctx_interval *intervals =
+		selection->n_intervals != 0 ? selection->intervals : &selection->profile->run;
+	size_t n = selection->n_intervals != 0 ? selection->n_intervals : 1;
+	uint64_t inside_ns = 0, ns = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct ctx_interval interval = intervals[i];
+
+		ns += interval.end_ns - interval.begin_ns;
+		interval.end_ns = interval.end_ns < end_ns ? interval.end_ns : end_ns;
+		inside_ns += ctx_interval_is_empty(interval) ? 0 : interval.end_ns - interval.begin_ns;
+	}
+	return inside_ns != 0 ? inside_ns : ns;
 }
 
 /* "2", or perf's "Xeon, 2 online of 4, 1 socket". */
@@ -140,7 +180,7 @@ static void divide_time(struct ctx_summary *summary)
 		kinds[summary->waits.rows[i].kind] += summary->waits.rows[i].wait_ns;
 	for (unsigned kind = 1; kind < CTX_WAIT_KIND_N; kind++) {
 		waits -= kinds[kind] < waits ? kinds[kind] : waits;
-		add_share(summary, ctx_wait_kind_text((enum ctx_wait_kind)kind), kinds[kind], false);
+		add_share(summary, ctx_summary_kind_text((enum ctx_wait_kind)kind), kinds[kind], false);
 	}
 	add_share(summary, ctx_wait_kind_text(CTX_WAIT_KIND_OTHER), waits, false);
 	add_share(summary, ctx_state_text(CTX_STATE_WAIT_CPU), summary->states[CTX_STATE_WAIT_CPU], false);
@@ -188,6 +228,9 @@ static enum ctx_status collect_states(struct ctx_summary *summary, struct use *u
 		status = order_waits(summary, err);
 	if (status == CTX_OK)
 		divide_time(summary);
+	if (status == CTX_OK && ctx_summary_is_waiting(summary))
+		status = ctx_wait_during_find(&summary->waits, ctx_summary_first_wait(summary),
+					      summary->source, &summary->during, err);
 	return status;
 }
 
@@ -206,7 +249,7 @@ struct grouping {
 	size_t cap;
 };
 
-static enum ctx_status find_group(struct grouping *grouping, uint32_t *ret, struct ctx_err *err)
+static enum ctx_status find_name(struct grouping *grouping, uint32_t *ret, struct ctx_err *err)
 {
 	enum ctx_status status = ctx_buf_check(&grouping->name, err);
 
@@ -218,42 +261,82 @@ static enum ctx_status find_group(struct grouping *grouping, uint32_t *ret, stru
 	return status;
 }
 
+/* By process: whether it counts, the last selected image of one. */
+static enum ctx_status find_last_images(const struct ctx_profile *profile, const struct use *uses, bool *last,
+					struct ctx_err *err)
+{
+	uint32_t *last_of CTX_AUTO_FREE = ctx_calloc(profile->n_processes, sizeof(*last_of));
+
+	if (last_of == NULL)
+		return ctx_err_nomem(err);
+	for (uint32_t i = 0; i < profile->n_threads; i++) {
+		uint32_t process = profile->threads[i].process, first;
+
+		if (!uses[i].in_selection || process >= profile->n_processes)
+			continue;
+		first = ctx_profile_first_image(profile, process);
+		if (last_of[first] <= process)
+			last_of[first] = process + 1;
+	}
+	for (uint32_t i = 0; i < profile->n_processes; i++) {
+		if (last_of[i] != 0)
+			last[last_of[i] - 1] = true;
+	}
+	return CTX_OK;
+}
+
+/* The group of a thread, which is made if it is missing. */
+static enum ctx_status find_group_of(struct ctx_summary *summary, struct grouping *grouping, uint32_t i,
+				     struct ctx_summary_group **ret, struct ctx_err *err)
+{
+	const struct ctx_profile *profile = summary->profile;
+	const struct ctx_thread_info *thread = &profile->threads[i];
+	size_t before = grouping->names.n;
+	uint32_t id;
+	enum ctx_status status;
+
+	ctx_buf_clear(&grouping->name);
+	if (summary->groups_are_commands)
+		put_program(&grouping->name, profile->processes[thread->process].command);
+	else
+		ctx_thread_name_pattern(thread->name, &grouping->name);
+	status = find_name(grouping, &id, err);
+	if (status != CTX_OK)
+		return status;
+	if (before != grouping->names.n)
+		grouping->groups[id] = (struct ctx_summary_group){.parent = CTX_NONE};
+	*ret = &grouping->groups[id];
+	return CTX_OK;
+}
+
 /* Adds the threads of the selection to their groups; processes count once. */
 static enum ctx_status add_threads(struct ctx_summary *summary, struct grouping *grouping,
 				   const struct ctx_report_thread_sums *sums, const struct use *uses,
 				   struct ctx_err *err)
 {
 	const struct ctx_profile *profile = summary->profile;
-	bool *counted CTX_AUTO_FREE = ctx_calloc(profile->n_processes, sizeof(*counted));
-	enum ctx_status status = CTX_OK;
+	bool *counts CTX_AUTO_FREE = ctx_calloc(profile->n_processes, sizeof(*counts));
+	enum ctx_status status =
+		counts != NULL ? find_last_images(profile, uses, counts, err) : ctx_err_nomem(err);
 
-	if (counted == NULL)
-		return ctx_err_nomem(err);
 	for (uint32_t i = 0; i < profile->n_threads && status == CTX_OK; i++) {
-		const struct ctx_thread_info *thread = &profile->threads[i];
-		uint32_t process = thread->process, id;
+		uint32_t process = profile->threads[i].process;
 		struct ctx_summary_group *group;
-		size_t before = grouping->names.n;
 
 		if (!uses[i].in_selection ||
 		    (summary->groups_are_commands && process >= profile->n_processes))
 			continue;
-		ctx_buf_clear(&grouping->name);
-		if (summary->groups_are_commands)
-			put_program(&grouping->name, profile->processes[process].command);
-		else
-			ctx_thread_name_pattern(thread->name, &grouping->name);
-		status = find_group(grouping, &id, err);
+		status = find_group_of(summary, grouping, i, &group, err);
 		if (status != CTX_OK)
 			break;
-		group = &grouping->groups[id];
-		if (before != grouping->names.n)
-			*group = (struct ctx_summary_group){0};
-		group->cpu += sums->weight != NULL ? sums->weight[i] : thread->weight;
+		group->cpu += sums->weight != NULL ? sums->weight[i] : profile->threads[i].weight;
 		group->wall_ns += uses[i].wall_ns;
-		group->n += !summary->groups_are_commands || !counted[process];
-		if (process < profile->n_processes)
-			counted[process] = true;
+		group->n += !summary->groups_are_commands || counts[process];
+		if (!summary->groups_are_commands || !counts[process])
+			continue;
+		counts[process] = false;
+		if (group->parent == CTX_NONE)
+			group->parent = profile->processes[ctx_profile_first_image(profile, process)].parent;
 	}
 	return status;
 }
@@ -362,9 +445,46 @@ static enum ctx_status collect_functions(struct ctx_summary *summary, struct ctx
 	if (status == CTX_OK)
 		status = ctx_hot_functions_build(summary->source, &summary->fold, &summary->kinds,
 						 &summary->functions, err);
-	if (status == CTX_OK)
-		status = summary->source->slices(summary->source, SLICES, 0, &summary->slices, err);
 	return status;
+}
+
+/* As many slices as on a screen lie before the end. */
+static size_t count_slices(const struct ctx_summary *summary)
+{
+	const struct ctx_report_selection *selection = &summary->source->selection;
+	uint64_t begin_ns, end_ns;
+	double ratio;
+
+	if (selection->n_intervals == 0)
+		return SLICES;
+	begin_ns = selection->intervals[0].begin_ns;
+	end_ns = selection->intervals[selection->n_intervals - 1].end_ns;
+	if (summary->end_ns <= begin_ns || summary->end_ns >= end_ns)
+		return SLICES;
+	ratio = (double)(end_ns - begin_ns) / (double)(summary->end_ns - begin_ns);
+	return ratio < MOST_SLICES / SLICES ? (size_t)(SLICES * ratio) : MOST_SLICES;
+}
+
+/* Slices with anything count as before the end. */
+static enum ctx_status collect_slices(struct ctx_summary *summary, struct ctx_err *err)
+{
+	struct ctx_report_slices *slices = &summary->slices;
+	enum ctx_status status =
+		summary->source->slices(summary->source, count_slices(summary), 0, slices, err);
+
+	if (status != CTX_OK || slices->per_thread == 0)
+		return status;
+	for (size_t i = 0; i < slices->per_thread; i++) {
+		if (slices->slices[i].weight != 0 || slices->slices[i].interval.begin_ns < summary->end_ns)
+			summary->n_slices = i + 1;
+	}
+	if (summary->n_slices == 0)
+		summary->n_slices = slices->per_thread;
+	if (summary->functions.weight == 0)
+		return CTX_OK;
+	return ctx_slice_tops_find(summary->source,
+				   &(struct ctx_slice_tops_input){&summary->fold, &summary->kinds, slices},
+				   &summary->tops, err);
 }
 
 enum ctx_status ctx_summary_collect(struct ctx_summary *summary, struct ctx_report_source *source,
@@ -379,12 +499,16 @@ enum ctx_status ctx_summary_collect(struct ctx_summary *summary, struct ctx_repo
 		.options = options,
 		.profile = profile,
 		.metric = ctx_head_metric_of(profile, source->selection.metrics[0]),
-		.elapsed_ns = elapsed(&source->selection),
+		.end_ns = end_of_threads(profile),
+		.during = {.function = CTX_NONE},
 		.cpus = count_cpus(profile),
 	};
 	if (uses == NULL)
 		return ctx_err_nomem(err);
+	summary->elapsed_ns = elapsed(&source->selection, summary->end_ns);
 	status = collect_functions(summary, err);
+	if (status == CTX_OK)
+		status = collect_slices(summary, err);
 	if (status == CTX_OK)
 		status = collect_missing(summary, err);
 	if (status == CTX_OK && profile->has_states)
@@ -403,6 +527,7 @@ void ctx_summary_deinit(struct ctx_summary *summary)
 	ctx_wait_table_deinit(&summary->waits);
 	ctx_missing_objects_deinit(&summary->missing);
 	free(summary->wait_order);
+	free(summary->tops);
 	ctx_hot_functions_deinit(&summary->functions);
 	ctx_wait_kinds_deinit(&summary->kinds);
 	ctx_fold_deinit(&summary->fold);

@@ -53,13 +53,13 @@ static size_t plan_lines(const struct ctx_summary_screen *screen, const struct c
 			 size_t *ret_blanks)
 {
 	bool whole = ctx_head_is_whole_run(&screen->summary->source->selection);
-	bool strip = screen->summary->slices.per_thread != 0;
+	bool strip = screen->summary->n_slices != 0;
 
 	*ret_blanks = 2u + (plan->shares != 0) + strip + (plan->functions != 0) + (plan->waits != 0) +
 		      (plan->groups != 0);
-	return 4u + !whole + strip + plan->letters + table_lines(plan->shares) +
-	       table_lines(plan->functions) + table_lines(plan->waits) + table_lines(plan->groups) +
-	       plan->warnings + plan->commands;
+	return 4u + ctx_summary_has_ender(screen) + !whole + strip + plan->letters +
+	       table_lines(plan->shares) + table_lines(plan->functions) + table_lines(plan->waits) +
+	       table_lines(plan->groups) + plan->warnings + plan->commands;
 }
 
 /* Takes rows away where they are least missed, until everything fits. */

@@ -9,6 +9,9 @@
 /* Columns before a bar or a strip. */
 #define CTX_SUMMARY_LABEL 21u
 
+/* The most columns of a waker's name. */
+#define CTX_SUMMARY_WAKER 16u
+
 struct ctx_summary_texts {
 	const char *items[16];
 	size_t n, total; /* total: with those that have no room */
@@ -42,12 +45,26 @@ void ctx_summary_put_blank(struct ctx_summary_screen *screen);
 void ctx_summary_put_time(struct ctx_buf *line, uint64_t ns);
 
 /*
- * The name of a function of the fold's profile, without what says that it is inlined; valid until
- * the section of the output ends. Any bytes.
+ * The name of a function of the fold's profile, without what says that it is inlined, or a copy for
+ * constant arguments; valid until the section of the output ends. Any bytes.
  */
 const char *ctx_summary_name(struct ctx_summary_screen *screen, uint32_t function);
 
+/* Appends it, safe and at most `room` columns wide, but not below eight. */
+void ctx_summary_put_name(struct ctx_summary_screen *screen, uint32_t function, size_t room,
+			  struct ctx_buf *text);
+
+/* Appends "render › memcpy", of a row with a callee. */
+void ctx_summary_put_call(struct ctx_summary_screen *screen, const struct ctx_hot_function *row, size_t room,
+			  struct ctx_buf *text);
+
+/* Appends the name of a thread, safe and short. */
+void ctx_summary_put_waker(struct ctx_summary_screen *screen, const char *waker, struct ctx_buf *text);
+
+/* Whether a line says who ended the first wait, and where. */
+bool ctx_summary_has_ender(const struct ctx_summary_screen *screen);
+
 /* Appends " of CPU time", or the name of another first metric. */
-void ctx_summary_put_of(struct ctx_summary_screen *screen);
+void ctx_summary_put_of(struct ctx_summary_screen *screen, struct ctx_buf *text);
 
 #endif

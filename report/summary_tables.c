@@ -5,8 +5,9 @@
 #include "report/part_cells.h"
 
 #include <inttypes.h>
+#include <string.h>
 
-#define WAKER_WIDTH 16u
+#define FUNCTION_WIDTH 20u /* of one in the column of wakers */
 
 static void begin_table(struct ctx_summary_screen *screen, const struct ctx_column *columns, size_t n)
 {
@@ -55,22 +56,47 @@ static bool has_places(const struct ctx_summary_screen *screen)
 	return false;
 }
 
+/* Columns that the figures and places of the table leave to names. */
+static size_t name_room(const struct ctx_summary_screen *screen)
+{
+	const struct ctx_hot_functions *functions = &screen->summary->functions;
+	size_t used = 24, widest = 0;
+
+	for (size_t i = 0; i < screen->plan.functions; i++) {
+		const struct ctx_hot_function *row = &functions->rows[i];
+		const char *base;
+		size_t width;
+
+		if (row->file == CTX_NONE)
+			continue;
+		base = ctx_name_of_path(functions->code->files[row->file].path);
+		width = ctx_text_width(base, strlen(base)) + 5;
+		widest = width > widest ? width : widest;
+	}
+	used += widest != 0 && widest < sizeof("Hottest line") ? sizeof("Hottest line") : widest;
+	return used < screen->width ? screen->width - used : 0;
+}
+
 /* "NAME › CALLEE" where it has most of its time in a callee. */
 static struct ctx_cell function_cell(struct ctx_summary_screen *screen, const struct ctx_hot_function *row)
 {
 	const struct ctx_summary *summary = screen->summary;
-	const struct ctx_profile *profile = &summary->fold.profile;
-	struct ctx_cell cell = ctx_function_cell(profile, row->function);
-	const char *name = ctx_summary_name(screen, row->function);
+	struct ctx_cell cell = ctx_function_cell(&summary->fold.profile, row->function);
+	struct ctx_buf text = {0};
 
 	if (row->function >= summary->profile->n_functions)
 		cell.link = 0;
-	cell.name = name;
-	if (ctx_hot_function_calls(row)) {
-		cell.object = NULL;
-		cell.name = ctx_out_format(screen->out, screen->out->options->ascii ? "%s > %s" : "%s › %s",
-					   name, ctx_summary_name(screen, row->callee));
-	}
+	cell.name = ctx_summary_name(screen, row->function);
+	if (!ctx_hot_function_calls(row))
+		return cell;
+	cell.object = NULL;
+	ctx_summary_put_call(screen, row, name_room(screen), &text);
+	ctx_buf_put_u8(&text, '\0');
+	if (text.failed)
+		ctx_out_fail(screen->out, CTX_E_NOMEM);
+	else
+		cell.name = ctx_out_format(screen->out, "%s", (const char *)text.bytes);
+	ctx_buf_deinit(&text);
 	return cell;
 }
 
@@ -116,26 +142,46 @@ static const struct ctx_column wait_columns[] = {
 	{NULL, "Caller", CTX_STYLE_NAME},
 };
 
-/* A thread's name is short, but for what makes it safe. */
+/* "keeper: save_sessions": and the function, if it is another one than that which waits. */
 static struct ctx_cell waker_cell(struct ctx_summary_screen *screen, const struct ctx_wait_row *row)
 {
-	bool ascii = screen->out->options->ascii;
-	struct ctx_buf safe = {0}, cut = {0};
+	struct ctx_buf text = {0};
 	struct ctx_cell cell = ctx_cell_name(NULL);
 
 	/* An interrupt tells nothing. */
 	if (row->waker == NULL || *row->waker == '<')
 		return cell;
-	ctx_name_put_text(&safe, row->waker, ascii);
-	if (!safe.failed)
-		ctx_text_cut(&cut, (const char *)safe.bytes, safe.n, WAKER_WIDTH, ascii);
-	ctx_buf_put_u8(&cut, '\0');
-	if (safe.failed || cut.failed)
+	ctx_summary_put_waker(screen, row->waker, &text);
+	if (row->waker_function != CTX_NONE && row->waker_function != row->caller) {
+		ctx_buf_put_text(&text, ": ");
+		ctx_summary_put_name(screen, row->waker_function, FUNCTION_WIDTH, &text);
+	}
+	ctx_buf_put_u8(&text, '\0');
+	if (text.failed)
 		ctx_out_fail(screen->out, CTX_E_NOMEM);
 	else
-		cell = ctx_cell_name(ctx_out_format(screen->out, "%s", (const char *)cut.bytes));
-	ctx_buf_deinit(&safe);
-	ctx_buf_deinit(&cut);
+		cell = ctx_cell_name(ctx_out_format(screen->out, "%s", (const char *)text.bytes));
+	ctx_buf_deinit(&text);
+	return cell;
+}
+
+/* Short, so that callers have room. */
+static const char *kind_word(enum ctx_wait_kind kind)
+{
+	return kind == CTX_WAIT_KIND_TIMER	 ? "sleep"
+	       : kind == CTX_WAIT_KIND_CONDITION ? "condition"
+						 : ctx_wait_kind_text(kind);
+}
+
+/* The load object says something where the name does not. */
+static struct ctx_cell caller_cell(struct ctx_summary_screen *screen, const struct ctx_wait_row *row)
+{
+	struct ctx_cell cell = ctx_wait_caller_cell(screen->summary->profile, row);
+
+	if (row->caller != CTX_NONE && *cell.name != '<') {
+		cell.name = ctx_summary_name(screen, row->caller);
+		cell.object = NULL;
+	}
 	return cell;
 }
 
@@ -155,9 +201,9 @@ void ctx_summary_put_waits(struct ctx_summary_screen *screen)
 					 percent_cell(out, row->wait_ns, summary->thread_ns),
 					 ctx_cell_number(row->waits),
 					 time_cell(screen, row->max_ns),
-					 ctx_cell_name(ctx_wait_kind_text(row->kind)),
+					 ctx_cell_name(kind_word(row->kind)),
 					 waker_cell(screen, row),
-					 ctx_wait_caller_cell(summary->profile, row),
+					 caller_cell(screen, row),
 				 });
 	}
 	ctx_out_section(out, NULL);

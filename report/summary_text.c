@@ -4,6 +4,7 @@
  *	lock_convoy.er: ./lock_convoy 8
  *	1.052 s | 0.47 of 2 CPUs busy | 4 threads | 493 samples
  *	First look: waits (mutex) in add_to_total, 20.3 % of thread time
+ *	Ended by reporter in write_report; meanwhile 99.1 % there
  *	Where thread time went: 5.107 s in 5 threads
  *	  on a CPU           ███▎                             8.9 %     0.454 s
  *	  mutex              ███████▎                        20.3 %     1.037 s
@@ -29,7 +30,6 @@
 
 #define NARROW 80u
 #define WIDEST 120u
-#define MANY_PROCESSES 20u /* so many say more than what each does */
 
 static void take_text(void *context, const char *text)
 {
@@ -125,84 +125,176 @@ static void put_selected(struct ctx_summary_screen *screen)
 
 /* ---- In one line ---- */
 
-static void put_function(struct ctx_summary_screen *screen, uint32_t function)
-{
-	const struct ctx_cell cell = ctx_function_cell(&screen->summary->fold.profile, function);
-	struct ctx_buf name = {0};
-
-	ctx_name_put_text(&name, ctx_summary_name(screen, function), screen->out->options->ascii);
-	if (name.failed)
-		ctx_out_fail(screen->out, CTX_E_NOMEM);
-	else
-		ctx_text_shorten(&screen->line, (const char *)name.bytes, name.n, screen->width / 3,
-				 screen->out->options->ascii);
-	ctx_buf_deinit(&name);
-	if (cell.object == NULL || function >= screen->summary->profile->n_functions ||
-	    screen->summary->profile->functions[function].kind == CTX_FUNCTION_ORDINARY)
-		return;
-	ctx_buf_put_text(&screen->line, " in ");
-	ctx_name_put_text(&screen->line, ctx_name_of_path(cell.object), screen->out->options->ascii);
-}
-
-static void put_place(struct ctx_summary_screen *screen, const struct ctx_hot_function *row)
+/* "(app.c:12)", "in [kernel]": where it is, if that is not clear. */
+static void put_place(struct ctx_summary_screen *screen, const struct ctx_hot_function *row,
+		      struct ctx_buf *text)
 {
 	const struct ctx_hot_functions *functions = &screen->summary->functions;
+	const struct ctx_profile *profile = screen->summary->profile;
+	const struct ctx_cell cell = ctx_function_cell(&screen->summary->fold.profile, row->function);
+	bool ascii = screen->out->options->ascii;
 
-	if (row->file == CTX_NONE)
-		return;
-	ctx_buf_put_text(&screen->line, " (");
-	ctx_name_put_text(&screen->line, ctx_name_of_path(functions->code->files[row->file].path),
-			  screen->out->options->ascii);
-	ctx_buf_printf(&screen->line, ":%" PRIu32 ")", row->line);
+	if (row->file != CTX_NONE) {
+		ctx_buf_put_text(text, " (");
+		ctx_name_put_text(text, ctx_name_of_path(functions->code->files[row->file].path), ascii);
+		ctx_buf_printf(text, ":%" PRIu32 ")", row->line);
+	} else if (cell.object != NULL && row->function < profile->n_functions &&
+		   profile->functions[row->function].kind != CTX_FUNCTION_ORDINARY) {
+		ctx_buf_put_text(text, " in ");
+		ctx_name_put_text(text, ctx_name_of_path(cell.object), ascii);
+	}
+}
+
+/* ", 1520 times 0.612 ms, 93.1 % of thread time": a loop that polls is seen by its number and length. */
+static void put_sizes(struct ctx_summary_screen *screen, const struct ctx_wait_row *wait,
+		      struct ctx_buf *text)
+{
+	ctx_buf_put_text(text, ", ");
+	if (wait->kind == CTX_WAIT_KIND_TIMER) {
+		ctx_buf_printf(text, "%" PRIu64 " times ", wait->waits);
+		ctx_summary_put_time(text, ctx_wait_row_mean(wait));
+		ctx_buf_put_text(text, ", ");
+	}
+	put_percent(text, wait->wait_ns, screen->summary->thread_ns);
+	ctx_buf_put_text(text, " of thread time");
 }
 
 static void put_first_wait(struct ctx_summary_screen *screen)
 {
 	const struct ctx_summary *summary = screen->summary;
 	const struct ctx_wait_row *wait = ctx_summary_first_wait(summary);
+	struct ctx_buf sizes = {0};
+	size_t used;
 
-	ctx_buf_printf(&screen->line, "First look: waits (%s)", ctx_wait_kind_text(wait->kind));
-	if (wait->caller != CTX_NONE) {
+	put_sizes(screen, wait, &sizes);
+	if (wait->kind == CTX_WAIT_KIND_TIMER)
+		ctx_buf_put_text(&screen->line, "First look: sleeps");
+	else
+		ctx_buf_printf(&screen->line, "First look: waits (%s)", ctx_wait_kind_text(wait->kind));
+	used = screen->line.n + sizes.n + sizeof(" in ") - 1;
+	if (wait->caller != CTX_NONE && used < screen->width) {
 		ctx_buf_put_text(&screen->line, " in ");
-		put_function(screen, wait->caller);
+		ctx_summary_put_name(screen, wait->caller, screen->width - used, &screen->line);
 	}
-	ctx_buf_put_text(&screen->line, ", ");
-	put_percent(&screen->line, wait->wait_ns, summary->thread_ns);
-	ctx_buf_put_text(&screen->line, " of thread time");
+	if (sizes.failed)
+		ctx_out_fail(screen->out, CTX_E_NOMEM);
+	else
+		ctx_buf_put(&screen->line, sizes.bytes, sizes.n);
 	ctx_summary_end_line(screen);
+	ctx_buf_deinit(&sizes);
+}
+
+/*
+ * "Ended by receiver in add_order; meanwhile 87.2 % in verify_signature": where the cause of the first
+ * wait is.
+ */
+static void put_ender(struct ctx_summary_screen *screen)
+{
+	const struct ctx_wait_row *wait = ctx_summary_first_wait(screen->summary);
+	const struct ctx_wait_during *during = &screen->summary->during;
+	struct ctx_buf waker = {0};
+	size_t room = screen->width - CTX_SUMMARY_WAKER - 36;
+
+	if (!ctx_summary_has_ender(screen))
+		return;
+	ctx_summary_put_waker(screen, wait->waker, &waker);
+	ctx_buf_put_text(&screen->line, "Ended by ");
+	ctx_buf_put(&screen->line, waker.bytes, waker.n);
+	ctx_buf_deinit(&waker);
+	if (wait->waker_function != CTX_NONE) {
+		ctx_buf_put_text(&screen->line, " in ");
+		ctx_summary_put_name(screen, wait->waker_function, room / 2, &screen->line);
+	}
+	if (during->function != CTX_NONE) {
+		ctx_buf_put_text(&screen->line, "; meanwhile ");
+		put_percent(&screen->line, during->ns, during->waker_ns);
+		ctx_buf_put_text(&screen->line, during->function == wait->waker_function ? " there" : " in ");
+		if (during->function != wait->waker_function)
+			ctx_summary_put_name(screen, during->function, room / 2, &screen->line);
+	}
+	ctx_summary_end_line(screen);
+}
+
+/* "First look: 501 processes, 500 of true, 1.284 ms each, started by job-1" */
+static void put_short_processes(struct ctx_summary_screen *screen)
+{
+	const struct ctx_summary *summary = screen->summary;
+	const struct ctx_summary_group *group = ctx_summary_short_processes(summary);
+	bool ascii = screen->out->options->ascii;
+
+	const char *parent;
+	size_t n;
+
+	ctx_buf_printf(&screen->line, "First look: %" PRIu32 " processes, %" PRIu32 " of ",
+		       summary->n_processes, group->n);
+	ctx_name_put_text(&screen->line, group->name, ascii);
+	ctx_buf_put_text(&screen->line, ", ");
+	ctx_summary_put_time(&screen->line, group->wall_ns / group->n);
+	ctx_buf_put_text(&screen->line, " each");
+	if (group->parent < summary->profile->n_processes) {
+		parent = ctx_command_program(summary->profile->processes[group->parent].command, &n);
+		parent = ctx_out_format(screen->out, "%.*s", (int)n, parent);
+		ctx_buf_put_text(&screen->line, ", started by ");
+		ctx_name_put_text(&screen->line, parent, ascii);
+	}
+	end_cut(screen);
+}
+
+/* "17 threads on 2 CPUs; ": what matters besides the function. */
+static void put_crowd(struct ctx_summary_screen *screen)
+{
+	const struct ctx_summary *summary = screen->summary;
+
+	/* Its own threads wait for each other's processors, not for those of other programs. */
+	if (summary->n_processes >= CTX_SUMMARY_PROCESSES)
+		ctx_buf_printf(&screen->line, "%" PRIu32 " processes; ", summary->n_processes);
+	else if (summary->cpus != 0 && summary->n_threads > summary->cpus &&
+		 summary->states[CTX_STATE_WAIT_CPU] > summary->cpu_ns)
+		ctx_buf_printf(&screen->line, "%" PRIu32 " threads on %" PRIu64 " CPUs; ", summary->n_threads,
+			       summary->cpus);
+}
+
+/* "First look: render_statement (text.cc:33) › memcpy, 75.0 % of CPU time" */
+static void put_first_function(struct ctx_summary_screen *screen)
+{
+	const struct ctx_hot_function *first = screen->summary->functions.rows;
+	struct ctx_buf share = {0};
+	size_t used;
+
+	put_place(screen, first, &share);
+	ctx_buf_put_text(&share, ", ");
+	put_percent(&share, first->with_callees, screen->summary->functions.weight);
+	ctx_summary_put_of(screen, &share);
+	ctx_buf_put_text(&screen->line, "First look: ");
+	put_crowd(screen);
+	if (share.failed) {
+		ctx_out_fail(screen->out, CTX_E_NOMEM);
+	} else {
+		used = screen->line.n + ctx_text_width((const char *)share.bytes, share.n);
+		used = used < screen->width ? screen->width - used : 0;
+		if (ctx_hot_function_calls(first))
+			ctx_summary_put_call(screen, first, used, &screen->line);
+		else
+			ctx_summary_put_name(screen, first->function, used, &screen->line);
+		ctx_buf_put(&screen->line, share.bytes, share.n);
+	}
+	ctx_summary_end_line(screen);
+	ctx_buf_deinit(&share);
 }
 
 /* The one place that says most about where the time went. */
 static void put_first_look(struct ctx_summary_screen *screen)
 {
 	const struct ctx_summary *summary = screen->summary;
-	const struct ctx_hot_function *first = summary->functions.rows;
-	struct ctx_buf *line = &screen->line;
 
-	if (ctx_summary_is_waiting(summary)) {
+	if (ctx_summary_short_processes(summary) != NULL) {
+		put_short_processes(screen);
+	} else if (ctx_summary_is_waiting(summary)) {
 		put_first_wait(screen);
-		return;
+		put_ender(screen);
+	} else if (summary->functions.n != 0 && summary->functions.weight != 0) {
+		put_first_function(screen);
 	}
-	if (summary->functions.n == 0 || summary->functions.weight == 0)
-		return;
-	ctx_buf_put_text(line, "First look: ");
-	/* Its own threads wait for each other's processors, not for those of other programs. */
-	if (summary->n_processes >= MANY_PROCESSES)
-		ctx_buf_printf(line, "%" PRIu32 " processes; ", summary->n_processes);
-	else if (summary->cpus != 0 && summary->n_threads > summary->cpus &&
-		 summary->states[CTX_STATE_WAIT_CPU] > summary->cpu_ns)
-		ctx_buf_printf(line, "%" PRIu32 " threads on %" PRIu64 " CPUs; ", summary->n_threads,
-			       summary->cpus);
-	put_function(screen, first->function);
-	put_place(screen, first);
-	if (ctx_hot_function_calls(first)) {
-		ctx_buf_put_text(line, screen->out->options->ascii ? " > " : " › ");
-		put_function(screen, first->callee);
-	}
-	ctx_buf_put_text(line, ", ");
-	put_percent(line, first->with_callees, summary->functions.weight);
-	ctx_summary_put_of(screen);
-	ctx_summary_end_line(screen);
 }
 
 /* ---- The path, warnings, commands ---- */

@@ -79,7 +79,7 @@ static double busy_of(const struct ctx_summary *summary, const struct ctx_report
 
 static size_t strip_columns(const struct ctx_summary_screen *screen)
 {
-	size_t room = screen->width - CTX_SUMMARY_LABEL - 10, n = screen->summary->slices.per_thread;
+	size_t room = screen->width - CTX_SUMMARY_LABEL - 10, n = screen->summary->n_slices;
 
 	return n < room ? n : room;
 }
@@ -88,8 +88,8 @@ static size_t strip_columns(const struct ctx_summary_screen *screen)
 static double column_height(const struct ctx_summary_screen *screen, size_t column, size_t n_columns)
 {
 	const struct ctx_report_slices *slices = &screen->summary->slices;
-	size_t begin = column * slices->per_thread / n_columns;
-	size_t end = (column + 1) * slices->per_thread / n_columns;
+	size_t begin = column * screen->summary->n_slices / n_columns;
+	size_t end = (column + 1) * screen->summary->n_slices / n_columns;
 	double sum = 0;
 
 	for (size_t i = begin; i < end; i++)
@@ -97,23 +97,20 @@ static double column_height(const struct ctx_summary_screen *screen, size_t colu
 	return end > begin ? sum / (double)(end - begin) : 0;
 }
 
-/* The row of the function with the most self weight in a column; SIZE_MAX: none of those shown. */
+/* The row of the function with the most weight in a column; SIZE_MAX: none of those shown. */
 static size_t column_row(const struct ctx_summary_screen *screen, size_t column, size_t n_columns)
 {
 	const struct ctx_summary *summary = screen->summary;
-	const struct ctx_report_slices *slices = &summary->slices;
-	size_t begin = column * slices->per_thread / n_columns;
-	size_t end = (column + 1) * slices->per_thread / n_columns;
-	const struct ctx_report_slice *heaviest = NULL;
+	size_t begin = column * summary->n_slices / n_columns;
+	size_t end = (column + 1) * summary->n_slices / n_columns;
+	const struct ctx_slice_top *top = NULL;
 
-	for (size_t i = begin; i < end; i++) {
-		const struct ctx_report_slice *slice = &slices->slices[i];
-
-		if (slice->function != CTX_NONE && (heaviest == NULL || slice->weight > heaviest->weight))
-			heaviest = slice;
+	for (size_t i = begin; i < end && summary->tops != NULL; i++) {
+		if (top == NULL || summary->tops[i].weight > top->weight)
+			top = &summary->tops[i];
 	}
-	for (size_t i = 0; heaviest != NULL && i < screen->plan.functions; i++) {
-		if (summary->functions.rows[i].function == heaviest->function)
+	for (size_t i = 0; top != NULL && top->weight != 0 && i < screen->plan.functions; i++) {
+		if (summary->functions.rows[i].function == top->function)
 			return i;
 	}
 	return SIZE_MAX;
@@ -140,6 +137,7 @@ void ctx_summary_put_strip(struct ctx_summary_screen *screen)
 	size_t n = strip_columns(screen);
 	double full = summary->cpus != 0 && ctx_metric_is_time(&summary->metric) ? (double)summary->cpus : 0;
 	bool time = summary->has_cpu;
+	uint64_t end_ns;
 
 	if (n == 0)
 		return;
@@ -159,8 +157,8 @@ void ctx_summary_put_strip(struct ctx_summary_screen *screen)
 				 ctx_strip_block(full > 0 ? column_height(screen, i, n) / full : 0,
 						 screen->out->options->ascii));
 	ctx_buf_put_text(&screen->line, screen->out->options->ascii ? "| " : "▏");
-	ctx_summary_put_time(&screen->line,
-			     summary->slices.slices[summary->slices.per_thread - 1].interval.end_ns);
+	end_ns = summary->slices.slices[summary->n_slices - 1].interval.end_ns;
+	ctx_summary_put_time(&screen->line, end_ns < summary->end_ns ? end_ns : summary->end_ns);
 	ctx_summary_end_line(screen);
 	if (!screen->plan.letters)
 		return;

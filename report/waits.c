@@ -25,7 +25,7 @@ static const struct ctx_column columns[] = {
 	{"kind", NULL, CTX_STYLE_NAME},	    {"state", NULL, CTX_STYLE_NAME},
 	{"waits", NULL, CTX_STYLE_COUNT},   {"wait_ns", NULL, CTX_STYLE_TIME},
 	{"mean_ns", NULL, CTX_STYLE_TIME},  {"max_ns", NULL, CTX_STYLE_TIME},
-	{"waker", NULL, CTX_STYLE_NAME},
+	{"waker", NULL, CTX_STYLE_NAME},    {"waker_function", NULL, CTX_STYLE_NAME},
 };
 
 static const char *const sort_keys[] = {"wait_ns", "waits",  "mean_ns", "max_ns",
@@ -53,6 +53,7 @@ static void put_row(struct ctx_out *out, const struct ctx_wait_row *row, struct 
 		ctx_cell_number(mean),
 		ctx_cell_number(row->max_ns),
 		ctx_cell_name(row->waker),
+		ctx_wait_waker_cell(out->profile, row),
 	};
 
 	ctx_out_row(out, cells);
@@ -100,7 +101,7 @@ static enum ctx_status put_rows(const struct ctx_wait_table *table, struct ctx_o
 static enum ctx_status put_page(const struct ctx_wait_table *table, struct ctx_out_spec *spec, size_t key,
 				struct ctx_err *err)
 {
-	struct ctx_wait_row total = {.kind = CTX_WAIT_KIND_N, .caller = CTX_NONE};
+	struct ctx_wait_row total = {.kind = CTX_WAIT_KIND_N, .caller = CTX_NONE, .waker_function = CTX_NONE};
 	char note[320];
 	struct ctx_head_topic topic = {
 		.metric = {.name = "Waits", .unit = CTX_UNIT_NS, .kind = CTX_METRIC_SPAN},

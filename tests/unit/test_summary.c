@@ -4,8 +4,9 @@
  */
 #include "base/mem.h"
 #include "failing_malloc.h"
-#include "report/hot_functions.h"
+#include "report/function_names.h"
 #include "report/report.h"
+#include "report/slice_tops.h"
 #include "report_printing.h"
 #include "tests/unit/chance.h"
 
@@ -141,6 +142,61 @@ static void make_stacks(struct world *world)
 	}
 }
 
+/*
+ * Samples of the first metric: each stack in PARTS pieces over the run. Of the waits in futex: of each thread one,
+ * at the first stack; the threads that end them are in the stacks 2 and 3 meanwhile.
+ */
+#define PARTS 5u
+
+static enum ctx_status put_parts(const struct world *world, ctx_report_sample_fn each, void *context,
+				 struct ctx_err *err)
+{
+	enum ctx_status status = CTX_OK;
+
+	for (uint64_t i = 0; i < PARTS * N_STACKS && status == CTX_OK; i++) {
+		const struct stack *stack = &world->stacks[i * 7 % N_STACKS];
+		const struct ctx_sample sample = {.time_ns = i * 1000 * MS / (PARTS * N_STACKS),
+						  .weight = stack->weight / PARTS,
+						  .stack = world->raw_to_stack[stack->raw],
+						  .raw_stack = stack->raw};
+
+		status = each(context, &sample, err);
+	}
+	return status;
+}
+
+static enum ctx_status put_span(const struct world *world, const struct ctx_sample *span, size_t stack,
+				ctx_report_sample_fn each, void *context)
+{
+	struct ctx_sample sample = *span;
+
+	sample.stack = world->raw_to_stack[world->stacks[stack].raw];
+	return each(context, &sample, NULL);
+}
+
+static enum ctx_status fake_spans(void *context, const struct ctx_samples_query *query,
+				  ctx_report_sample_fn each, void *each_context, struct ctx_err *err)
+{
+	const struct world *world = context;
+	struct ctx_sample span = {
+		.time_ns = 500 * MS - 1, .weight = 400 * MS, .thread = 1, .metric = query->metric};
+	enum ctx_status status;
+
+	if (!query->has_metric)
+		return put_parts(world, each, each_context, err);
+	if (query->metric == world->profile.states + CTX_STATE_USER_LOCK)
+		return put_span(world, &span, 0, each, each_context);
+	if (query->metric != world->profile.states + CTX_STATE_USER)
+		return CTX_OK;
+	span.thread = 2;
+	span.time_ns = 300 * MS - 1;
+	span.weight = 300 * MS; /* 200 ms of it during the wait */
+	status = put_span(world, &span, 2, each, each_context);
+	span.time_ns = 900 * MS - 1;
+	span.weight = 550 * MS; /* 150 ms */
+	return status == CTX_OK ? put_span(world, &span, 3, each, each_context) : status;
+}
+
 static struct world *make_world(uint64_t seed)
 {
 	struct world *world = ctx_calloc(1, sizeof(*world));
@@ -176,7 +232,9 @@ static struct world *make_world(uint64_t seed)
 					    .intervals = &whole_run,
 					    .n_intervals = 1,
 					    .raw = &world->raw,
-					    .code = &world->code};
+					    .code = &world->code,
+					    .samples = fake_spans,
+					    .samples_context = world};
 	return world;
 }
 
@@ -455,6 +513,63 @@ static void make_slices(struct world *world)
 	world->input.slices_per_thread = N_SLICES;
 }
 
+/* ---- the functions of slices ---- */
+
+/* Weight of a function in a slice by the rules of the table. */
+static uint64_t slow_weight(const struct world *world, const struct ctx_interval *slice, uint32_t function)
+{
+	uint64_t weight = 0;
+
+	for (uint64_t i = 0; i < PARTS * N_STACKS; i++) {
+		const struct stack *stack = &world->stacks[i * 7 % N_STACKS];
+
+		if (ctx_interval_has(*slice, i * 1000 * MS / (PARTS * N_STACKS)) &&
+		    function_of(world, stack->locations[owner_of(world, stack)]) == function)
+			weight += stack->weight / PARTS;
+	}
+	return weight;
+}
+
+static void test_slice_tops__are_those_of_the_obvious_slow_way(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		struct world *world = make_world(seed);
+		struct ctx_report_slices slices = {
+			.slices = world->slices, .n = N_SLICES, .per_thread = N_SLICES};
+		struct ctx_slice_top *tops = NULL;
+		struct ctx_wait_kinds kinds;
+		struct ctx_fold fold;
+
+		make_slices(world);
+		assert_int_equal(ctx_fold_init(&fold, &world->profile, &(struct ctx_fold_options){0}, NULL),
+				 CTX_OK);
+		assert_int_equal(ctx_wait_kinds_init(&kinds, &world->profile, NULL), CTX_OK);
+		assert_int_equal(ctx_slice_tops_find(fake_open(&world->input),
+						     &(struct ctx_slice_tops_input){&fold, &kinds, &slices},
+						     &tops, NULL),
+				 CTX_OK);
+		for (uint32_t i = 0; i < N_SLICES; i++) {
+			uint64_t most = 0;
+
+			for (uint32_t function = 0; function < N_FUNCTIONS; function++) {
+				uint64_t weight = slow_weight(world, &world->slices[i].interval, function);
+
+				most = weight > most ? weight : most;
+			}
+			assert_int_equal(tops[i].weight, most);
+			if (most != 0)
+				assert_int_equal(
+					slow_weight(world, &world->slices[i].interval, tops[i].function),
+					most);
+		}
+		free(tops);
+		ctx_wait_kinds_deinit(&kinds);
+		ctx_fold_deinit(&fold);
+		free_world(world);
+	}
+}
+
 static size_t count_lines(const char *text)
 {
 	size_t n = 0;
@@ -576,6 +691,83 @@ static void test_summary__an_empty_selection_is_a_screen_too(void **state)
 	free_world(world);
 }
 
+static void test_summary__ends_with_the_last_thread(void **state)
+{
+	struct world *world = make_world(3);
+	const struct ctx_interval part = {200 * MS, 900 * MS};
+	char *text;
+
+	(void)state;
+	make_threads(world);
+	make_states(world, 100);
+	make_slices(world);
+	for (uint32_t i = 0; i < N_THREADS; i++)
+		world->threads[i].life.end_ns = (300 + i) * MS;
+	for (uint32_t i = 20; i < N_SLICES; i++)
+		world->slices[i].weight = 0;
+	text = print_report("summary", &world->input, (struct ctx_report_options){.width = 80});
+	assert_non_null(strstr(text, "\n0.307 s | "));
+	assert_non_null(strstr(text, "▏0.307 s\n"));
+	free(text);
+	world->input.intervals = &part;
+	text = print_report("summary", &world->input, (struct ctx_report_options){.width = 80});
+	assert_non_null(strstr(text, "\n0.107 s | "));
+	free(text);
+	world->threads[2].life = whole_run;
+	text = print_report("summary", &world->input, (struct ctx_report_options){.width = 80});
+	assert_non_null(strstr(text, "\n0.700 s | "));
+	free(text);
+	free_world(world);
+}
+
+static void test_function_names__the_shortest_that_only_one_function_has(void **state)
+{
+	static const struct {
+		const char *name, *expected;
+	} cases[] = {
+		{"main", "main"},
+		{"a::run(int)", "a::run"},
+		{"b::run(int)", "b::run"},
+		{"(anonymous namespace)::load_rates(char const*) [constprop.0]", "load_rates"},
+		{"std::vector<int, std::allocator<int> >::push_back(int const&)",
+		 "vector<int, std::allocator<int> >::push_back"},
+		{"std::vector<long, std::allocator<long> >::push_back(long const&)",
+		 "vector<long, std::allocator<long> >::push_back"},
+		{"pool::get<int>(int)", "get<int>"},
+		{"pool::get<long>(int)", "get<long>"},
+		{"f(int)", "_Zf3"},
+		{"f(long)", "_Zf4"},
+		{"main.work", "work"},
+		{"dup (a.c)", "dup (a.c)"},
+		{"dup (b.c)", "dup (b.c)"},
+		{"walk", "walk"},
+		{"walk (inlined)", "walk"},
+	};
+	struct ctx_function_info functions[CTX_COUNT_OF(cases)];
+	struct ctx_profile profile = {.functions = functions, .n_functions = CTX_COUNT_OF(cases)};
+	char linkage[CTX_COUNT_OF(cases)][16];
+
+	(void)state;
+	for (uint32_t i = 0; i < CTX_COUNT_OF(cases); i++) {
+		snprintf(linkage[i], sizeof(linkage[i]), "_Zf%u", i < 8 ? 100 + i : i - 5);
+		if (strncmp(cases[i].name, "dup", 3) == 0)
+			snprintf(linkage[i], sizeof(linkage[i]), "dup");
+		functions[i] = (struct ctx_function_info){.name = cases[i].name,
+							  .linkage_name = linkage[i],
+							  .aliases = "",
+							  .inlined = strstr(cases[i].name, "(inl") != NULL};
+	}
+	for (uint32_t i = 0; i < CTX_COUNT_OF(cases); i++) {
+		struct ctx_buf name = {0};
+
+		ctx_function_put_short(&profile, i, &name);
+		ctx_buf_put_u8(&name, '\0');
+		assert_false(name.failed);
+		assert_string_equal((const char *)name.bytes, cases[i].expected);
+		ctx_buf_deinit(&name);
+	}
+}
+
 static void test_summary__memory_that_runs_out_is_an_error(void **state)
 {
 	struct world *world = make_world(7);
@@ -612,10 +804,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_hot_functions__are_those_of_the_obvious_slow_way),
+		cmocka_unit_test(test_slice_tops__are_those_of_the_obvious_slow_way),
+		cmocka_unit_test(test_function_names__the_shortest_that_only_one_function_has),
 		cmocka_unit_test(test_summary__prints_every_kind_of_recording),
 		cmocka_unit_test(test_summary__fits_whatever_there_is),
 		cmocka_unit_test(test_summary__hostile_names_are_harmless),
 		cmocka_unit_test(test_summary__an_empty_selection_is_a_screen_too),
+		cmocka_unit_test(test_summary__ends_with_the_last_thread),
 		cmocka_unit_test(test_summary__memory_that_runs_out_is_an_error),
 	};
 

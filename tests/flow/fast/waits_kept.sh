@@ -3,7 +3,7 @@
 . "$(dirname "$0")/../common.sh" "$@"
 need jq xz
 
-rows() { ctxan -q "$1" -r waits --format json --limit 0; }
+rows() { ctxan -q "$@" -r waits --format json --limit 0; }
 # kind RECORDING CALLER KIND: all waits of the caller are of this kind, and there are some.
 kind() {
 	kinds=$(jq -r --arg f "$2" '[.rows[] | select(.caller == $f and .state != "STOPPED").kind] | unique | join(",")' "$1.json")
@@ -25,10 +25,16 @@ for level in full min; do
 done
 # An ordinary user's recording has no stacks of waits.
 unpack states/user
-rows user.er | jq -e '.rows | length == 1 and .[0].caller == null and .[0].kind == "other"' >one.txt || fail "user: $(rows user.er)"
+rows user.er | jq -e '[.rows[] | .kind, .caller] == ["other", null, "start", null]' >one.txt || fail "user: $(rows user.er)"
+# That the recorder was not ready is no wait of the program.
+for level in full min user; do
+	rows $level.er | jq -e '[.rows[] | select(.kind == "start") | .waits == 1 and .max_ns == .wait_ns and .caller == null] == [true]' >one.txt || fail "$level: start"
+	rows $level.er -i 100: | jq -e '[.rows[] | select(.kind == "start")] == []' >one.txt || fail "$level: start after 100 ms"
+done
 # Who ended them is known only where wakers were recorded.
 [ "$(jq '[.rows[] | select(.waker != null)] | length' min.json)" = 0 ] || fail "min: wakers"
 [ "$(jq -r '.rows[] | select(.caller == "wait_for_lock").waker' full.json)" = holder ] || fail "full: the lock is not the holder's"
+[ "$(jq -r '.rows[] | select(.caller == "wait_for_lock").waker_function' full.json)" = hold_lock ] || fail "full: where the lock was given back"
 [ "$(jq -r '.rows[] | select(.caller == "wait_for_input").waker' full.json)" = writer ] || fail "full: the input is not the writer's"
 
 # A static program of musl; perf's recording with the kernel's names of a cache.
