@@ -30,6 +30,7 @@
 
 #define NARROW 80u
 #define WIDEST 120u
+#define ROOM_OF_CALL 36u /* columns of a function and its callee */
 
 static void take_text(void *context, const char *text)
 {
@@ -146,17 +147,26 @@ static void put_place(struct ctx_summary_screen *screen, const struct ctx_hot_fu
 }
 
 /* ", 1520 times 0.612 ms, 93.1 % of thread time": a loop that polls is seen by its number and length. */
-static void put_sizes(struct ctx_summary_screen *screen, const struct ctx_wait_row *wait,
+static void put_sizes(struct ctx_summary_screen *screen, const struct ctx_wait_row *wait, bool times,
 		      struct ctx_buf *text)
 {
-	ctx_buf_put_text(text, ", ");
-	if (wait->kind == CTX_WAIT_KIND_TIMER) {
-		ctx_buf_printf(text, "%" PRIu64 " times ", wait->waits);
+	if (times)
+		ctx_buf_printf(text, ", %" PRIu64 " times", wait->waits);
+	if (times && wait->kind == CTX_WAIT_KIND_TIMER) {
+		ctx_buf_put_u8(text, ' ');
 		ctx_summary_put_time(text, ctx_wait_row_mean(wait));
-		ctx_buf_put_text(text, ", ");
 	}
+	ctx_buf_put_text(text, ", ");
 	put_percent(text, wait->wait_ns, screen->summary->thread_ns);
 	ctx_buf_put_text(text, " of thread time");
+}
+
+/* Columns of the name of a wait's caller. */
+static size_t caller_width(struct ctx_summary_screen *screen, const struct ctx_wait_row *wait)
+{
+	const char *name = wait->caller != CTX_NONE ? ctx_summary_name(screen, wait->caller) : "";
+
+	return ctx_text_width(name, strlen(name));
 }
 
 static void put_first_wait(struct ctx_summary_screen *screen)
@@ -166,12 +176,18 @@ static void put_first_wait(struct ctx_summary_screen *screen)
 	struct ctx_buf sizes = {0};
 	size_t used;
 
-	put_sizes(screen, wait, &sizes);
 	if (wait->kind == CTX_WAIT_KIND_TIMER)
 		ctx_buf_put_text(&screen->line, "First look: sleeps");
 	else
 		ctx_buf_printf(&screen->line, "First look: waits (%s)", ctx_wait_kind_text(wait->kind));
+	/* How often matters more than the whole name for sleeps alone. */
+	put_sizes(screen, wait, wait->waits > 1, &sizes);
 	used = screen->line.n + sizes.n + sizeof(" in ") - 1;
+	if (wait->kind != CTX_WAIT_KIND_TIMER && used + caller_width(screen, wait) > screen->width) {
+		ctx_buf_clear(&sizes);
+		put_sizes(screen, wait, false, &sizes);
+		used = screen->line.n + sizes.n + sizeof(" in ") - 1;
+	}
 	if (wait->caller != CTX_NONE && used < screen->width) {
 		ctx_buf_put_text(&screen->line, " in ");
 		ctx_summary_put_name(screen, wait->caller, screen->width - used, &screen->line);
@@ -254,28 +270,45 @@ static void put_crowd(struct ctx_summary_screen *screen)
 			       summary->cpus);
 }
 
-/* "First look: render_statement (text.cc:33) › memcpy, 75.0 % of CPU time" */
+/* " (text.cc:33), 75.0 % of CPU time" */
+static void put_share(struct ctx_summary_screen *screen, const struct ctx_hot_function *row, bool place,
+		      struct ctx_buf *text)
+{
+	ctx_buf_clear(text);
+	if (place)
+		put_place(screen, row, text);
+	ctx_buf_put_text(text, ", ");
+	put_percent(text, row->with_callees, screen->summary->functions.weight);
+	ctx_summary_put_of(screen, text);
+}
+
+/* Columns that the line of the first look leaves to names. */
+static size_t first_room(const struct ctx_summary_screen *screen, const struct ctx_buf *share)
+{
+	size_t used = screen->line.n + ctx_text_width((const char *)share->bytes, share->n);
+
+	return used < screen->width ? screen->width - used : 0;
+}
+
+/* "First look: render_statement › memcpy (text.cc:33), 75.0 % of CPU time"; the place gives way to names. */
 static void put_first_function(struct ctx_summary_screen *screen)
 {
 	const struct ctx_hot_function *first = screen->summary->functions.rows;
 	struct ctx_buf share = {0};
-	size_t used;
 
-	put_place(screen, first, &share);
-	ctx_buf_put_text(&share, ", ");
-	put_percent(&share, first->with_callees, screen->summary->functions.weight);
-	ctx_summary_put_of(screen, &share);
 	ctx_buf_put_text(&screen->line, "First look: ");
 	put_crowd(screen);
+	put_share(screen, first, true, &share);
+	if (ctx_hot_function_calls(first) && !share.failed && first_room(screen, &share) < ROOM_OF_CALL)
+		put_share(screen, first, false, &share);
 	if (share.failed) {
 		ctx_out_fail(screen->out, CTX_E_NOMEM);
 	} else {
-		used = screen->line.n + ctx_text_width((const char *)share.bytes, share.n);
-		used = used < screen->width ? screen->width - used : 0;
 		if (ctx_hot_function_calls(first))
-			ctx_summary_put_call(screen, first, used, &screen->line);
+			ctx_summary_put_call(screen, first, first_room(screen, &share), &screen->line);
 		else
-			ctx_summary_put_name(screen, first->function, used, &screen->line);
+			ctx_summary_put_name(screen, first->function, first_room(screen, &share),
+					     &screen->line);
 		ctx_buf_put(&screen->line, share.bytes, share.n);
 	}
 	ctx_summary_end_line(screen);
