@@ -38,6 +38,7 @@ struct ctx_summary_group {
 	uint32_t n;	  /* a process counts where its last image is */
 	uint64_t cpu;	  /* of the first metric, in the selection */
 	uint64_t wall_ns; /* their time together; with states */
+	uint64_t life_ns; /* from begin to end of each, together */
 	uint32_t parent;  /* the process that started the first of them; CTX_NONE: unknown */
 };
 

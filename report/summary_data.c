@@ -95,9 +95,9 @@ const struct ctx_summary_group *ctx_summary_short_processes(const struct ctx_sum
 	const struct ctx_summary_group *most = NULL;
 
 	for (size_t i = 0; i < summary->n_groups && summary->groups_are_commands; i++) {
-		if (summary->groups[i].n >= CTX_SUMMARY_PROCESSES && summary->groups[i].wall_ns != 0 &&
+		if (summary->groups[i].n >= CTX_SUMMARY_PROCESSES &&
 		    (most == NULL || summary->groups[i].n > most->n) &&
-		    summary->groups[i].wall_ns / summary->groups[i].n < SHORT_NS)
+		    summary->groups[i].life_ns / summary->groups[i].n < SHORT_NS)
 			most = &summary->groups[i];
 	}
 	return most;
@@ -331,6 +331,7 @@ static enum ctx_status add_threads(struct ctx_summary *summary, struct grouping 
 			break;
 		group->cpu += sums->weight != NULL ? sums->weight[i] : profile->threads[i].weight;
 		group->wall_ns += uses[i].wall_ns;
+		group->life_ns += profile->threads[i].life.end_ns - profile->threads[i].life.begin_ns;
 		group->n += !summary->groups_are_commands || counts[process];
 		if (!summary->groups_are_commands || !counts[process])
 			continue;

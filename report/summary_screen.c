@@ -4,8 +4,11 @@
 #include "report/names.h"
 #include "report/part_cells.h"
 
+#include <string.h>
+
 #define NARROWEST 8u	 /* columns of a name */
-#define LEAST_CALLEE 15u /* with the arrow before it */
+#define MOST_CPUS 8192u	 /* of a machine, where they are not known */
+#define LEAST_CALLEE 12u /* columns */
 
 void ctx_summary_end_line(struct ctx_summary_screen *screen)
 {
@@ -98,27 +101,84 @@ const char *ctx_summary_name(struct ctx_summary_screen *screen, uint32_t functio
 		(int)without_part(name, ctx_function_plain_length(&profile->functions[function])), name);
 }
 
+static const char *left_out(bool ascii)
+{
+	return ascii ? "(..)" : "(…)";
+}
+
+/* Whether it ends with parameters that were left out. */
+static bool has_no_parameters(const struct ctx_buf *name, const char *gap)
+{
+	size_t n = strlen(gap);
+
+	return name->n > n && memcmp(name->bytes + name->n - n, gap, n) == 0;
+}
+
 void ctx_summary_put_name(struct ctx_summary_screen *screen, uint32_t function, size_t room,
 			  struct ctx_buf *text)
 {
-	struct ctx_buf safe = {0};
+	bool ascii = screen->out->options->ascii;
+	const char *gap = left_out(ascii);
+	struct ctx_buf safe = {0}, name = {0};
 
-	ctx_name_put_text(&safe, ctx_summary_name(screen, function), screen->out->options->ascii);
-	if (safe.failed)
+	room = room < NARROWEST ? NARROWEST : room;
+	ctx_name_put_text(&safe, ctx_summary_name(screen, function), ascii);
+	if (!safe.failed)
+		ctx_text_shorten(&name, (const char *)safe.bytes, safe.n,
+				 room + ctx_text_width(gap, strlen(gap)), ascii);
+	/* That there are parameters is not worth its columns. */
+	if (!name.failed && has_no_parameters(&name, gap)) {
+		ctx_buf_put(text, name.bytes, name.n - strlen(gap));
+	} else if (!safe.failed) {
+		ctx_text_shorten(text, (const char *)safe.bytes, safe.n, room, ascii);
+	}
+	if (safe.failed || name.failed)
 		ctx_out_fail(screen->out, CTX_E_NOMEM);
-	else
-		ctx_text_shorten(text, (const char *)safe.bytes, safe.n, room < NARROWEST ? NARROWEST : room,
-				 screen->out->options->ascii);
 	ctx_buf_deinit(&safe);
+	ctx_buf_deinit(&name);
 }
 
+bool ctx_summary_has_load(const struct ctx_summary *summary)
+{
+	uint64_t cpus = summary->cpus != 0 ? summary->cpus : MOST_CPUS;
+
+	return summary->has_cpu && summary->cpu_ns / cpus / 2 <= summary->elapsed_ns;
+}
+
+/* Columns of a name without its scopes and parameters, which is not cut. */
+static size_t least_width(struct ctx_summary_screen *screen, uint32_t function)
+{
+	bool ascii = screen->out->options->ascii;
+	struct ctx_buf safe = {0}, least = {0};
+	size_t width = 0;
+
+	ctx_name_put_text(&safe, ctx_summary_name(screen, function), ascii);
+	if (!safe.failed)
+		ctx_text_collapse(&least, (const char *)safe.bytes, safe.n, CTX_TEXT_NO_SCOPES, ascii);
+	if (safe.failed || least.failed)
+		ctx_out_fail(screen->out, CTX_E_NOMEM);
+	else
+		width = ctx_text_width((const char *)least.bytes, least.n);
+	if (width > 3 && has_no_parameters(&least, left_out(ascii)))
+		width -= ctx_text_width(left_out(ascii), strlen(left_out(ascii)));
+	ctx_buf_deinit(&safe);
+	ctx_buf_deinit(&least);
+	return width;
+}
+
+/* The function of the program matters more: its callee is left out rather than cut to nothing. */
 void ctx_summary_put_call(struct ctx_summary_screen *screen, const struct ctx_hot_function *row, size_t room,
 			  struct ctx_buf *text)
 {
+	size_t least = least_width(screen, row->function), callee = least_width(screen, row->callee);
 	size_t begin = text->n, used;
 
-	/* The function of the program matters more. */
-	ctx_summary_put_name(screen, row->function, room > LEAST_CALLEE ? room - LEAST_CALLEE : 0, text);
+	if (room < least + 3 + (callee < LEAST_CALLEE ? callee : LEAST_CALLEE)) {
+		ctx_summary_put_name(screen, row->function, room, text);
+		return;
+	}
+	ctx_summary_put_name(screen, row->function, least + callee + 3 < room ? room - callee - 3 : least,
+			     text);
 	ctx_buf_put_text(text, screen->out->options->ascii ? " > " : " › ");
 	if (text->failed)
 		return;

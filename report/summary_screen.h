@@ -54,6 +54,12 @@ const char *ctx_summary_name(struct ctx_summary_screen *screen, uint32_t functio
 void ctx_summary_put_name(struct ctx_summary_screen *screen, uint32_t function, size_t room,
 			  struct ctx_buf *text);
 
+/*
+ * Whether the time on CPUs can be compared with the elapsed time: the only sample of a recording that has
+ * no other record of time lasts for nothing.
+ */
+bool ctx_summary_has_load(const struct ctx_summary *summary);
+
 /* Appends "render › memcpy", of a row with a callee. */
 void ctx_summary_put_call(struct ctx_summary_screen *screen, const struct ctx_hot_function *row, size_t room,
 			  struct ctx_buf *text);

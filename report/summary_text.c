@@ -3,7 +3,7 @@
  *
  *	lock_convoy.er: ./lock_convoy 8
  *	1.052 s | 0.47 of 2 CPUs busy | 4 threads | 493 samples
- *	First look: waits (mutex) in add_to_total, 20.3 % of thread time
+ *	First look: waits (mutex) in add_to_total, 473 times, 20.3 % of thread time
  *	Ended by reporter in write_report; meanwhile 99.1 % there
  *	Where thread time went: 5.107 s in 5 threads
  *	  on a CPU           ███▎                             8.9 %     0.454 s
@@ -57,9 +57,19 @@ static void end_cut(struct ctx_summary_screen *screen)
 	ctx_summary_end_line(screen);
 }
 
+/* "perf record -g -- ./app": what was recorded is the program. */
+static const char *recorded_command(const struct ctx_summary *summary)
+{
+	const char *command = ctx_summary_command(summary);
+	size_t n;
+	const char *program = ctx_command_program(command, &n), *target = strstr(command, " -- ");
+
+	return n == 4 && strncmp(program, "perf", n) == 0 && target != NULL ? target + 4 : command;
+}
+
 static void put_title(struct ctx_summary_screen *screen)
 {
-	const char *command = ctx_summary_command(screen->summary);
+	const char *command = recorded_command(screen->summary);
 	bool ascii = screen->out->options->ascii;
 
 	ctx_name_put_text(&screen->line, screen->summary->profile->name, ascii);
@@ -86,7 +96,7 @@ static void put_numbers(struct ctx_summary_screen *screen)
 	char text[CTX_FIGURE_MAX], count[CTX_HEAD_COUNT_MAX];
 
 	ctx_summary_put_time(line, summary->elapsed_ns);
-	if (summary->has_cpu) {
+	if (ctx_summary_has_load(summary)) {
 		ctx_figure_fixed(text, summary->cpu_ns, summary->elapsed_ns != 0 ? summary->elapsed_ns : 1,
 				 2);
 		ctx_buf_printf(line, " | %s", text);
@@ -135,12 +145,13 @@ static void put_place(struct ctx_summary_screen *screen, const struct ctx_hot_fu
 	const struct ctx_cell cell = ctx_function_cell(&screen->summary->fold.profile, row->function);
 	bool ascii = screen->out->options->ascii;
 
+	/* "<static>@0x15990" tells nothing alone. */
 	if (row->file != CTX_NONE) {
 		ctx_buf_put_text(text, " (");
 		ctx_name_put_text(text, ctx_name_of_path(functions->code->files[row->file].path), ascii);
 		ctx_buf_printf(text, ":%" PRIu32 ")", row->line);
 	} else if (cell.object != NULL && row->function < profile->n_functions &&
-		   profile->functions[row->function].kind != CTX_FUNCTION_ORDINARY) {
+		   (profile->functions[row->function].kind != CTX_FUNCTION_ORDINARY || *cell.name == '<')) {
 		ctx_buf_put_text(text, " in ");
 		ctx_name_put_text(text, ctx_name_of_path(cell.object), ascii);
 	}
@@ -244,8 +255,8 @@ static void put_short_processes(struct ctx_summary_screen *screen)
 	ctx_buf_printf(&screen->line, "First look: %" PRIu32 " processes, %" PRIu32 " of ",
 		       summary->n_processes, group->n);
 	ctx_name_put_text(&screen->line, group->name, ascii);
-	ctx_buf_put_text(&screen->line, ", ");
-	ctx_summary_put_time(&screen->line, group->wall_ns / group->n);
+	ctx_buf_put_text(&screen->line, summary->profile->has_states ? ", " : " with samples, ");
+	ctx_summary_put_time(&screen->line, group->life_ns / group->n);
 	ctx_buf_put_text(&screen->line, " each");
 	if (group->parent < summary->profile->n_processes) {
 		parent = ctx_command_program(summary->profile->processes[group->parent].command, &n);
@@ -256,11 +267,28 @@ static void put_short_processes(struct ctx_summary_screen *screen)
 	end_cut(screen);
 }
 
-/* "17 threads on 2 CPUs; ": what matters besides the function. */
+/* Whether one command of several has nearly all the time, and no function of it much. */
+static bool is_flat_command(const struct ctx_summary *summary)
+{
+	const struct ctx_hot_functions *functions = &summary->functions;
+
+	return summary->groups_are_commands && summary->n_groups > 1 &&
+	       summary->groups[0].cpu >= functions->weight / 10 * 8 &&
+	       functions->rows[0].with_callees <= functions->weight / 4;
+}
+
+/* "17 threads on 2 CPUs; ", "cc1, 99.4 %; ": what matters besides the function. */
 static void put_crowd(struct ctx_summary_screen *screen)
 {
 	const struct ctx_summary *summary = screen->summary;
 
+	if (is_flat_command(summary)) {
+		ctx_summary_put_waker(screen, summary->groups[0].name, &screen->line);
+		ctx_buf_put_text(&screen->line, ", ");
+		put_percent(&screen->line, summary->groups[0].cpu, summary->functions.weight);
+		ctx_buf_put_text(&screen->line, "; ");
+		return;
+	}
 	/* Its own threads wait for each other's processors, not for those of other programs. */
 	if (summary->n_processes >= CTX_SUMMARY_PROCESSES)
 		ctx_buf_printf(&screen->line, "%" PRIu32 " processes; ", summary->n_processes);

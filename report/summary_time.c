@@ -136,7 +136,7 @@ void ctx_summary_put_strip(struct ctx_summary_screen *screen)
 	const struct ctx_summary *summary = screen->summary;
 	size_t n = strip_columns(screen);
 	double full = summary->cpus != 0 && ctx_metric_is_time(&summary->metric) ? (double)summary->cpus : 0;
-	bool time = summary->has_cpu;
+	bool time = ctx_summary_has_load(summary);
 	uint64_t end_ns;
 
 	if (n == 0)

@@ -720,6 +720,94 @@ static void test_summary__ends_with_the_last_thread(void **state)
 	free_world(world);
 }
 
+/* 30 processes, each forked by a shell, which then executed another program. */
+#define CHILDREN 30u
+
+static void test_summary__many_short_processes_are_told_by_their_number(void **state)
+{
+	struct world *world = make_world(3);
+	struct ctx_process_info processes[1 + 2 * CHILDREN];
+	struct ctx_thread_info threads[1 + 2 * CHILDREN];
+	struct ctx_report_states states[1 + 2 * CHILDREN];
+	char *text;
+
+	(void)state;
+	make_threads(world);
+	make_states(world, 100);
+	for (uint32_t i = 0; i < CTX_COUNT_OF(processes); i++) {
+		bool execed = i != 0 && i % 2 == 0;
+
+		processes[i] = (struct ctx_process_info){.parent = i == 0   ? CTX_NONE
+								   : execed ? i - 1
+									    : 0,
+							 .pid = 100 + (i + 1) / 2,
+							 .command = execed ? "/bin/true x" : "sh run.sh",
+							 .lineage = "",
+							 .life = whole_run};
+		threads[i] = (struct ctx_thread_info){.process = i,
+						      .tid = processes[i].pid,
+						      .name = execed ? "true" : "sh",
+						      .life = {i * MS, (i + 2) * MS},
+						      .samples = 1,
+						      .weight = MS};
+		states[i] = (struct ctx_report_states){.thread = i, .ns = {[CTX_STATE_USER] = 2 * MS}};
+	}
+	world->profile.processes = processes;
+	world->profile.n_processes = CTX_COUNT_OF(processes);
+	world->profile.threads = threads;
+	world->profile.n_threads = CTX_COUNT_OF(threads);
+	world->input.states = states;
+	world->input.n_states = CTX_COUNT_OF(states);
+	world->input.n_waits = world->input.n_wakers = 0;
+	text = print_report("summary", &world->input, (struct ctx_report_options){.width = 80});
+	assert_non_null(
+		strstr(text, "\nFirst look: 31 processes, 30 of true, 2.000 ms each, started by sh\n"));
+	free(text);
+	/* Long ones are not the problem. */
+	for (uint32_t i = 0; i < CTX_COUNT_OF(processes); i++)
+		threads[i].life.end_ns = threads[i].life.begin_ns + 100 * MS;
+	text = print_report("summary", &world->input, (struct ctx_report_options){.width = 80});
+	assert_null(strstr(text, " each, started by "));
+	assert_non_null(strstr(text, "\nFirst look: 31 processes; "));
+	free(text);
+	free_world(world);
+}
+
+static void test_summary__a_command_with_many_functions_is_named(void **state)
+{
+	struct world *world = make_world(7);
+	char *text;
+
+	(void)state;
+	make_threads(world);
+	make_states(world, 100);
+	world->threads[5].weight = world->raw.weight / 10 * 9;
+	text = print_report("summary", &world->input, (struct ctx_report_options){.width = 80});
+	assert_non_null(strstr(text, "\nFirst look: cc1, 92.9 %; main (log.cc:1), 17.2 % of CPU time\n"));
+	free(text);
+	free_world(world);
+}
+
+/* perf.data of one sample lasts for a nanosecond. */
+static void test_summary__a_run_without_a_length_has_no_load(void **state)
+{
+	struct world *world = make_world(3);
+	const struct ctx_interval one = {0, 1};
+	char *text;
+
+	(void)state;
+	make_slices(world);
+	text = print_report("summary", &world->input, (struct ctx_report_options){.width = 80});
+	assert_non_null(strstr(text, "CPUs busy"));
+	free(text);
+	world->profile.run = one;
+	world->input.intervals = &one;
+	text = print_report("summary", &world->input, (struct ctx_report_options){.width = 80});
+	assert_null(strstr(text, "CPUs busy"));
+	free(text);
+	free_world(world);
+}
+
 static void test_function_names__the_shortest_that_only_one_function_has(void **state)
 {
 	static const struct {
@@ -810,6 +898,9 @@ int main(void)
 		cmocka_unit_test(test_summary__fits_whatever_there_is),
 		cmocka_unit_test(test_summary__hostile_names_are_harmless),
 		cmocka_unit_test(test_summary__an_empty_selection_is_a_screen_too),
+		cmocka_unit_test(test_summary__many_short_processes_are_told_by_their_number),
+		cmocka_unit_test(test_summary__a_command_with_many_functions_is_named),
+		cmocka_unit_test(test_summary__a_run_without_a_length_has_no_load),
 		cmocka_unit_test(test_summary__ends_with_the_last_thread),
 		cmocka_unit_test(test_summary__memory_that_runs_out_is_an_error),
 	};
