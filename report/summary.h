@@ -63,7 +63,7 @@ struct ctx_summary {
 	struct ctx_fold fold;
 	struct ctx_wait_kinds kinds;
 	struct ctx_hot_functions functions;
-	struct ctx_wait_during during;	 /* the first wait: what its waker did */
+	struct ctx_wait_during during;	 /* the first wait, if it is long: what its waker did */
 	struct ctx_report_slices slices; /* of all threads together */
 	size_t n_slices;		 /* of them, up to end_ns */
 	struct ctx_slice_top *tops;	 /* owned; by slice */
@@ -96,6 +96,12 @@ bool ctx_summary_is_waiting(const struct ctx_summary *summary);
 
 /* The command of which most processes are, if these are many and short; NULL otherwise. */
 const struct ctx_summary_group *ctx_summary_short_processes(const struct ctx_summary *summary);
+
+/*
+ * Whether other threads wait for a long time for the one that is in the hottest function: a producer
+ * that computes.
+ */
+bool ctx_summary_is_waited_for(const struct ctx_summary *summary);
 
 /* Calls `put` with each command to ask next, as typed into a shell, the most useful first. */
 void ctx_summary_next(const struct ctx_summary *summary, void (*put)(void *context, const char *command),

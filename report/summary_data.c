@@ -65,6 +65,12 @@ const struct ctx_wait_row *ctx_summary_first_wait(const struct ctx_summary *summ
 	return summary->waits.n != 0 ? &summary->waits.rows[summary->wait_order[0].index] : NULL;
 }
 
+bool ctx_summary_is_waited_for(const struct ctx_summary *summary)
+{
+	return !ctx_summary_is_waiting(summary) && summary->during.function != CTX_NONE &&
+	       summary->functions.n != 0 && summary->functions.rows[0].function == summary->during.function;
+}
+
 static bool is_mutex(enum ctx_wait_kind kind)
 {
 	return kind == CTX_WAIT_KIND_MUTEX || kind == CTX_WAIT_KIND_RWLOCK || kind == CTX_WAIT_KIND_FUTEX;
@@ -204,6 +210,15 @@ static enum ctx_status order_waits(struct ctx_summary *summary, struct ctx_err *
 	return CTX_OK;
 }
 
+/* Whether the screen says what the waker of the first wait did: it comes first, or is a large part. */
+static bool is_worth_a_cause(const struct ctx_summary *summary)
+{
+	const struct ctx_wait_row *wait = ctx_summary_first_wait(summary);
+
+	return ctx_summary_is_waiting(summary) ||
+	       (wait != NULL && importance(wait) != 0 && wait->wait_ns >= summary->thread_ns / LONG_WAIT);
+}
+
 static enum ctx_status collect_states(struct ctx_summary *summary, struct use *uses, struct ctx_err *err)
 {
 	const struct ctx_report_states *states;
@@ -228,7 +243,7 @@ static enum ctx_status collect_states(struct ctx_summary *summary, struct use *u
 		status = order_waits(summary, err);
 	if (status == CTX_OK)
 		divide_time(summary);
-	if (status == CTX_OK && ctx_summary_is_waiting(summary))
+	if (status == CTX_OK && is_worth_a_cause(summary))
 		status = ctx_wait_during_find(&summary->waits, ctx_summary_first_wait(summary),
 					      summary->source, &summary->during, err);
 	return status;

@@ -67,7 +67,7 @@ void ctx_summary_put_call(struct ctx_summary_screen *screen, const struct ctx_ho
 /* Appends the name of a thread, safe and short. */
 void ctx_summary_put_waker(struct ctx_summary_screen *screen, const char *waker, struct ctx_buf *text);
 
-/* Whether a line says who ended the first wait, and where. */
+/* Whether a line says who ended the first wait, and where; or that others wait for the hottest function. */
 bool ctx_summary_has_ender(const struct ctx_summary_screen *screen);
 
 /* Appends " of CPU time", or the name of another first metric. */

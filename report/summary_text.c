@@ -343,6 +343,30 @@ static void put_first_function(struct ctx_summary_screen *screen)
 	ctx_buf_deinit(&share);
 }
 
+/* "Others wait for it: condition variable in take_order, 64.0 % of thread time" */
+static void put_waited_for(struct ctx_summary_screen *screen)
+{
+	const struct ctx_wait_row *wait = ctx_summary_first_wait(screen->summary);
+	struct ctx_buf sizes = {0};
+	size_t used;
+
+	if (!ctx_summary_has_ender(screen))
+		return;
+	put_sizes(screen, wait, false, &sizes);
+	ctx_buf_printf(&screen->line, "Others wait for it: %s", ctx_wait_kind_text(wait->kind));
+	used = screen->line.n + sizes.n + sizeof(" in ") - 1;
+	if (wait->caller != CTX_NONE && used < screen->width) {
+		ctx_buf_put_text(&screen->line, " in ");
+		ctx_summary_put_name(screen, wait->caller, screen->width - used, &screen->line);
+	}
+	if (sizes.failed)
+		ctx_out_fail(screen->out, CTX_E_NOMEM);
+	else
+		ctx_buf_put(&screen->line, sizes.bytes, sizes.n);
+	ctx_summary_end_line(screen);
+	ctx_buf_deinit(&sizes);
+}
+
 /* The one place that says most about where the time went. */
 static void put_first_look(struct ctx_summary_screen *screen)
 {
@@ -355,6 +379,7 @@ static void put_first_look(struct ctx_summary_screen *screen)
 		put_ender(screen);
 	} else if (summary->functions.n != 0 && summary->functions.weight != 0) {
 		put_first_function(screen);
+		put_waited_for(screen);
 	}
 }
 

@@ -788,6 +788,36 @@ static void test_summary__a_command_with_many_functions_is_named(void **state)
 	free_world(world);
 }
 
+/* The thread that ends the waits is meanwhile in the function of stack 2 or 3, or what that calls. */
+static void test_summary__says_that_others_wait_for_the_hottest_function(void **state)
+{
+	unsigned told = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 60; seed++) {
+		struct world *world = make_world(seed);
+		const char *line;
+		char *text, first[80];
+
+		make_threads(world);
+		make_states(world, 300);
+		text = print_report("summary", &world->input, (struct ctx_report_options){.width = 80});
+		line = strstr(text, "\nFirst look: ");
+		assert_non_null(line);
+		assert_int_equal(sscanf(line, "\nFirst look: %70[^ ,]", first), 1);
+		line = strstr(text, "\nOthers wait for it: futex");
+		for (size_t i = 2; line != NULL && i <= 3; i++) {
+			const struct stack *stack = &world->stacks[i];
+			uint32_t owner = function_of(world, stack->locations[owner_of(world, stack)]);
+
+			told += strncmp(first, names[owner], strlen(first)) == 0;
+		}
+		free(text);
+		free_world(world);
+	}
+	assert_true(told != 0);
+}
+
 /* perf.data of one sample lasts for a nanosecond. */
 static void test_summary__a_run_without_a_length_has_no_load(void **state)
 {
@@ -900,6 +930,7 @@ int main(void)
 		cmocka_unit_test(test_summary__an_empty_selection_is_a_screen_too),
 		cmocka_unit_test(test_summary__many_short_processes_are_told_by_their_number),
 		cmocka_unit_test(test_summary__a_command_with_many_functions_is_named),
+		cmocka_unit_test(test_summary__says_that_others_wait_for_the_hottest_function),
 		cmocka_unit_test(test_summary__a_run_without_a_length_has_no_load),
 		cmocka_unit_test(test_summary__ends_with_the_last_thread),
 		cmocka_unit_test(test_summary__memory_that_runs_out_is_an_error),
