@@ -469,7 +469,7 @@ static size_t count_slices(const struct ctx_summary *summary)
 {
 	const struct ctx_report_selection *selection = &summary->source->selection;
 	uint64_t begin_ns, end_ns;
-	double ratio;
+	double n;
 
 	if (selection->n_intervals == 0)
 		return SLICES;
@@ -477,8 +477,8 @@ static size_t count_slices(const struct ctx_summary *summary)
 	end_ns = selection->intervals[selection->n_intervals - 1].end_ns;
 	if (summary->end_ns <= begin_ns || summary->end_ns >= end_ns)
 		return SLICES;
-	ratio = (double)(end_ns - begin_ns) / (double)(summary->end_ns - begin_ns);
-	return ratio < MOST_SLICES / SLICES ? (size_t)(SLICES * ratio) : MOST_SLICES;
+	n = SLICES * (double)(end_ns - begin_ns) / (double)(summary->end_ns - begin_ns);
+	return n < MOST_SLICES ? (size_t)n : MOST_SLICES;
 }
 
 /* Slices with anything count as before the end. */

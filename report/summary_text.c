@@ -248,14 +248,13 @@ static void put_short_processes(struct ctx_summary_screen *screen)
 	const struct ctx_summary *summary = screen->summary;
 	const struct ctx_summary_group *group = ctx_summary_short_processes(summary);
 	bool ascii = screen->out->options->ascii;
-
 	const char *parent;
 	size_t n;
 
-	ctx_buf_printf(&screen->line, "First look: %" PRIu32 " processes, %" PRIu32 " of ",
-		       summary->n_processes, group->n);
+	ctx_buf_printf(&screen->line, "First look: %" PRIu32 " processes%s, %" PRIu32 " of ",
+		       summary->n_processes, summary->profile->has_states ? "" : " with samples", group->n);
 	ctx_name_put_text(&screen->line, group->name, ascii);
-	ctx_buf_put_text(&screen->line, summary->profile->has_states ? ", " : " with samples, ");
+	ctx_buf_put_text(&screen->line, ", ");
 	ctx_summary_put_time(&screen->line, group->life_ns / group->n);
 	ctx_buf_put_text(&screen->line, " each");
 	if (group->parent < summary->profile->n_processes) {
