@@ -287,10 +287,10 @@ static void restore(const struct walk *walk, const struct ctx_cfi_rule *rule, ui
 }
 
 /*
- * Whether the return address is in a register, and nothing of the frame on the stack: a leaf of AArch64, and
- * vfork of glibc, which pops its return address before the child uses the stack.
+ * A leaf whose return address is in a register needs no stack: on aarch64, and in vfork, which pops
+ * it because the child will return first.
  */
-static bool is_without_stack(const struct walk *walk, const struct ctx_cfi_rule *rule)
+static bool needs_no_stack(const struct walk *walk, const struct ctx_cfi_rule *rule)
 {
 	const struct ctx_cfi_save *saves = walk->object.table->rules.saves + rule->first_save;
 
@@ -314,8 +314,8 @@ static enum verdict step_by_rule(struct walk *walk, const struct ctx_cfi_rule *r
 			 : evaluate(walk, rule->cfa.value, NULL, &cfa);
 	if (result != CTX_CFI_OK)
 		return end_by_result(walk, result);
-	if (!rule->signal &&
-	    (cfa < walk->value[walk->sp] || (cfa == walk->value[walk->sp] && !is_without_stack(walk, rule))))
+	if (!rule->signal && (cfa < walk->value[walk->sp] ||
+			      (cfa == walk->value[walk->sp] && !needs_no_stack(walk, rule))))
 		return end(walk, CTX_TRUNCATED_BAD_CFA);
 	*ret_cfa = cfa;
 	next.valid &= walk->machine == CTX_MACHINE_X86_64 ? X86_64_SAVED : AARCH64_SAVED;

@@ -24,7 +24,7 @@ enum {
 	SHRINKS = 0x1600,    /* CFA below the stack pointer */
 	LOST = 0x1700,	     /* CFA in r10, which no call keeps */
 	DAMAGED = 0x1800,
-	VFORK = 0x1900, /* its return address is in rdi (register 5), and nothing on the stack */
+	VFORK = 0x1900, /* has popped its return address into rdi at +4 */
 };
 
 static struct ctx_cfi_table *make_table(void)
@@ -39,8 +39,7 @@ static struct ctx_cfi_table *make_table(void)
 					     0x77, 0, 0x10, 6,	2,    0x77, 8};
 	static const uint8_t shrinks[] = {0x13, 2};
 	static const uint8_t lost[] = {0x0c, 10, 0};
-	/* def_cfa_offset 0; rip is in register 5 */
-	static const uint8_t vforks[] = {0x0e, 0, 0x09, 16, 5};
+	static const uint8_t vfork[] = {0x44, 0x0e, 0, 0x09, 16, 5};
 	static const uint8_t damaged[] = {0x42, 0x0e, 16, 0x42, 0x3f};
 	struct ctx_cfi_table *table = NULL;
 	struct assembly assembly = {0};
@@ -54,7 +53,7 @@ static struct ctx_cfi_table *make_table(void)
 	put_fde(&assembly, SAVES_RBX, 0x100, saves, sizeof(saves));
 	put_fde(&assembly, SHRINKS, 0x100, shrinks, sizeof(shrinks));
 	put_fde(&assembly, LOST, 0x100, lost, sizeof(lost));
-	put_fde(&assembly, VFORK, 0x100, vforks, sizeof(vforks));
+	put_fde(&assembly, VFORK, 0x100, vfork, sizeof(vfork));
 	put_cie(&assembly, true);
 	put_fde(&assembly, TRAMPOLINE, 0x100, trampoline, sizeof(trampoline));
 	assert_int_equal(build_raw(assembly.buf.bytes, assembly.buf.n, true, &table), CTX_OK);
@@ -159,19 +158,20 @@ static void test_unwind__a_signal_interrupts_at_the_exact_pc(void **context)
 	assert_int_equal(scene.frames[3].address, BIAS + START + 4);
 }
 
-static void test_unwind__a_return_address_in_a_register_needs_no_stack(void **context)
+static void test_unwind__a_leaf_may_have_popped_its_return_address_into_a_register(void **context)
 {
-	struct scene scene = {.words = {STACK_AT + 24, 0, 0, 0, BIAS + START + 5}};
+	struct scene scene = {.words = {0, BIAS + START + 5}};
 
 	(void)context;
-	scene.state.regs.value[5] = BIAS + FRAME + 0x10;
-	scene.state.regs.value[6] = STACK_AT + 24;
-	assert_int_equal(play(&scene, BIAS + VFORK + 8, 5, 8), CTX_TRUNCATED_NOT);
+	scene.state.regs.value[5] = BIAS + SAVES_RBX + 8;
+	assert_int_equal(play(&scene, BIAS + VFORK + 8, 2, 8), CTX_TRUNCATED_NOT);
 	assert_int_equal(scene.n, 3);
 	assert_int_equal(scene.frames[0].cfa, STACK_AT);
-	assert_int_equal(scene.frames[1].address, BIAS + FRAME + 0xf);
-	assert_int_equal(scene.frames[1].cfa, STACK_AT + 40);
+	assert_int_equal(scene.frames[1].address, BIAS + SAVES_RBX + 7);
 	assert_int_equal(scene.frames[2].address, BIAS + START + 4);
+	/* As a caller it would have to be on the stack. */
+	scene.words[1] = BIAS + VFORK + 8;
+	assert_int_equal(play(&scene, BIAS + SAVES_RBX + 8, 2, 8), CTX_TRUNCATED_BAD_CFA);
 }
 
 static void test_unwind__an_interrupted_frame_on_another_stack_is_listed(void **context)
@@ -344,7 +344,7 @@ int main(void)
 		cmocka_unit_test(test_unwind__a_popped_frame_pointer_keeps_its_value),
 		cmocka_unit_test(test_unwind__registers_that_only_a_later_frame_needs_are_found),
 		cmocka_unit_test(test_unwind__a_signal_interrupts_at_the_exact_pc),
-		cmocka_unit_test(test_unwind__a_return_address_in_a_register_needs_no_stack),
+		cmocka_unit_test(test_unwind__a_leaf_may_have_popped_its_return_address_into_a_register),
 		cmocka_unit_test(test_unwind__an_interrupted_frame_on_another_stack_is_listed),
 		cmocka_unit_test(test_unwind__every_end_has_its_reason),
 		cmocka_unit_test(test_unwind__code_without_a_table_is_stepped_over_by_its_frame_pointer),
