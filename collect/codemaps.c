@@ -4,22 +4,36 @@
 #include "base/mem.h"
 #include "formats/experiment/exp_archive.h"
 #include "formats/experiment/exp_maps.h"
+#include "unwind/code_cache.h"
 #include "unwind/table_cache.h"
 
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+/* How long instructions of code in memory are remembered: a JIT compiler may replace them. */
+#define MEMORY_CODE_MS 256
+#define FILES_MAX 64u /* kept open for their code */
+#define MEMORY_CODE (UINT64_C(1) << 63)
 
 struct object {
 	const struct ctx_cfi_table *table; /* borrowed from the cache */
 	bool is_known; /* written last and read first: once it is set, the table is visible */
+	bool has_file; /* `file` is set: owned, -1 none */
+	int file;
 };
 
 struct ctx_codemaps {
 	const struct ctx_exp_writer *writer;
 	pthread_mutex_t lock; /* for the cache and for writing to objects */
 	struct ctx_table_cache cache;
+	struct ctx_code_cache *code;
+	uint64_t memory_code;	/* identifies code in memory: another one every MEMORY_CODE_MS */
 	struct object *objects; /* by the writer's number of the object */
+	size_t n_files;
 	size_t n, cap;
 };
 
@@ -30,6 +44,10 @@ enum ctx_status ctx_codemaps_create(const struct ctx_exp_writer *writer, struct 
 
 	if (maps == NULL)
 		return ctx_err_nomem(err);
+	if (ctx_code_cache_create(&maps->code, err) != CTX_OK) {
+		free(maps);
+		return CTX_E_NOMEM;
+	}
 	maps->writer = writer;
 	pthread_mutex_init(&maps->lock, NULL);
 	*ret = maps;
@@ -41,6 +59,11 @@ void ctx_codemaps_destroy(struct ctx_codemaps *maps)
 	if (maps == NULL)
 		return;
 	ctx_table_cache_deinit(&maps->cache);
+	ctx_code_cache_destroy(maps->code);
+	for (size_t i = 0; i < maps->n; i++) {
+		if (maps->objects[i].has_file && maps->objects[i].file >= 0)
+			close(maps->objects[i].file);
+	}
 	pthread_mutex_destroy(&maps->lock);
 	free(maps->objects);
 	free(maps);
@@ -50,11 +73,14 @@ enum ctx_status ctx_codemaps_refresh(struct ctx_codemaps *maps, struct ctx_err *
 {
 	size_t want = ctx_exp_all_objects(maps->writer)->names.n;
 	enum ctx_status status = ctx_grow(&maps->objects, &maps->cap, want, err);
+	struct timespec now;
 
 	if (status != CTX_OK)
 		return status;
 	while (maps->n < want)
 		maps->objects[maps->n++] = (struct object){0};
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	maps->memory_code = ((uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000) / MEMORY_CODE_MS;
 	return CTX_OK;
 }
 
@@ -107,18 +133,39 @@ static const struct ctx_cfi_table *table_of(struct ctx_codemaps *maps, uint32_t 
 	return table;
 }
 
+static const struct ctx_exp_map_entry *entry_of(const struct ctx_code_view *view, uint64_t pc)
+{
+	const struct ctx_exp_map_entry *entry =
+		ctx_exp_map_list_find(ctx_exp_maps(view->maps->writer, view->process), pc);
+
+	return entry != NULL && entry->object < view->maps->n ? entry : NULL;
+}
+
+/*
+ * Identifies the instructions at the pcs of a mapping (struct ctx_unwind_object). A file with a table
+ * is a program's: it does not change.
+ */
+static uint64_t code_of(const struct ctx_code_view *view, const struct ctx_exp_map_entry *entry,
+			const struct ctx_cfi_table *table)
+{
+	if (table == NULL)
+		return MEMORY_CODE | (view->maps->memory_code << 32 & ~MEMORY_CODE) | view->process;
+	return ((entry->address - entry->file_offset) >> 12 << 24 & ~MEMORY_CODE) ^
+	       (entry->object + UINT64_C(1));
+}
+
 static bool find(void *context, uint64_t pc, struct ctx_unwind_object *ret)
 {
 	struct ctx_code_view *view = context;
-	const struct ctx_exp_map_entry *entry =
-		ctx_exp_map_list_find(ctx_exp_maps(view->maps->writer, view->process), pc);
+	const struct ctx_exp_map_entry *entry = entry_of(view, pc);
 	const struct ctx_cfi_table *table;
 	uint64_t address;
 
-	if (entry == NULL || entry->object >= view->maps->n)
+	if (entry == NULL)
 		return false;
 	*ret = (struct ctx_unwind_object){.begin = entry->address, .end = entry->address + entry->size};
 	table = table_of(view->maps, entry->object);
+	ret->code = code_of(view, entry, table);
 	if (table == NULL ||
 	    !ctx_cfi_table_address(table, entry->file_offset + (pc - entry->address), &address))
 		return true;
@@ -127,9 +174,61 @@ static bool find(void *context, uint64_t pc, struct ctx_unwind_object *ret)
 	return true;
 }
 
+/* The file of an object, which stays open; -1: none. To be called with the lock held. */
+static int open_file(struct ctx_codemaps *maps, uint32_t number)
+{
+	struct object *object = &maps->objects[number];
+
+	if (object->has_file)
+		return object->file;
+	object->has_file = true;
+	object->file = maps->n_files < FILES_MAX
+			       ? ctx_exp_objects_open(ctx_exp_all_objects(maps->writer), number, NULL)
+			       : -1;
+	maps->n_files += object->file >= 0;
+	return object->file;
+}
+
+static size_t read_file(struct ctx_codemaps *maps, uint32_t number, uint64_t offset, uint8_t *out, size_t n)
+{
+	ssize_t got;
+	int fd;
+
+	pthread_mutex_lock(&maps->lock);
+	fd = open_file(maps, number);
+	pthread_mutex_unlock(&maps->lock);
+	got = fd >= 0 ? pread(fd, out, n, (off_t)offset) : -1;
+	return got > 0 ? (size_t)got : 0;
+}
+
+static size_t read_memory(int64_t pid, uint64_t address, uint8_t *out, size_t n)
+{
+	struct iovec to = {.iov_base = out, .iov_len = n};
+	struct iovec from = {.iov_base = (void *)(uintptr_t)address, .iov_len = n};
+	ssize_t got = pid > 0 ? process_vm_readv((pid_t)pid, &to, 1, &from, 1, 0) : -1;
+
+	return got > 0 ? (size_t)got : 0;
+}
+
+static size_t read_code(void *context, uint64_t address, uint8_t *out, size_t n)
+{
+	const struct ctx_code_view *view = context;
+	const struct ctx_exp_map_entry *entry = entry_of(view, address);
+
+	if (entry == NULL)
+		return 0;
+	if (n > entry->size - (address - entry->address))
+		n = entry->size - (address - entry->address);
+	if (table_of(view->maps, entry->object) != NULL)
+		return read_file(view->maps, entry->object, entry->file_offset + (address - entry->address),
+				 out, n);
+	return read_memory(view->pid, address, out, n);
+}
+
 struct ctx_unwind_space ctx_code_view_space(struct ctx_code_view *view)
 {
-	return (struct ctx_unwind_space){.find = find, .context = view};
+	return (struct ctx_unwind_space){
+		.find = find, .read_code = read_code, .context = view, .cache = view->maps->code};
 }
 
 bool ctx_code_view_same_function(struct ctx_code_view *view, uint64_t a, uint64_t b)

@@ -28,12 +28,14 @@ CTX_MUST_CHECK enum ctx_status ctx_codemaps_refresh(struct ctx_codemaps *maps, s
 struct ctx_code_view {
 	struct ctx_codemaps *maps;
 	uint32_t process; /* the writer's number */
+	int64_t pid;	  /* whose memory has the code that no file has; 0: unknown */
 };
 
 /*
  * The address space to unwind in; `view` is borrowed. Any number of threads may use it at once: a
  * table is read by the first that needs it (0.1 s for a large one), under a lock. A file that
- * cannot be read, or has changed, has no table.
+ * cannot be read, or has changed, has no table. Code without call frame information is read from
+ * its file, if that has a table, else from the process, which may have ended.
  */
 struct ctx_unwind_space ctx_code_view_space(struct ctx_code_view *view);
 

@@ -110,7 +110,7 @@ static void set_stack(struct ctx_sample_batch *batch, struct item *item, const s
 	item->job = &batch->jobs[batch->n_jobs];
 	*item->job = (struct ctx_unwind_job){
 		.state = &item->user,
-		.view = {.maps = batch->maps, .process = item->process},
+		.view = {.maps = batch->maps, .process = item->process, .pid = record->pid},
 		.frames = batch->frames + batch->n_jobs * batch->max_frames,
 		.max = batch->max_frames,
 	};
@@ -189,6 +189,14 @@ static void count(struct ctx_sample_batch *batch, const struct item *item, enum 
 	batch->counts.joined += is_joined;
 }
 
+static void count_steps(struct ctx_sample_batch *batch, const struct item *item)
+{
+	if (item->state.thread != CTX_NONE)
+		return;
+	batch->counts.by_code += item->job->steps.by_code != 0;
+	batch->counts.by_frame_pointer += item->job->steps.by_frame_pointer != 0;
+}
+
 /* Builds one stack from the unwound frames and the thread's remembered stacks. */
 static void compose(struct ctx_sample_batch *batch, const struct item *item)
 {
@@ -205,6 +213,7 @@ static void compose(struct ctx_sample_batch *batch, const struct item *item)
 		user.end = CTX_TRUNCATED_NOT;
 	}
 	count(batch, item, user.end, user.joined != NULL);
+	count_steps(batch, item);
 	ctx_callchain_compose(&batch->chain, &item->record, &user);
 	if (user.end == CTX_TRUNCATED_NOT)
 		ctx_stack_memory_keep(&batch->memory, item->thread, part, callers);

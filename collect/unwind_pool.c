@@ -37,6 +37,8 @@ static void do_job(struct ctx_unwind_job *job)
 	struct ctx_unwind_space space = ctx_code_view_space(&job->view);
 
 	job->n = 0;
+	job->steps = (struct ctx_unwind_steps){0};
+	space.steps = &job->steps;
 	job->end = ctx_unwind(&space, job->state, job->frames, job->max, &job->n);
 }
 

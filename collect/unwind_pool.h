@@ -13,6 +13,7 @@ struct ctx_unwind_job {
 	struct ctx_unwind_frame *frames; /* capacity `max`; the caller's */
 	size_t max, n;
 	enum ctx_truncation end; /* why it ended */
+	struct ctx_unwind_steps steps;
 };
 
 struct ctx_unwind_pool;
@@ -28,7 +29,7 @@ CTX_MUST_CHECK enum ctx_status ctx_unwind_pool_create(unsigned n_threads, struct
 void ctx_unwind_pool_destroy(struct ctx_unwind_pool *pool);
 
 /*
- * Runs all jobs: sets n and end of each. ctx_codemaps_refresh must have been called for their
+ * Runs all jobs: sets n, end and steps of each. ctx_codemaps_refresh must have been called for their
  * processes and maps.
  */
 void ctx_unwind_pool_run(struct ctx_unwind_pool *pool, struct ctx_unwind_job *jobs, size_t n);

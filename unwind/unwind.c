@@ -9,10 +9,14 @@
 #include "unwind/cfi_expr.h"
 #include "unwind/cfi_lookup.h"
 #include "unwind/cfi_memory.h"
+#include "unwind/code_cache.h"
 
 /* Addresses of user space on aarch64; above them a return address may have its signature. */
 #define AARCH64_ADDRESS ((UINT64_C(1) << 48) - 1)
 #define AARCH64_LR 30
+
+#define X86_64_RAX 0
+#define SENDER_MAX 4096u /* bytes of arguments that an adapter of HotSpot may have put below a frame */
 
 #define BIT(reg) (UINT64_C(1) << (reg))
 #define X86_64_SAVED (BIT(3) | BIT(6) | BIT(12) | BIT(13) | BIT(14) | BIT(15))
@@ -32,6 +36,8 @@ struct walk {
 	bool exact;	     /* pc is where the thread was, not a return address */
 	bool full;	     /* all registers are tracked */
 	bool needs_full;     /* a register that is not tracked was needed */
+	uint64_t sender_at;  /* where the stack pointer may be `sender` as well */
+	uint64_t sender;
 	uint64_t valid;
 	uint64_t value[CTX_USER_REGS_MAX];
 	enum ctx_truncation reason;
@@ -57,19 +63,62 @@ static enum verdict end_by_result(struct walk *walk, enum ctx_cfi_result result)
 	return end(walk, result == CTX_CFI_OUTSIDE ? CTX_TRUNCATED_COPY : CTX_TRUNCATED_BAD_CFA);
 }
 
-static bool is_executable(const struct walk *walk, uint64_t pc)
+static bool find_object(const struct walk *walk, uint64_t pc, struct ctx_unwind_object *ret)
 {
-	struct ctx_unwind_object object;
-
-	if (pc - walk->object.begin < walk->object.end - walk->object.begin)
+	if (pc - walk->object.begin < walk->object.end - walk->object.begin) {
+		*ret = walk->object;
 		return true;
-	return pc != 0 && walk->space->find(walk->space->context, pc, &object);
+	}
+	return pc != 0 && walk->space->find(walk->space->context, pc, ret);
 }
 
+static bool reads_code(const struct walk *walk)
+{
+	return walk->space->read_code != NULL && walk->machine == CTX_MACHINE_X86_64;
+}
+
+static struct ctx_code_frame code_at(const struct walk *walk, uint64_t code, uint64_t pc)
+{
+	const struct ctx_unwind_space *space = walk->space;
+	const struct ctx_code_reader reader = {.read = space->read_code, .context = space->context};
+
+	return ctx_code_cache_find(space->cache, &reader, code, pc);
+}
+
+static bool is_signal(const struct ctx_unwind_object *object, uint64_t pc)
+{
+	const struct ctx_cfi_table *table = object->table;
+
+	return table != NULL &&
+	       table->rules.summaries[table->rows.items[ctx_cfi_table_row(table, pc - object->bias)].rule]
+		       .signal;
+}
+
+enum returns {
+	NO_RETURN,
+	MAYBE_RETURN, /* executable memory whose code cannot be read */
+	SURE_RETURN,  /* behind a call, a signal trampoline, or the bottom of a coroutine */
+};
+
 /* Can this be a return address? */
+static enum returns returns_to(const struct walk *walk, uint64_t pc)
+{
+	struct ctx_unwind_object object;
+	struct ctx_code_frame code;
+
+	if (pc <= 1 || !find_object(walk, pc - 1, &object))
+		return NO_RETURN;
+	if (!reads_code(walk))
+		return MAYBE_RETURN;
+	code = code_at(walk, object.code, pc);
+	if (!code.is_known)
+		return MAYBE_RETURN;
+	return code.is_returned_to || code.is_bottom || is_signal(&object, pc) ? SURE_RETURN : NO_RETURN;
+}
+
 static bool is_return(const struct walk *walk, uint64_t pc)
 {
-	return pc > 1 && is_executable(walk, pc - 1);
+	return returns_to(walk, pc) != NO_RETURN;
 }
 
 static bool locate(struct walk *walk, uint64_t address)
@@ -98,12 +147,29 @@ static enum verdict enter_caller(struct walk *walk, uint64_t pc, uint64_t cfa, u
 }
 
 /*
+ * An interpreted method of HotSpot keeps its caller's stack pointer below its frame pointer: an
+ * adapter may have moved it to make room for arguments.
+ */
+static void note_sender(struct walk *walk, uint64_t fp)
+{
+	uint64_t sender;
+
+	walk->sender_at = 0;
+	if (!ctx_cfi_memory_read(&walk->memory, fp - 8, &sender) || sender <= fp + 16 ||
+	    sender - fp > SENDER_MAX || sender % 8 != 0)
+		return;
+	walk->sender_at = fp + 16;
+	walk->sender = sender;
+}
+
+/*
  * The frame of code with frame pointers: [fp] is the caller's frame pointer, [fp + 8] the return
  * address.
  */
 static bool try_frame_pointer(struct walk *walk, uint64_t *ret_cfa)
 {
 	uint64_t fp = walk->value[walk->fp];
+	enum returns returns;
 	uint64_t saved, pc;
 
 	if ((walk->valid & BIT(walk->fp)) == 0 || fp < walk->value[walk->sp] || fp % 8 != 0 ||
@@ -112,12 +178,17 @@ static bool try_frame_pointer(struct walk *walk, uint64_t *ret_cfa)
 		return false;
 	if (walk->machine == CTX_MACHINE_AARCH64)
 		pc &= AARCH64_ADDRESS;
-	if (saved <= fp && saved != 0)
+	returns = returns_to(walk, pc);
+	/* A caller without frame pointers may have anything in the register. */
+	if (saved <= fp && saved != 0 && returns != SURE_RETURN)
 		return false;
-	if (!is_return(walk, pc) && !(pc == 0 && saved == 0))
+	if (returns == NO_RETURN && !(pc == 0 && saved == 0))
 		return false;
 	*ret_cfa = fp + 16;
+	note_sender(walk, fp);
 	(void)enter_caller(walk, pc, fp + 16, saved);
+	if (walk->space->steps != NULL)
+		walk->space->steps->by_frame_pointer++;
 	return true;
 }
 
@@ -153,7 +224,81 @@ static bool has_just_pushed(const struct walk *walk)
 	       top == walk->value[walk->fp];
 }
 
-/* Code without call frame information. */
+enum attempt {
+	REFUSED, /* no call stands before the return address */
+	OUTSIDE, /* it would be outside the copied stack */
+	TAKEN,
+};
+
+/* The caller's registers by a rule, if a call stands before the return address. */
+static enum attempt try_rule(const struct walk *walk, const struct ctx_cfi_summary *rule, uint64_t sp,
+			     struct walk *next)
+{
+	unsigned reg = rule->kind == CTX_CFI_SP ? walk->sp : walk->fp;
+	uint64_t base = rule->kind == CTX_CFI_SP ? sp : walk->value[reg];
+	uint64_t cfa = base + (uint64_t)(int64_t)rule->cfa_offset;
+	uint64_t fp = walk->value[walk->fp], pc;
+	bool has_fp = (walk->valid & BIT(walk->fp)) != 0;
+
+	*next = *walk;
+	if ((walk->valid & BIT(reg)) == 0 || cfa <= sp || cfa % 8 != 0)
+		return REFUSED;
+	next->value[walk->sp] = cfa;
+	if (!ctx_cfi_memory_read(&walk->memory, cfa - 8, &pc))
+		return OUTSIDE;
+	if (returns_to(walk, pc) != SURE_RETURN)
+		return REFUSED;
+	if (rule->fp_offset != 0)
+		has_fp = ctx_cfi_memory_read(&walk->memory, cfa + (uint64_t)(int64_t)rule->fp_offset, &fp);
+	(void)enter_caller(next, pc, cfa, fp);
+	if (!has_fp)
+		next->valid &= ~BIT(walk->fp);
+	return TAKEN;
+}
+
+/* By the only rule that leads to a call; of two that do, none is taken. */
+static enum attempt try_rules(struct walk *walk, const struct ctx_code_frame *code, uint64_t sp,
+			      uint64_t *ret_cfa)
+{
+	enum attempt all = REFUSED;
+	struct walk next, other;
+
+	for (unsigned i = 0; i < code->n_rules; i++) {
+		enum attempt one = try_rule(walk, &code->rules[i], sp, &other);
+
+		if (one == TAKEN && all == TAKEN &&
+		    (other.value[walk->sp] != next.value[walk->sp] ||
+		     other.value[walk->fp] != next.value[walk->fp]))
+			return REFUSED;
+		if (one > all) {
+			next = other;
+			all = one;
+		}
+	}
+	if (all != REFUSED)
+		*ret_cfa = next.value[walk->sp];
+	if (all != TAKEN)
+		return all;
+	*walk = next;
+	if (walk->space->steps != NULL)
+		walk->space->steps->by_code++;
+	return TAKEN;
+}
+
+/* A new thread or process before its first instruction: the kernel returns 0 from clone. */
+static bool is_clone_child(const struct walk *walk, const struct ctx_code_frame *code)
+{
+	return walk->exact && code->is_after_syscall && (walk->valid & BIT(X86_64_RAX)) != 0 &&
+	       walk->value[X86_64_RAX] == 0;
+}
+
+/* The first code of a process: the kernel has cleared the frame pointer, and it does not return. */
+static bool is_entry(const struct walk *walk, const struct ctx_code_frame *code)
+{
+	return code->has_no_return && (walk->valid & BIT(walk->fp)) != 0 && walk->value[walk->fp] == 0;
+}
+
+/* Code without call frame information, by its frame pointer. */
 static enum verdict step_by_guess(struct walk *walk, uint64_t *ret_cfa)
 {
 	if (walk->exact && has_just_pushed(walk) && try_entry(walk, 8, ret_cfa))
@@ -314,8 +459,8 @@ static enum verdict step_by_rule(struct walk *walk, const struct ctx_cfi_rule *r
 			 : evaluate(walk, rule->cfa.value, NULL, &cfa);
 	if (result != CTX_CFI_OK)
 		return end_by_result(walk, result);
-	if (!rule->signal && (cfa < walk->value[walk->sp] ||
-			      (cfa == walk->value[walk->sp] && !needs_no_stack(walk, rule))))
+	if (!rule->signal &&
+	    (cfa < walk->value[walk->sp] || (cfa == walk->value[walk->sp] && !needs_no_stack(walk, rule))))
 		return end(walk, CTX_TRUNCATED_BAD_CFA);
 	*ret_cfa = cfa;
 	next.valid &= walk->machine == CTX_MACHINE_X86_64 ? X86_64_SAVED : AARCH64_SAVED;
@@ -340,6 +485,76 @@ static enum verdict step_by_rule(struct walk *walk, const struct ctx_cfi_rule *r
 	return walk->value[walk->pc] == 0 && !walk->exact ? end(walk, CTX_TRUNCATED_NOT) : GO_ON;
 }
 
+/* The bottom of the stack of a thread, process or coroutine. */
+static bool is_bottom(const struct walk *walk, const struct ctx_code_frame *code)
+{
+	if (walk->exact)
+		return is_clone_child(walk, code) || is_entry(walk, code);
+	return code->is_bottom;
+}
+
+/*
+ * Code without call frame information, as far as its instructions say how it is left. A pc that no
+ * call stands before, in front of code that does not return, was put on the stack as its bottom:
+ * what a coroutine returns to.
+ */
+static enum verdict step_by_code(struct walk *walk, const struct ctx_code_frame *code,
+				 struct ctx_unwind_frame *frame)
+{
+	static const struct ctx_code_frame none_yet = {.rules = {{.kind = CTX_CFI_SP, .cfa_offset = 8}},
+						       .n_rules = 1};
+	uint64_t sp = walk->value[walk->sp];
+	enum attempt attempt;
+
+	if (walk->exact && code->makes_frame && try_rules(walk, &none_yet, sp, &frame->cfa) == TAKEN)
+		return GO_ON;
+	attempt = try_rules(walk, code, sp, &frame->cfa);
+
+	if (attempt != TAKEN && !walk->exact && walk->sender_at == sp &&
+	    try_rules(walk, code, walk->sender, &frame->cfa) == TAKEN)
+		return GO_ON;
+	if (attempt == TAKEN)
+		return GO_ON;
+	if (is_bottom(walk, code))
+		return end(walk, CTX_TRUNCATED_NOT);
+	if (attempt == OUTSIDE)
+		return end(walk, CTX_TRUNCATED_COPY);
+	if (code->uses_fp)
+		return step_by_guess(walk, &frame->cfa);
+	return end(walk, CTX_TRUNCATED_NO_TABLE);
+}
+
+static enum verdict step_without_rule(struct walk *walk, struct ctx_unwind_frame *frame)
+{
+	struct ctx_code_frame code;
+
+	if (!reads_code(walk))
+		return step_by_guess(walk, &frame->cfa);
+	code = code_at(walk, walk->object.code, walk->value[walk->pc]);
+	if (!code.is_known)
+		return step_by_guess(walk, &frame->cfa);
+	if (!walk->exact && !code.is_returned_to)
+		frame->address = walk->value[walk->pc];
+	return step_by_code(walk, &code, frame);
+}
+
+/*
+ * Whether a pc is the first of a function and no call stands before it, although the function
+ * before it reaches up to there.
+ */
+static bool is_placed(const struct walk *walk, uint64_t pc)
+{
+	uint64_t begin, end;
+	struct ctx_code_frame code;
+
+	if (!reads_code(walk) ||
+	    !ctx_cfi_table_function(walk->object.table, pc - walk->object.bias, &begin, &end) ||
+	    begin != pc - walk->object.bias)
+		return false;
+	code = code_at(walk, walk->object.code, pc);
+	return code.is_known && !code.is_returned_to;
+}
+
 /*
  * The row of a pc. A return address belongs to the preceding call, unless there was no call: a
  * handler returns to the beginning of the signal trampoline. *ret_address is the address for
@@ -359,10 +574,15 @@ static uint32_t find_rule(const struct walk *walk, uint64_t *ret_address)
 	if (table->rules.summaries[rule].signal) {
 		*ret_address = pc;
 	} else if (row + 1 < table->rows.n &&
-		   table->rows.items[row + 1].pc == pc - walk->object.bias - table->rows.base &&
-		   table->rules.summaries[table->rows.items[row + 1].rule].signal) {
-		*ret_address = pc;
-		rule = table->rows.items[row + 1].rule;
+		   table->rows.items[row + 1].pc == pc - walk->object.bias - table->rows.base) {
+		uint32_t next = table->rows.items[row + 1].rule;
+
+		if (table->rules.summaries[next].signal) {
+			*ret_address = pc;
+			rule = next;
+		} else if (rule != CTX_CFI_RULE_NONE && is_placed(walk, pc)) {
+			rule = CTX_CFI_RULE_NONE;
+		}
 	}
 	return rule;
 }
@@ -373,7 +593,7 @@ static enum verdict step(struct walk *walk, struct ctx_unwind_frame *frame)
 	uint32_t rule;
 
 	if (walk->object.table == NULL)
-		return step_by_guess(walk, &frame->cfa);
+		return step_without_rule(walk, frame);
 	rules = &walk->object.table->rules;
 	rule = find_rule(walk, &frame->address);
 	switch (rules->summaries[rule].kind) {
@@ -387,7 +607,7 @@ static enum verdict step(struct walk *walk, struct ctx_unwind_frame *frame)
 	case CTX_CFI_ROOT:
 		return end(walk, CTX_TRUNCATED_NOT);
 	default:
-		return step_by_guess(walk, &frame->cfa);
+		return step_without_rule(walk, frame);
 	}
 }
 
@@ -437,6 +657,7 @@ static void begin(struct walk *walk, const struct ctx_user_state *state)
 enum ctx_truncation ctx_unwind(const struct ctx_unwind_space *space, const struct ctx_user_state *state,
 			       struct ctx_unwind_frame *frames, size_t max, size_t *ret_n)
 {
+	struct ctx_unwind_steps steps = {0};
 	struct walk walk;
 
 	walk.machine = state->regs.machine;
@@ -446,6 +667,7 @@ enum ctx_truncation ctx_unwind(const struct ctx_unwind_space *space, const struc
 	walk.fp = ctx_machine_fp(walk.machine);
 	walk.pc = ctx_machine_pc(walk.machine);
 	walk.full = false;
+	walk.sender_at = 0;
 	*ret_n = 0;
 	if (walk.machine == CTX_MACHINE_UNKNOWN || (state->regs.valid & BIT(walk.pc)) == 0)
 		return CTX_TRUNCATED_UNKNOWN;
@@ -454,9 +676,13 @@ enum ctx_truncation ctx_unwind(const struct ctx_unwind_space *space, const struc
 		*ret_n = 1;
 		return CTX_TRUNCATED_BAD_CFA;
 	}
+	if (space->steps != NULL)
+		steps = *space->steps;
 	begin(&walk, state);
 	*ret_n = run(&walk, frames, max);
 	if (walk.needs_full) {
+		if (space->steps != NULL)
+			*space->steps = steps;
 		walk.full = true;
 		begin(&walk, state);
 		*ret_n = run(&walk, frames, max);

@@ -5,11 +5,12 @@
  *
  * It ends either at the root (the call frame information says that there is no caller, as in _start
  * and where threads begin) or with the reason why it could not go on. Code without a table (JIT
- * code) is unwound by its frame pointer if the frame is plausible: a larger frame, within the
- * copied stack, and a return address in executable memory.
+ * code) is unwound by what its instructions say (unwind/code_frame.h), else by its frame pointer, if
+ * the frame is plausible: a larger frame, within the copied stack, and a return address in
+ * executable memory, behind a call where the code can be read.
  *
- * Cost: about 0.1 us a frame. No memory is allocated. It reads only the copied stack and the
- * tables. Thread-safe.
+ * Cost: about 0.1 us a frame; some us where instructions are read first. No memory is allocated. It
+ * reads only the copied stack, the tables and code. Thread-safe.
  */
 #ifndef CTX_UNWIND_UNWIND_H
 #define CTX_UNWIND_UNWIND_H
@@ -23,12 +24,31 @@ struct ctx_unwind_object {
 	uint64_t begin, end;		   /* of the executable mapping that contains it */
 	const struct ctx_cfi_table *table; /* NULL: the object has none, or there is no object (JIT code) */
 	uint64_t bias;			   /* pc - bias is the address in the table */
+	/*
+	 * Of its code: pcs of equal numbers, which are not 0, have the same instructions. 0: they may
+	 * change at any time.
+	 */
+	uint64_t code;
 };
+
+struct ctx_unwind_steps { /* frames of code without call frame information, by how they were left */
+	uint64_t by_code; /* as its instructions say */
+	uint64_t by_frame_pointer;
+};
+
+struct ctx_code_cache;
 
 struct ctx_unwind_space {
 	/* False: nothing executable is mapped there. Called once for each change of the object. */
 	bool (*find)(void *context, uint64_t pc, struct ctx_unwind_object *ret);
+	/*
+	 * Reads up to `n` bytes of code, and returns how many; 0: it cannot be read. NULL: none can.
+	 * Called for code without call frame information alone.
+	 */
+	size_t (*read_code)(void *context, uint64_t address, uint8_t *out, size_t n);
 	void *context;
+	struct ctx_code_cache *cache;	/* borrowed; NULL: none (unwind/code_cache.h) */
+	struct ctx_unwind_steps *steps; /* added to; NULL: not counted */
 };
 
 struct ctx_unwind_frame {

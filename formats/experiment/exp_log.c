@@ -246,7 +246,7 @@ static enum ctx_status read_run(struct ctx_exp_log *log, const struct ctx_exp_li
 static enum ctx_status read_unwinding(struct ctx_exp_log *log, const struct ctx_exp_line *line,
 				      struct ctx_err *err)
 {
-	uint64_t counts[CTX_TRUNCATED_N], joined = 0, all = 0;
+	uint64_t counts[CTX_TRUNCATED_N], joined = 0, all = 0, by_code = 0, by_frame_pointer = 0;
 	struct ctx_buf text = {0};
 	struct ctx_property *property;
 	enum ctx_status status;
@@ -258,6 +258,8 @@ static enum ctx_status read_unwinding(struct ctx_exp_log *log, const struct ctx_
 		all += counts[i];
 	}
 	(void)ctx_exp_line_number(line, "joined", &joined);
+	(void)ctx_exp_line_number(line, "by_code", &by_code);
+	(void)ctx_exp_line_number(line, "by_frame_pointer", &by_frame_pointer);
 	ctx_buf_printf(&text, "%llu of %llu stacks up to their root",
 		       (unsigned long long)counts[CTX_TRUNCATED_NOT], (unsigned long long)all);
 	if (joined != 0)
@@ -267,6 +269,10 @@ static enum ctx_status read_unwinding(struct ctx_exp_log *log, const struct ctx_
 			ctx_buf_printf(&text, "; %llu: %s", (unsigned long long)counts[i],
 				       ctx_truncation_text((enum ctx_truncation)i));
 	}
+	if (by_code != 0)
+		ctx_buf_printf(&text, "; %llu by instructions", (unsigned long long)by_code);
+	if (by_frame_pointer != 0)
+		ctx_buf_printf(&text, "; %llu by frame pointers", (unsigned long long)by_frame_pointer);
 	ctx_buf_put_u8(&text, 0);
 	status = ctx_buf_check(&text, err);
 	if (status == CTX_OK)

@@ -214,6 +214,9 @@ CTX_MUST_CHECK enum ctx_status ctx_exp_keep_stack(struct ctx_exp_writer *writer,
 struct ctx_exp_unwinding {
 	uint64_t ends[CTX_TRUNCATED_N]; /* [CTX_TRUNCATED_NOT]: at the root, including joined ones */
 	uint64_t joined;		/* continued by an earlier stack of the thread */
+	/* With frames of code without call frame information, left as its instructions say, or by the
+	 * frame pointer. */
+	uint64_t by_code, by_frame_pointer;
 };
 
 /* Writes the counts to the log, at the end of a recording. */

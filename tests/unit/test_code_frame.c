@@ -1,0 +1,256 @@
+/*
+ * Frames of code without call frame information. Code is at CODE_AT, in functions of 0x100 bytes
+ * filled with int3; the stack is at STACK_AT.
+ */
+#include "unwind/code_cache.h"
+#include "unwind/unwind.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define STACK_AT UINT64_C(0x7ffd00000000)
+#define CODE_AT UINT64_C(0x555500000000)
+#define FUNCTION 0x100u
+#define CODE_BYTES 0x1000u
+#define RAX 0
+#define RBP 6
+#define RSP 7
+#define RIP 16
+
+enum {
+	ROOT = 0x900,	  /* calls, and never returns: "mov rsp, rbx; call +0; hlt" */
+	NO_FRAME = 0x100, /* sub rsp, 24; call; add rsp, 24; ret */
+	FRAME = 0x200,	  /* push rbp; mov rbp, rsp; sub rsp, rax; call; leave; ret */
+	SAVES = 0x300,	  /* push rbp; push rbx; xor ebp, ebp; call; pop rbx; pop rbp; ret */
+	LOOP = 0x400,	  /* as HotSpot compiles a method that it leaves otherwise: no way to a ret */
+	ENTERS = 0x500,	  /* as HotSpot's interpreter goes on after a call */
+	CLONE = 0x600,	  /* syscall; test; jz child; ret; child: ... */
+	STALE = 0x700,	  /* nothing but nops: no call is before any address */
+	ENTRY = 0x800,	  /* the first code of a process: jumps away */
+};
+
+static uint8_t code[CODE_BYTES];
+
+static void put(unsigned at, const char *bytes, size_t n)
+{
+	memcpy(code + at, bytes, n);
+}
+
+#define PUT(at, bytes) put(at, bytes, sizeof(bytes) - 1)
+
+static void make_code(void)
+{
+	memset(code, 0xcc, sizeof(code));
+	PUT(ROOT, "\x48\x89\xdc\xe8\x00\x00\x00\x01\xf4");
+	PUT(NO_FRAME, "\x48\x83\xec\x18\xe8\x00\x00\x00\x01\x48\x83\xc4\x18\xc3");
+	PUT(FRAME, "\x55\x48\x89\xe5\x48\x29\xc4\xe8\x00\x00\x00\x01\xc9\xc3");
+	PUT(SAVES, "\x55\x53\x31\xed\xe8\x00\x00\x00\x01\x5b\x5d\xc3");
+	PUT(LOOP, "\x90\x89\x84\x24\x00\xc0\xfe\xff\x55\x48\x83\xec\x10\xe8\x00\x00\x00\x01\xeb\xf9");
+	PUT(ENTERS, "\x48\x8b\x65\xf0\xff\xe0");
+	PUT(CLONE, "\x0f\x05\x48\x85\xc0\x74\x01\xc3\x31\xed\xf4");
+	memset(code + STALE, 0x90, FUNCTION);
+	PUT(ENTRY, "\x48\x89\xe7\xe8\x00\x00\x00\x01\x41\xff\xe4");
+}
+
+static bool find(void *context, uint64_t pc, struct ctx_unwind_object *ret)
+{
+	(void)context;
+	*ret = (struct ctx_unwind_object){.begin = CODE_AT, .end = CODE_AT + CODE_BYTES, .code = 1};
+	return pc >= CODE_AT && pc < CODE_AT + CODE_BYTES;
+}
+
+static size_t read_code(void *context, uint64_t address, uint8_t *out, size_t n)
+{
+	uint64_t at = address - CODE_AT;
+
+	(void)context;
+	if (at >= CODE_BYTES)
+		return 0;
+	n = n < CODE_BYTES - at ? n : CODE_BYTES - at;
+	memcpy(out, code + at, n);
+	return n;
+}
+
+struct scene {
+	uint64_t words[16];
+	size_t n_words; /* 0: all */
+	uint64_t rax, rbp, rsp;
+	struct ctx_unwind_frame frames[8];
+	struct ctx_unwind_steps steps;
+	size_t n;
+};
+
+static enum ctx_truncation play(struct scene *scene, uint64_t pc)
+{
+	struct ctx_code_cache *cache = NULL;
+	struct ctx_unwind_space space = {.find = find, .read_code = read_code, .steps = &scene->steps};
+	struct ctx_user_state state = {.stack = (const uint8_t *)scene->words,
+				       .stack_bytes = (scene->n_words != 0 ? scene->n_words : 16) * 8};
+	enum ctx_truncation reason = CTX_TRUNCATED_NOT;
+
+	make_code();
+	assert_int_equal(ctx_code_cache_create(&cache, NULL), CTX_OK);
+	space.cache = cache;
+	state.regs.machine = CTX_MACHINE_X86_64;
+	state.regs.valid = (UINT64_C(1) << 17) - 1;
+	state.regs.value[RAX] = scene->rax;
+	state.regs.value[RBP] = scene->rbp;
+	state.regs.value[RSP] = STACK_AT;
+	state.regs.value[RIP] = pc;
+	/* The second time the cache knows. */
+	for (unsigned i = 0; i < 2; i++) {
+		scene->steps = (struct ctx_unwind_steps){0};
+		reason = ctx_unwind(&space, &state, scene->frames, 8, &scene->n);
+	}
+	ctx_code_cache_destroy(cache);
+	return reason;
+}
+
+/* Three callers by their instructions: without a frame pointer, with one, and one that saves it. */
+static void test_code_frame__functions_are_left_as_their_instructions_say(void **context)
+{
+	struct scene scene = {.words = {1, 2, 3, CODE_AT + FRAME + 12, /* of NO_FRAME */
+					4, 5, STACK_AT + 88,
+					CODE_AT + SAVES + 9, /* rbp points at the third */
+					6, 0, CODE_AT + ROOT},
+			      .rbp = STACK_AT + 48};
+
+	(void)context;
+	assert_int_equal(play(&scene, CODE_AT + NO_FRAME + 4), CTX_TRUNCATED_NOT);
+	assert_int_equal(scene.n, 4);
+	assert_int_equal(scene.frames[0].cfa, STACK_AT + 32);
+	assert_int_equal(scene.frames[1].address, CODE_AT + FRAME + 11);
+	assert_int_equal(scene.frames[1].cfa, STACK_AT + 64);
+	assert_int_equal(scene.frames[2].address, CODE_AT + SAVES + 8);
+	assert_int_equal(scene.frames[2].cfa, STACK_AT + 88);
+}
+
+static void test_code_frame__a_place_that_nothing_called_is_the_bottom(void **context)
+{
+	struct scene scene = {.words = {1, 2, 3, CODE_AT + ROOT}};
+
+	(void)context;
+	assert_int_equal(play(&scene, CODE_AT + NO_FRAME + 4), CTX_TRUNCATED_NOT);
+	assert_int_equal(scene.n, 2);
+	assert_int_equal(scene.frames[1].address, CODE_AT + ROOT);
+	/* Nor behind a call, but it returns. */
+	scene.words[3] = CODE_AT + SAVES;
+	assert_int_equal(play(&scene, CODE_AT + NO_FRAME + 4), CTX_TRUNCATED_NO_TABLE);
+	assert_int_equal(scene.n, 1);
+}
+
+/* Neither its instructions nor its frame pointer lead to a call. */
+static void test_code_frame__no_caller_is_guessed(void **context)
+{
+	struct scene scene = {.words = {1, STACK_AT + 48, CODE_AT + STALE + 16, CODE_AT + STALE + 32}};
+
+	(void)context;
+	scene.rbp = STACK_AT + 8;
+	assert_int_equal(play(&scene, CODE_AT + NO_FRAME + 4), CTX_TRUNCATED_NO_TABLE);
+	assert_int_equal(scene.n, 1);
+	/* A frame of the frame pointer there is, but the instructions say that it is not this one's. */
+	scene.words[2] = CODE_AT + SAVES + 9;
+	assert_int_equal(play(&scene, CODE_AT + NO_FRAME + 4), CTX_TRUNCATED_NO_TABLE);
+	assert_int_equal(scene.n, 1);
+	/* Beyond the copy nothing is known. */
+	scene.n_words = 3;
+	assert_int_equal(play(&scene, CODE_AT + NO_FRAME + 4), CTX_TRUNCATED_COPY);
+}
+
+static void test_code_frame__a_method_without_an_end_is_left_as_it_began(void **context)
+{
+	struct scene scene = {.words = {1, 2, 3, CODE_AT + NO_FRAME + 9, 4, 5, 6, CODE_AT + ROOT}};
+
+	(void)context;
+	scene.rbp = STACK_AT + 16;
+	assert_int_equal(play(&scene, CODE_AT + LOOP + 18), CTX_TRUNCATED_NOT);
+	assert_int_equal(scene.n, 3);
+	assert_int_equal(scene.frames[1].address, CODE_AT + NO_FRAME + 8);
+	assert_int_equal(scene.steps.by_code, 2);
+	assert_int_equal(scene.steps.by_frame_pointer, 0);
+	/* In front of its frame. */
+	scene.words[0] = CODE_AT + NO_FRAME + 9;
+	scene.words[4] = CODE_AT + ROOT;
+	assert_int_equal(play(&scene, CODE_AT + LOOP), CTX_TRUNCATED_NOT);
+	assert_int_equal(scene.frames[0].cfa, STACK_AT + 8);
+	assert_int_equal(scene.frames[1].address, CODE_AT + NO_FRAME + 8);
+}
+
+/* An interpreted method keeps the stack pointer of its caller below its frame pointer. */
+static void test_code_frame__an_interpreter_is_left_by_its_frame_pointer(void **context)
+{
+	struct scene scene = {.words = {CODE_AT + ENTERS, 1, STACK_AT + 56, 0x1234, CODE_AT + NO_FRAME + 9, 7,
+					8, 9, 10, 11, CODE_AT + ROOT}};
+
+	(void)context;
+	scene.rbp = STACK_AT + 24;
+	assert_int_equal(play(&scene, CODE_AT + CLONE + 7), CTX_TRUNCATED_NOT);
+	assert_int_equal(scene.n, 4);
+	assert_int_equal(scene.frames[1].address, CODE_AT + ENTERS - 1);
+	assert_int_equal(scene.frames[2].address, CODE_AT + NO_FRAME + 8);
+	assert_int_equal(scene.frames[2].cfa, STACK_AT + 88);
+	assert_int_equal(scene.frames[3].address, CODE_AT + ROOT);
+	assert_int_equal(scene.steps.by_code, 2);
+	assert_int_equal(scene.steps.by_frame_pointer, 1);
+}
+
+static void test_code_frame__new_threads_and_processes_have_no_caller(void **context)
+{
+	struct scene scene = {.words = {1, 2, 3}};
+
+	(void)context;
+	scene.rbp = 0x1234;
+	assert_int_equal(play(&scene, CODE_AT + CLONE + 2), CTX_TRUNCATED_NOT);
+	assert_int_equal(scene.n, 1);
+	scene.rax = 77; /* the parent, which has a caller */
+	assert_int_equal(play(&scene, CODE_AT + CLONE + 2), CTX_TRUNCATED_NO_TABLE);
+	scene.words[0] = CODE_AT + NO_FRAME + 9;
+	scene.words[4] = CODE_AT + ROOT;
+	assert_int_equal(play(&scene, CODE_AT + CLONE + 2), CTX_TRUNCATED_NOT);
+	assert_int_equal(scene.n, 3);
+	scene.words[0] = 1;
+	assert_int_equal(play(&scene, CODE_AT + ENTRY), CTX_TRUNCATED_NO_TABLE);
+	scene.rbp = 0;
+	assert_int_equal(play(&scene, CODE_AT + ENTRY), CTX_TRUNCATED_NOT);
+}
+
+/* Instructions of any bytes: the search ends. */
+static void test_code_frame__any_code_is_followed_in_bounds(void **context)
+{
+	struct ctx_code_reader reader = {.read = read_code};
+	uint32_t seed = 1;
+
+	(void)context;
+	for (unsigned round = 0; round < 200; round++) {
+		for (size_t i = 0; i < CODE_BYTES; i++) {
+			seed = seed * 1664525 + 1013904223;
+			code[i] = (uint8_t)(seed >> 24);
+		}
+		for (uint64_t pc = CODE_AT - 20; pc < CODE_AT + CODE_BYTES + 20; pc += 97) {
+			struct ctx_code_frame frame = ctx_code_frame_find(&reader, pc);
+
+			assert_in_range(frame.n_rules, 0, CTX_CODE_FRAMES_MAX);
+			for (unsigned i = 0; i < frame.n_rules; i++)
+				assert_in_range(frame.rules[i].cfa_offset, 8, INT32_MAX);
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_code_frame__functions_are_left_as_their_instructions_say),
+		cmocka_unit_test(test_code_frame__a_place_that_nothing_called_is_the_bottom),
+		cmocka_unit_test(test_code_frame__no_caller_is_guessed),
+		cmocka_unit_test(test_code_frame__a_method_without_an_end_is_left_as_it_began),
+		cmocka_unit_test(test_code_frame__an_interpreter_is_left_by_its_frame_pointer),
+		cmocka_unit_test(test_code_frame__new_threads_and_processes_have_no_caller),
+		cmocka_unit_test(test_code_frame__any_code_is_followed_in_bounds),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

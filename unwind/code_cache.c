@@ -1,0 +1,66 @@
+#include "unwind/code_cache.h"
+
+#include "base/mem.h"
+
+#include <pthread.h>
+
+#define PLACES 8192u /* a power of 2; 320 KiB */
+
+struct entry { /* code 0: empty */
+	uint64_t code, pc;
+	struct ctx_code_frame frame;
+};
+
+struct ctx_code_cache {
+	pthread_mutex_t lock;
+	struct entry entries[PLACES];
+};
+
+enum ctx_status ctx_code_cache_create(struct ctx_code_cache **ret, struct ctx_err *err)
+{
+	struct ctx_code_cache *cache = ctx_calloc(1, sizeof(*cache));
+
+	if (cache == NULL)
+		return ctx_err_nomem(err);
+	pthread_mutex_init(&cache->lock, NULL);
+	*ret = cache;
+	return CTX_OK;
+}
+
+void ctx_code_cache_destroy(struct ctx_code_cache *cache)
+{
+	if (cache == NULL)
+		return;
+	pthread_mutex_destroy(&cache->lock);
+	free(cache);
+}
+
+static struct entry *place_of(struct ctx_code_cache *cache, uint64_t code, uint64_t pc)
+{
+	uint64_t hash = (pc ^ code << 40) * UINT64_C(0x9e3779b97f4a7c15);
+
+	return &cache->entries[hash >> 51 & (PLACES - 1)];
+}
+
+struct ctx_code_frame ctx_code_cache_find(struct ctx_code_cache *cache, const struct ctx_code_reader *reader,
+					  uint64_t code, uint64_t pc)
+{
+	struct ctx_code_frame frame;
+	struct entry *entry;
+	bool is_known;
+
+	if (cache == NULL || code == 0)
+		return ctx_code_frame_find(reader, pc);
+	entry = place_of(cache, code, pc);
+	pthread_mutex_lock(&cache->lock);
+	is_known = entry->code == code && entry->pc == pc;
+	frame = entry->frame;
+	pthread_mutex_unlock(&cache->lock);
+	if (is_known)
+		return frame;
+	frame = ctx_code_frame_find(reader, pc);
+	pthread_mutex_lock(&cache->lock);
+	*entry = (struct entry){.code = code, .pc = pc, .frame = frame};
+	pthread_mutex_unlock(&cache->lock);
+	return frame;
+}

@@ -1,0 +1,24 @@
+/*
+ * Code cache: what the instructions at a pc say about its frame (unwind/code_frame.h), so that they
+ * are read once. It forgets: two pcs that share a place displace each other. Thread-safe.
+ */
+#ifndef CTX_UNWIND_CODE_CACHE_H
+#define CTX_UNWIND_CODE_CACHE_H
+
+#include "base/err.h"
+#include "unwind/code_frame.h"
+
+struct ctx_code_cache;
+
+/* Fails with CTX_E_NOMEM. */
+CTX_MUST_CHECK enum ctx_status ctx_code_cache_create(struct ctx_code_cache **ret, struct ctx_err *err);
+void ctx_code_cache_destroy(struct ctx_code_cache *cache);
+
+/*
+ * ctx_code_frame_find, or what it returned before for the same `code` and pc. `code` identifies the
+ * bytes around the pc (struct ctx_unwind_object); 0 is not kept, nor anything without a cache.
+ */
+struct ctx_code_frame ctx_code_cache_find(struct ctx_code_cache *cache, const struct ctx_code_reader *reader,
+					  uint64_t code, uint64_t pc);
+
+#endif

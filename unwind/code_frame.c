@@ -1,0 +1,430 @@
+/*
+ *	pc, state --step--> next pc, state --...--> ret: a rule
+ *	   `--branch--> the other way is kept for later (struct way)
+ *
+ * The state is where the stack pointer is, relative to its value at the pc or to the frame
+ * pointer's there, and what has become of the frame pointer.
+ */
+#include "unwind/code_frame.h"
+
+#include "unwind/x86_insn.h"
+
+#include <string.h>
+
+#define WAYS_MAX 48u
+#define TARGETS_MAX 96u
+#define WINDOW 512u
+#define BEFORE 10u     /* bytes in front of a return address that can be a call */
+#define TOUCH_BYTES 7u /* "mov [rsp - N], eax" */
+#define PAGE_BYTES 4096u
+#define OVERLAP 32u /* with the next page, of which less may be in front of the pc */
+#define FUNCTION_BYTES_MAX 65536u
+#define NEAR_STEPS 6u
+#define ENOUGH_STEPS 300u /* after the first rule */
+
+enum base {
+	AT_SP, /* the stack pointer's value at the pc */
+	AT_FP, /* the frame pointer's */
+	LOST,
+};
+
+struct place {
+	enum base base;
+	int64_t offset;
+};
+
+enum fp {
+	FP_SAME,   /* as at the pc */
+	FP_LOADED, /* from fp_place */
+	FP_IS,	   /* fp_place itself */
+};
+
+struct state {
+	struct place sp, fp_place;
+	enum fp fp;
+	struct place saved; /* where FP_SAME was pushed on this way; LOST: it was not */
+};
+
+struct way {
+	uint64_t pc;
+	struct state state;
+};
+
+struct search {
+	const struct ctx_code_reader *reader;
+	struct ctx_code_frame *out;
+	struct way ways[WAYS_MAX];
+	size_t n_ways;
+	uint64_t targets[TARGETS_MAX]; /* where jumps have led already */
+	size_t n_targets;
+	size_t steps, steps_max;
+	bool returns;	  /* a way returns, or was not followed to its end */
+	bool jumps_away;  /* a way ends in an indirect jump */
+	bool uses_fp;	  /* a way takes the stack pointer from the frame pointer of the pc */
+	bool is_near_end; /* the first rule was found at once */
+	bool makes_frame; /* a way makes a frame before it has changed anything */
+	uint64_t window_at;
+	size_t window_n;
+	uint8_t window[WINDOW];
+};
+
+/* The instruction at a pc. */
+static bool decode(struct search *search, uint64_t pc, struct ctx_x86_insn *ret)
+{
+	uint64_t at = pc - search->window_at;
+
+	if (at >= search->window_n || search->window_n - at < CTX_X86_LENGTH_MAX) {
+		search->window_at = pc;
+		search->window_n = search->reader->read(search->reader->context, pc, search->window, WINDOW);
+		at = 0;
+	}
+	return ctx_x86_decode(search->window + at, search->window_n - at, ret);
+}
+
+/* Notes a way to be followed later; true if jumps have not led there yet. */
+static bool is_new(struct search *search, uint64_t target)
+{
+	for (size_t i = 0; i < search->n_targets; i++) {
+		if (search->targets[i] == target)
+			return false;
+	}
+	if (search->n_targets == TARGETS_MAX) {
+		search->returns = true;
+		return false;
+	}
+	search->targets[search->n_targets++] = target;
+	return true;
+}
+
+static void keep_way(struct search *search, uint64_t target, const struct state *state)
+{
+	if (!is_new(search, target))
+		return;
+	if (search->n_ways == WAYS_MAX) {
+		search->returns = true;
+		return;
+	}
+	search->ways[search->n_ways++] = (struct way){target, *state};
+}
+
+static bool is_same_place(struct place a, struct place b)
+{
+	return a.base == b.base && a.base != LOST && a.offset == b.offset;
+}
+
+static struct place add(struct place place, int64_t offset)
+{
+	place.offset += offset;
+	return place;
+}
+
+/* The frame pointer as a place. */
+static struct place fp_of(const struct state *state)
+{
+	if (state->fp == FP_SAME)
+		return (struct place){AT_FP, 0};
+	return state->fp == FP_IS ? state->fp_place : (struct place){LOST, 0};
+}
+
+static void load_fp(struct state *state, struct place from)
+{
+	if (is_same_place(from, state->saved)) {
+		state->fp = FP_SAME;
+	} else if (from.base == LOST || (from.base == AT_SP && from.offset < 0)) {
+		state->fp = FP_IS;
+		state->fp_place = (struct place){LOST, 0};
+	} else {
+		state->fp = FP_LOADED;
+		state->fp_place = from;
+	}
+}
+
+static void store_fp(struct state *state, struct place to)
+{
+	if (state->fp == FP_SAME)
+		state->saved = to;
+	else if (is_same_place(to, state->saved))
+		state->saved = (struct place){LOST, 0};
+}
+
+/* What an instruction does to the stack pointer and the frame pointer. */
+static void apply(struct state *state, const struct ctx_x86_insn *insn)
+{
+	switch (insn->kind) {
+	case CTX_X86_PUSH_FP:
+	case CTX_X86_PUSH:
+		state->sp = add(state->sp, -8);
+		if (insn->kind == CTX_X86_PUSH_FP)
+			store_fp(state, state->sp);
+		else if (is_same_place(state->sp, state->saved))
+			state->saved = (struct place){LOST, 0};
+		break;
+	case CTX_X86_LEAVE:
+		state->sp = fp_of(state);
+		load_fp(state, state->sp);
+		state->sp = add(state->sp, 8);
+		break;
+	case CTX_X86_POP_FP:
+		load_fp(state, state->sp);
+		state->sp = add(state->sp, 8);
+		break;
+	case CTX_X86_POP:
+		state->sp = add(state->sp, 8);
+		break;
+	case CTX_X86_ADD_SP:
+		state->sp = add(state->sp, insn->value);
+		break;
+	case CTX_X86_SP_FROM_FP:
+		state->sp = add(fp_of(state), insn->value);
+		break;
+	case CTX_X86_FP_FROM_SP:
+		state->fp_place = add(state->sp, insn->value);
+		state->fp = FP_IS;
+		break;
+	case CTX_X86_STORE_FP:
+		store_fp(state, add(state->sp, insn->value));
+		break;
+	case CTX_X86_LOAD_FP:
+		load_fp(state, add(state->sp, insn->value));
+		break;
+	case CTX_X86_LOSE_SP:
+		state->sp = (struct place){LOST, 0};
+		break;
+	default:
+		break;
+	}
+}
+
+static void add_rule(struct ctx_code_frame *out, const struct ctx_cfi_summary *rule)
+{
+	for (unsigned i = 0; i < out->n_rules; i++) {
+		if (memcmp(&out->rules[i], rule, sizeof(*rule)) == 0)
+			return;
+	}
+	if (out->n_rules < CTX_CODE_FRAMES_MAX)
+		out->rules[out->n_rules++] = *rule;
+}
+
+/* A `ret` in this state: the rule for the pc where the search began. */
+static void take_return(struct search *search, const struct state *state)
+{
+	struct ctx_cfi_summary rule = {.kind = state->sp.base == AT_SP ? CTX_CFI_SP : CTX_CFI_FP};
+	struct ctx_code_frame *out = search->out;
+	int64_t cfa = state->sp.offset + 8;
+	int64_t saved = state->fp_place.offset - cfa;
+
+	search->returns = true;
+	if (state->sp.base == LOST || cfa < 8 || cfa > INT32_MAX)
+		return;
+	if (state->fp == FP_IS || (state->fp == FP_LOADED && state->fp_place.base != state->sp.base))
+		return;
+	if (state->fp == FP_LOADED) {
+		if (saved >= 0 || saved < INT16_MIN)
+			return;
+		rule.fp_offset = (int16_t)saved;
+	}
+	rule.cfa_offset = (int32_t)cfa;
+	if (out->n_rules == 0)
+		search->is_near_end = search->steps <= NEAR_STEPS;
+	add_rule(out, &rule);
+	if (search->steps_max > search->steps + ENOUGH_STEPS)
+		search->steps_max = search->steps + ENOUGH_STEPS;
+}
+
+/* Whether the frame pointer is set, or room is made, behind a push of it. */
+static bool begins_frame(struct search *search, uint64_t pc)
+{
+	struct ctx_x86_insn insn;
+
+	return decode(search, pc, &insn) && ((insn.kind == CTX_X86_FP_FROM_SP && insn.value == 0) ||
+					     (insn.kind == CTX_X86_ADD_SP && insn.value < 0));
+}
+
+/* Follows one instruction; false: this way ends. */
+static bool follow(struct search *search, struct way *way, const struct ctx_x86_insn *insn)
+{
+	uint64_t next = way->pc + insn->length;
+	uint64_t target = next + (uint64_t)(int64_t)insn->value;
+
+	way->pc = next;
+	switch (insn->kind) {
+	case CTX_X86_RETURN:
+		take_return(search, &way->state);
+		return false;
+	case CTX_X86_STOP:
+		return false;
+	case CTX_X86_JUMP_INDIRECT:
+		search->jumps_away = true;
+		return false;
+	case CTX_X86_JUMP:
+		way->pc = target;
+		return is_new(search, target);
+	case CTX_X86_BRANCH:
+		keep_way(search, target, &way->state);
+		return true;
+	case CTX_X86_CALL: /* "call 1f; 1: pop" reads the pc */
+		if (target == next)
+			way->state.sp = add(way->state.sp, -8);
+		return true;
+	case CTX_X86_PUSH_FP:
+		if (way->state.sp.base == AT_SP && way->state.sp.offset == 0)
+			search->makes_frame = search->makes_frame || begins_frame(search, way->pc);
+		apply(&way->state, insn);
+		return true;
+	case CTX_X86_LEAVE:
+	case CTX_X86_SP_FROM_FP:
+		search->uses_fp = search->uses_fp || way->state.fp == FP_SAME;
+		apply(&way->state, insn);
+		return true;
+	default:
+		apply(&way->state, insn);
+		return true;
+	}
+}
+
+static void run(struct search *search, struct way way)
+{
+	for (;;) {
+		struct ctx_x86_insn insn;
+
+		if (search->steps++ >= search->steps_max || !decode(search, way.pc, &insn)) {
+			search->returns = true;
+			return;
+		}
+		if (!follow(search, &way, &insn))
+			return;
+	}
+}
+
+/*
+ * Where an interpreted caller goes on in HotSpot: its address was pushed, not left by a call. The
+ * code takes the stack pointer from the frame, either "mov rsp, [rbp - 16]" or, since it is
+ * relative, "mov rcx, [rbp - 16]; lea rsp, [rbp + 8 * rcx]".
+ */
+static bool is_interpreter(const uint8_t *code, size_t n)
+{
+	static const uint8_t absolute[] = {0x48, 0x8b, 0x65, 0xf0};
+	static const uint8_t relative[] = {0x48, 0x8b, 0x4d, 0xf0, 0x48, 0x8d, 0x64, 0xcd, 0x00};
+
+	return (n >= sizeof(absolute) && memcmp(code, absolute, sizeof(absolute)) == 0) ||
+	       (n >= sizeof(relative) && memcmp(code, relative, sizeof(relative)) == 0);
+}
+
+/*
+ * How a compiled method of HotSpot begins: it touches the stack as far down as it may need it, "mov
+ * [rsp - N], eax", and makes its frame, "push rbp; (mov rbp, rsp;) sub rsp, N". A method that is no
+ * longer to be entered has a jump where the touch was. `code` is at the push. Returns the bytes of
+ * the frame below the saved frame pointer; 0: it is something else.
+ */
+static int32_t frame_of_hotspot(const uint8_t *code, size_t n)
+{
+	static const uint8_t touch[] = {0x89, 0x84, 0x24}, end_of_touch[] = {0xfe, 0xff};
+	const uint8_t *before = code - TOUCH_BYTES;
+	struct ctx_x86_insn insn;
+	size_t at = 1;
+
+	if (memcmp(code - sizeof(end_of_touch), end_of_touch, sizeof(end_of_touch)) != 0 ||
+	    (memcmp(before, touch, sizeof(touch)) != 0 && before[0] != 0xe9))
+		return 0;
+	if (ctx_x86_decode(code + at, n - at, &insn) && insn.kind == CTX_X86_FP_FROM_SP)
+		at += insn.length;
+	if (!ctx_x86_decode(code + at, n - at, &insn) || insn.kind != CTX_X86_ADD_SP || insn.value >= 0)
+		return 0;
+	return -insn.value;
+}
+
+/*
+ * The same of a method that calls nothing: "sub rsp, N; mov [rsp + N - 8], rbp". `code` is at the
+ * first of them.
+ */
+static int32_t frame_of_hotspot_leaf(const uint8_t *code, size_t n)
+{
+	struct ctx_x86_insn sub, store;
+
+	if (code[0] != 0x48 || !ctx_x86_decode(code, n, &sub) || sub.kind != CTX_X86_ADD_SP ||
+	    sub.value >= 0 || !ctx_x86_decode(code + sub.length, n - sub.length, &store) ||
+	    store.kind != CTX_X86_STORE_FP || store.value != -sub.value - 8)
+		return 0;
+	return store.value;
+}
+
+/* "push rbp; mov rbp, rsp", in both encodings of the latter. */
+static bool sets_frame_pointer(const uint8_t *code, size_t n)
+{
+	return n >= 4 && code[1] == 0x48 &&
+	       ((code[2] == 0x89 && code[3] == 0xe5) || (code[2] == 0x8b && code[3] == 0xec));
+}
+
+/*
+ * The nearest beginning of a function in front of the pc, of the kinds that can be recognised: it
+ * says how the frame was made where the way to its end is too long, or does not exist. A beginning of
+ * HotSpot is better than a far end: its methods jump into code of others. False: there is none.
+ */
+static bool find_beginning(const struct ctx_code_reader *reader, uint64_t pc, bool is_near_end,
+			   struct ctx_code_frame *out)
+{
+	uint8_t code[PAGE_BYTES + OVERLAP];
+	uint64_t end = pc; /* page by page: the one before may not exist */
+
+	while (pc - end < FUNCTION_BYTES_MAX && end != 0) {
+		uint64_t begin = (end - 1) / PAGE_BYTES * PAGE_BYTES;
+		size_t page = end == pc ? (size_t)(end - begin) : PAGE_BYTES;
+		size_t want = end == pc ? page : sizeof(code);
+		size_t n = reader->read(reader->context, begin, code, want);
+		size_t i = n < PAGE_BYTES + TOUCH_BYTES ? n : PAGE_BYTES + TOUCH_BYTES;
+
+		if (n < page)
+			return false;
+		end = begin;
+		while (i-- > TOUCH_BYTES) {
+			int32_t frame = code[i] == 0x55 ? frame_of_hotspot(code + i, n - i)
+							: frame_of_hotspot_leaf(code + i, n - i);
+
+			if (frame != 0 && !is_near_end)
+				out->n_rules = 0;
+			if (frame != 0)
+				add_rule(out, &(struct ctx_cfi_summary){.kind = CTX_CFI_SP,
+									.cfa_offset = frame + 16,
+									.fp_offset = -16});
+			out->uses_fp = frame == 0 && code[i] == 0x55 && sets_frame_pointer(code + i, n - i);
+			if (frame != 0 || out->uses_fp)
+				return true;
+		}
+	}
+	return false;
+}
+
+struct ctx_code_frame ctx_code_frame_find(const struct ctx_code_reader *reader, uint64_t pc)
+{
+	struct search search = {.reader = reader, .steps_max = CTX_CODE_FRAME_STEPS};
+	const struct state state = {.sp = {AT_SP, 0}, .fp_place = {LOST, 0}, .saved = {LOST, 0}};
+	struct ctx_code_frame out = {0};
+	size_t before = pc > BEFORE ? BEFORE : 0;
+	bool is_at_interpreter;
+
+	search.out = &out;
+	search.window_at = pc - before;
+	search.window_n = reader->read(reader->context, search.window_at, search.window, WINDOW);
+	if (search.window_n <= before) {
+		/* The page in front of the pc may be missing. */
+		search.window_at = pc;
+		search.window_n = reader->read(reader->context, pc, search.window, WINDOW);
+		before = 0;
+	}
+	if (search.window_n == 0)
+		return out;
+	out.is_known = true;
+	is_at_interpreter = is_interpreter(search.window + before, search.window_n - before);
+	out.is_returned_to = is_at_interpreter || ctx_x86_ends_with_call(search.window, before);
+	out.is_after_syscall =
+		before >= 2 && search.window[before - 2] == 0x0f && search.window[before - 1] == 0x05;
+	run(&search, (struct way){pc, state});
+	while (search.n_ways != 0 && search.steps < search.steps_max)
+		run(&search, search.ways[--search.n_ways]);
+	out.has_no_return = !search.returns && search.n_ways == 0;
+	out.makes_frame = search.makes_frame;
+	if (is_at_interpreter || !find_beginning(reader, pc, search.is_near_end, &out))
+		out.uses_fp = search.uses_fp || out.n_rules == 0;
+	out.is_bottom = out.has_no_return && !search.jumps_away && !out.is_returned_to && search.steps > 1;
+	return out;
+}
