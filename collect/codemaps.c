@@ -201,7 +201,7 @@ static size_t read_file(struct ctx_codemaps *maps, uint32_t number, uint64_t off
 	return got > 0 ? (size_t)got : 0;
 }
 
-static size_t read_memory(int64_t pid, uint64_t address, uint8_t *out, size_t n)
+static size_t read_memory(int64_t pid, uint64_t address, void *out, size_t n)
 {
 	struct iovec to = {.iov_base = out, .iov_len = n};
 	struct iovec from = {.iov_base = (void *)(uintptr_t)address, .iov_len = n};

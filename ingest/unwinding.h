@@ -3,6 +3,8 @@
  * --call-graph dwarf).
  *
  *	pc --address space--> object --its image--> table of call frame information (read once for each object)
+ *
+ * Code without such information is read from the file of an object that has a table.
  */
 #ifndef CTX_INGEST_UNWINDING_H
 #define CTX_INGEST_UNWINDING_H

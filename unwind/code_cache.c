@@ -42,7 +42,7 @@ static struct entry *place_of(struct ctx_code_cache *cache, uint64_t code, uint6
 	return &cache->entries[hash >> 51 & (PLACES - 1)];
 }
 
-struct ctx_code_frame ctx_code_cache_find(struct ctx_code_cache *cache, const struct ctx_code_reader *reader,
+struct ctx_code_frame ctx_code_cache_find(struct ctx_code_cache *cache, const struct ctx_insn_reader *reader,
 					  uint64_t code, uint64_t pc)
 {
 	struct ctx_code_frame frame;

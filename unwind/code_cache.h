@@ -18,7 +18,7 @@ void ctx_code_cache_destroy(struct ctx_code_cache *cache);
  * ctx_code_frame_find, or what it returned before for the same `code` and pc. `code` identifies the
  * bytes around the pc (struct ctx_unwind_object); 0 is not kept, nor anything without a cache.
  */
-struct ctx_code_frame ctx_code_cache_find(struct ctx_code_cache *cache, const struct ctx_code_reader *reader,
+struct ctx_code_frame ctx_code_cache_find(struct ctx_code_cache *cache, const struct ctx_insn_reader *reader,
 					  uint64_t code, uint64_t pc);
 
 #endif

@@ -19,6 +19,7 @@
 #define PAGE_BYTES 4096u
 #define OVERLAP 32u /* with the next page, of which less may be in front of the pc */
 #define FUNCTION_BYTES_MAX 65536u
+#define FRAME_BYTES_MAX (1 << 24)
 #define NEAR_STEPS 6u
 #define ENOUGH_STEPS 300u /* after the first rule */
 
@@ -51,7 +52,7 @@ struct way {
 };
 
 struct search {
-	const struct ctx_code_reader *reader;
+	const struct ctx_insn_reader *reader;
 	struct ctx_code_frame *out;
 	struct way ways[WAYS_MAX];
 	size_t n_ways;
@@ -328,7 +329,8 @@ static int32_t frame_of_hotspot(const uint8_t *code, size_t n)
 		return 0;
 	if (ctx_x86_decode(code + at, n - at, &insn) && insn.kind == CTX_X86_FP_FROM_SP)
 		at += insn.length;
-	if (!ctx_x86_decode(code + at, n - at, &insn) || insn.kind != CTX_X86_ADD_SP || insn.value >= 0)
+	if (!ctx_x86_decode(code + at, n - at, &insn) || insn.kind != CTX_X86_ADD_SP || insn.value >= 0 ||
+	    insn.value < -FRAME_BYTES_MAX)
 		return 0;
 	return -insn.value;
 }
@@ -342,8 +344,9 @@ static int32_t frame_of_hotspot_leaf(const uint8_t *code, size_t n)
 	struct ctx_x86_insn sub, store;
 
 	if (code[0] != 0x48 || !ctx_x86_decode(code, n, &sub) || sub.kind != CTX_X86_ADD_SP ||
-	    sub.value >= 0 || !ctx_x86_decode(code + sub.length, n - sub.length, &store) ||
-	    store.kind != CTX_X86_STORE_FP || store.value != -sub.value - 8)
+	    sub.value >= 0 || sub.value < -FRAME_BYTES_MAX ||
+	    !ctx_x86_decode(code + sub.length, n - sub.length, &store) || store.kind != CTX_X86_STORE_FP ||
+	    store.value != -sub.value - 8)
 		return 0;
 	return store.value;
 }
@@ -360,7 +363,7 @@ static bool sets_frame_pointer(const uint8_t *code, size_t n)
  * says how the frame was made where the way to its end is too long, or does not exist. A beginning of
  * HotSpot is better than a far end: its methods jump into code of others. False: there is none.
  */
-static bool find_beginning(const struct ctx_code_reader *reader, uint64_t pc, bool is_near_end,
+static bool find_beginning(const struct ctx_insn_reader *reader, uint64_t pc, bool is_near_end,
 			   struct ctx_code_frame *out)
 {
 	uint8_t code[PAGE_BYTES + OVERLAP];
@@ -394,7 +397,7 @@ static bool find_beginning(const struct ctx_code_reader *reader, uint64_t pc, bo
 	return false;
 }
 
-struct ctx_code_frame ctx_code_frame_find(const struct ctx_code_reader *reader, uint64_t pc)
+struct ctx_code_frame ctx_code_frame_find(const struct ctx_insn_reader *reader, uint64_t pc)
 {
 	struct search search = {.reader = reader, .steps_max = CTX_CODE_FRAME_STEPS};
 	const struct state state = {.sp = {AT_SP, 0}, .fp_place = {LOST, 0}, .saved = {LOST, 0}};

@@ -43,13 +43,13 @@ struct ctx_code_frame {
 	bool is_bottom;
 };
 
-struct ctx_code_reader {
+struct ctx_insn_reader {
 	/* Reads up to `n` bytes of code, and returns how many; 0: it cannot be read. */
 	size_t (*read)(void *context, uint64_t address, uint8_t *out, size_t n);
 	void *context;
 };
 
 /* What the code at `pc` says. Nothing is known where it cannot be read. */
-struct ctx_code_frame ctx_code_frame_find(const struct ctx_code_reader *reader, uint64_t pc);
+struct ctx_code_frame ctx_code_frame_find(const struct ctx_insn_reader *reader, uint64_t pc);
 
 #endif

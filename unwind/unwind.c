@@ -80,7 +80,7 @@ static bool reads_code(const struct walk *walk)
 static struct ctx_code_frame code_at(const struct walk *walk, uint64_t code, uint64_t pc)
 {
 	const struct ctx_unwind_space *space = walk->space;
-	const struct ctx_code_reader reader = {.read = space->read_code, .context = space->context};
+	const struct ctx_insn_reader reader = {.read = space->read_code, .context = space->context};
 
 	return ctx_code_cache_find(space->cache, &reader, code, pc);
 }

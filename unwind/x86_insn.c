@@ -263,8 +263,10 @@ static enum ctx_x86_kind classify_arithmetic(const struct parts *parts, int32_t 
 
 	if (parts->mod != 3 || parts->rm != SP || what == 7)
 		return CTX_X86_OTHER;
+	if ((what != 0 && what != 5) || parts->immediate == INT32_MIN)
+		return CTX_X86_LOSE_SP;
 	*value = what == 5 ? -parts->immediate : parts->immediate;
-	return (what == 0 || what == 5) && parts->immediate != INT32_MIN ? CTX_X86_ADD_SP : CTX_X86_LOSE_SP;
+	return CTX_X86_ADD_SP;
 }
 
 static enum ctx_x86_kind classify_ff(const struct parts *parts)

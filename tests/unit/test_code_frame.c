@@ -221,7 +221,7 @@ static void test_code_frame__new_threads_and_processes_have_no_caller(void **con
 /* Instructions of any bytes: the search ends. */
 static void test_code_frame__any_code_is_followed_in_bounds(void **context)
 {
-	struct ctx_code_reader reader = {.read = read_code};
+	struct ctx_insn_reader reader = {.read = read_code};
 	uint32_t seed = 1;
 
 	(void)context;

@@ -42,7 +42,14 @@ x86_64)
 		grep -Eq "^[^ ]+ < coroutine( < descend){$n} < spin\$" coroutines.stacks || fail "no stack of the coroutine with $n frames up to its bottom: $(head -n 5 coroutines.stacks)"
 	done
 	grep 'Truncated.*< coroutine' coroutines.stacks && fail "the bottom of a coroutine is not its root"
-	grep -E 'main < .*(coroutine|spin)' coroutines.stacks && fail "callers that do not exist"
+	grep -E 'main < (.* < )?(coroutine|descend|spin)( < |$)' coroutines.stacks && fail "callers that do not exist"
+	# perf.data is unwound by the same code.
+	if command -v perf >/dev/null; then
+		perf record -q -e cpu-clock:u -F 499 --call-graph dwarf,4096 -o coroutines.data -- ./coroutines 0.2 >/dev/null 2>&1 || fail "perf"
+		ctxan -q coroutines.data -r header | grep -q '^unwinding .*100.0 % reach the root$' || fail "perf.data: $(ctxan -q coroutines.data -r header | grep '^unwinding')"
+	else
+		leave_out "perf is not installed: no perf.data is unwound"
+	fi
 	;;
 *) leave_out "code without call frame information is read on x86-64 only" ;;
 esac
