@@ -4,6 +4,7 @@
 #include "collect/callchain.h"
 #include "collect/stack_memory.h"
 #include "collect/unwind_pool.h"
+#include "model/chainwalk.h"
 
 #include <string.h>
 
@@ -34,6 +35,8 @@ struct ctx_sample_batch {
 	struct ctx_stack_memory memory;
 	struct ctx_callchain chain;
 	struct ctx_exp_unwinding counts;
+	bool *runs; /* by process number: a stack of its program was seen; owned */
+	size_t n_runs, runs_cap;
 	bool hurries;
 };
 
@@ -81,6 +84,7 @@ void ctx_sample_batch_destroy(struct ctx_sample_batch *batch)
 	ctx_codemaps_destroy(batch->maps);
 	ctx_stack_memory_deinit(&batch->memory);
 	free(batch->frames);
+	free(batch->runs);
 	free(batch);
 }
 
@@ -197,6 +201,35 @@ static void count_steps(struct ctx_sample_batch *batch, const struct item *item)
 	batch->counts.by_frame_pointer += item->job->steps.by_frame_pointer != 0;
 }
 
+/* Whether a stack of this process's program was seen before; notes it if this is one. */
+static bool has_run(struct ctx_sample_batch *batch, uint32_t process, bool runs)
+{
+	bool has = process < batch->n_runs && batch->runs[process];
+
+	if (!runs || has)
+		return has;
+	/* Without memory it is asked again. */
+	if (ctx_grow(&batch->runs, &batch->runs_cap, (size_t)process + 1, NULL) != CTX_OK)
+		return has;
+	while (batch->n_runs <= process)
+		batch->runs[batch->n_runs++] = false;
+	batch->runs[process] = true;
+	return has;
+}
+
+/*
+ * An execve in progress: the process has its new image, which has not run yet, and its registers are
+ * still those of the old one, of which nothing is left.
+ */
+static bool is_in_exec(struct ctx_sample_batch *batch, const struct item *item)
+{
+	const struct ctx_unwind_job *job = item->job;
+	bool is_nowhere = job->n <= 1 && job->end == CTX_TRUNCATED_NO_MAP;
+
+	return !has_run(batch, item->process, !is_nowhere) && is_nowhere &&
+	       ctx_chainwalk_part_of(item->record.misc) == CTX_CHAINWALK_KERNEL;
+}
+
 /* Builds one stack from the unwound frames and the thread's remembered stacks. */
 static void compose(struct ctx_sample_batch *batch, const struct item *item)
 {
@@ -205,6 +238,8 @@ static void compose(struct ctx_sample_batch *batch, const struct item *item)
 	const struct ctx_stack_part part = {job->frames, job->n};
 	struct ctx_stack_part callers = {0};
 
+	if (is_in_exec(batch, item))
+		user = (struct ctx_unwound){.frames = job->frames, .end = CTX_TRUNCATED_NOT};
 	if (user.end == CTX_TRUNCATED_COPY && part.n != 0)
 		callers = ctx_stack_memory_callers(&batch->memory, item->thread, &job->view, part);
 	if (callers.frames != NULL) {
@@ -215,7 +250,7 @@ static void compose(struct ctx_sample_batch *batch, const struct item *item)
 	count(batch, item, user.end, user.joined != NULL);
 	count_steps(batch, item);
 	ctx_callchain_compose(&batch->chain, &item->record, &user);
-	if (user.end == CTX_TRUNCATED_NOT)
+	if (user.end == CTX_TRUNCATED_NOT && user.n != 0)
 		ctx_stack_memory_keep(&batch->memory, item->thread, part, callers);
 }
 

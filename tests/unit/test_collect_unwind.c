@@ -998,6 +998,65 @@ static void test_sample_batch__cut_stacks_are_joined_within_their_thread_alone(v
 	world_end(&world);
 }
 
+/*
+ * A new image that has not run yet: the registers are still the old one's, and nothing is where they
+ * point. Once it has run, such a place is a stack that could not be followed.
+ */
+static void test_sample_batch__an_exec_in_progress_has_the_kernels_frames_alone(void **state)
+{
+	static const uint64_t chain[] = {(uint64_t)PERF_CONTEXT_KERNEL, 0xffffffff81000010,
+					 0xffffffff81000021, (uint64_t)PERF_CONTEXT_USER, 0x401000};
+	struct ctx_exp_process image = {CTX_EXP_EXEC, 0, getpid(), "app", FIXTURE_START_NS + 5, NULL, 0};
+	struct ctx_perf_record record;
+	struct fixture_contents out;
+	struct ctx_sample_batch *batch;
+	struct shot *shot = shoot(3, STACK_MAX);
+	struct world world;
+	uint64_t pc = shot->state.regs.value[16];
+	uint32_t process, thread;
+
+	(void)state;
+#ifndef __x86_64__
+	skip();
+#endif
+	world_begin(&world);
+	assert_int_equal(ctx_exp_process_start(world.writer, &image, &process, NULL), CTX_OK);
+	assert_int_equal(
+		ctx_exp_thread_start(world.writer,
+				     &(struct ctx_exp_thread){process, 50002, "t", FIXTURE_START_NS + 5, 0},
+				     &thread, NULL),
+		CTX_OK);
+	batch = make_batch(&world, 0);
+	for (uint32_t i = 0; i < 3; i++) {
+		if (i == 1) {
+			put_own_maps(&world, process);
+			add(batch, shot, 1000 + i, process, thread);
+		} else {
+			shot->state.regs.value[16] = 0x1234000;
+			record = record_of(shot, 1000 + i);
+			record.misc = PERF_RECORD_MISC_KERNEL;
+			record.sample.ip = chain[1];
+			record.sample.chain = (const uint8_t *)chain;
+			record.sample.n_chain = CTX_COUNT_OF(chain);
+			assert_int_equal(ctx_sample_batch_add(batch, &record, process, thread, NULL), CTX_OK);
+		}
+		assert_int_equal(ctx_sample_batch_flush(batch, NULL), CTX_OK);
+		shot->state.regs.value[16] = pc;
+	}
+	assert_int_equal(ctx_sample_batch_counts(batch).ends[CTX_TRUNCATED_NOT], 2);
+	ctx_sample_batch_destroy(batch);
+	read_back(&world, &out);
+	assert_int_equal(out.samples[0].n_frames, 2);
+	assert_int_equal(out.samples[0].frames[0], chain[1]);
+	assert_int_equal(out.samples[0].frames[1], chain[2] - 1);
+	assert_int_equal(out.samples[2].frames[2], 0x1234000);
+	assert_int_not_equal(ctx_frame_truncation(out.samples[2].frames[out.samples[2].n_frames - 1]),
+			     CTX_TRUNCATED_NOT);
+	fixture_contents_deinit(&out);
+	free(shot);
+	world_end(&world);
+}
+
 static void test_sample_batch__a_failing_allocation_is_a_status(void **state)
 {
 	struct shot *shot = shoot(5, STACK_MAX);
@@ -1048,6 +1107,7 @@ int main(void)
 		cmocka_unit_test(test_unwind_pool__a_failing_allocation_costs_one_round),
 		cmocka_unit_test(test_sample_batch__samples_keep_their_order_with_any_unwinder_thread),
 		cmocka_unit_test(test_sample_batch__cut_stacks_are_joined_within_their_thread_alone),
+		cmocka_unit_test(test_sample_batch__an_exec_in_progress_has_the_kernels_frames_alone),
 		cmocka_unit_test(test_sample_batch__a_failing_allocation_is_a_status),
 	};
 
