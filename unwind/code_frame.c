@@ -189,6 +189,7 @@ static void apply(struct state *state, const struct ctx_x86_insn *insn)
 		load_fp(state, add(state->sp, insn->value));
 		break;
 	case CTX_X86_LOSE_SP:
+	case CTX_X86_SWITCH_SP:
 		state->sp = (struct place){LOST, 0};
 		break;
 	default:
@@ -430,4 +431,18 @@ struct ctx_code_frame ctx_code_frame_find(const struct ctx_insn_reader *reader, 
 		out.uses_fp = search.uses_fp || out.n_rules == 0;
 	out.is_bottom = out.has_no_return && !search.jumps_away && !out.is_returned_to && search.steps > 1;
 	return out;
+}
+
+bool ctx_code_frame_switches_stack(const struct ctx_insn_reader *reader, uint64_t begin, uint64_t pc)
+{
+	uint8_t code[WINDOW];
+	size_t n = pc - begin < WINDOW ? (size_t)(pc - begin) : WINDOW;
+	struct ctx_x86_insn insn;
+
+	n = reader->read(reader->context, begin, code, n);
+	for (size_t at = 0; at < n && ctx_x86_decode(code + at, n - at, &insn); at += insn.length) {
+		if (insn.kind == CTX_X86_SWITCH_SP)
+			return true;
+	}
+	return false;
 }

@@ -52,4 +52,10 @@ struct ctx_insn_reader {
 /* What the code at `pc` says. Nothing is known where it cannot be read. */
 struct ctx_code_frame ctx_code_frame_find(const struct ctx_insn_reader *reader, uint64_t pc);
 
+/*
+ * Whether a function that begins at `begin` has taken its stack pointer from elsewhere in front of the
+ * pc, as one that goes on on another stack does: its caller is not on this stack.
+ */
+bool ctx_code_frame_switches_stack(const struct ctx_insn_reader *reader, uint64_t begin, uint64_t pc);
+
 #endif

@@ -654,6 +654,40 @@ static void begin(struct walk *walk, const struct ctx_user_state *state)
 		.bytes = state->stack, .n = state->stack_bytes, .address = walk->value[walk->sp]};
 }
 
+/* Whether the function of a return address has changed to this stack: its caller is on another. */
+static bool switches_stack(struct walk *walk, uint64_t pc)
+{
+	const struct ctx_insn_reader reader = {.read = walk->space->read_code,
+					       .context = walk->space->context};
+	uint64_t begin, end;
+
+	return locate(walk, pc - 1) && walk->object.table != NULL &&
+	       ctx_cfi_table_function(walk->object.table, pc - 1 - walk->object.bias, &begin, &end) &&
+	       ctx_code_frame_switches_stack(&reader, begin + walk->object.bias, pc);
+}
+
+/*
+ * Where a return address is in no code, the stack may have ended before: with the first address of a
+ * function, which nothing has called, or with a function that changed stacks, as systemstack and
+ * mcall of Go do, which may have a stale caller.
+ */
+static size_t settle_bottom(struct walk *walk, struct ctx_unwind_frame *frames, size_t n)
+{
+	if (n < 2 || walk->reason != CTX_TRUNCATED_NO_MAP || !reads_code(walk))
+		return n;
+	for (size_t i = n; i-- > 1 && i + 2 >= n;) {
+		uint64_t pc = frames[i].address + 1;
+
+		if (locate(walk, pc) && walk->object.table != NULL && is_placed(walk, pc))
+			frames[i] = (struct ctx_unwind_frame){.address = pc};
+		else if (!switches_stack(walk, pc))
+			continue;
+		walk->reason = CTX_TRUNCATED_NOT;
+		return i + 1;
+	}
+	return n;
+}
+
 enum ctx_truncation ctx_unwind(const struct ctx_unwind_space *space, const struct ctx_user_state *state,
 			       struct ctx_unwind_frame *frames, size_t max, size_t *ret_n)
 {
@@ -687,5 +721,6 @@ enum ctx_truncation ctx_unwind(const struct ctx_unwind_space *space, const struc
 		begin(&walk, state);
 		*ret_n = run(&walk, frames, max);
 	}
+	*ret_n = settle_bottom(&walk, frames, *ret_n);
 	return walk.reason;
 }

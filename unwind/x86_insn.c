@@ -242,7 +242,7 @@ static enum ctx_x86_kind classify_move(const struct parts *parts, int32_t *value
 	if (parts->mod != 3 && parts->opcode != 0x8d) { /* memory */
 		*value = parts->displacement;
 		if (to_reg && parts->reg == SP)
-			return CTX_X86_LOSE_SP;
+			return CTX_X86_SWITCH_SP;
 		if (parts->reg != FP || parts->base != SP)
 			return CTX_X86_OTHER;
 		return to_reg ? CTX_X86_LOAD_FP : CTX_X86_STORE_FP;
@@ -252,7 +252,9 @@ static enum ctx_x86_kind classify_move(const struct parts *parts, int32_t *value
 	if (to == SP && from == SP)
 		return CTX_X86_ADD_SP;
 	if (to == SP)
-		return from == FP ? CTX_X86_SP_FROM_FP : CTX_X86_LOSE_SP;
+		return from == FP	       ? CTX_X86_SP_FROM_FP
+		       : parts->opcode == 0x8d ? CTX_X86_LOSE_SP
+					       : CTX_X86_SWITCH_SP;
 	return to == FP && from == SP ? CTX_X86_FP_FROM_SP : CTX_X86_OTHER;
 }
 

@@ -26,6 +26,7 @@ enum ctx_x86_kind {
 	CTX_X86_LOAD_FP,    /* fp = [sp + value] */
 	CTX_X86_LEAVE,	    /* sp = fp; pop fp */
 	CTX_X86_LOSE_SP,    /* sp becomes something else */
+	CTX_X86_SWITCH_SP,  /* the same, by a move from elsewhere than fp */
 	CTX_X86_CALL,	    /* `value` from the next instruction, if it is direct */
 	CTX_X86_CALL_INDIRECT,
 	CTX_X86_JUMP,	/* the same */

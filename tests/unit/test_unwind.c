@@ -77,12 +77,13 @@ struct scene {
 	uint64_t words[16];
 	struct ctx_unwind_frame frames[8];
 	size_t n;
+	size_t (*read_code)(void *context, uint64_t address, uint8_t *out, size_t n);
 };
 
 static enum ctx_truncation play(struct scene *scene, uint64_t pc, size_t n_words, size_t max)
 {
 	struct ctx_cfi_table *table = make_table();
-	struct ctx_unwind_space space = {.find = find, .context = table};
+	struct ctx_unwind_space space = {.find = find, .read_code = scene->read_code, .context = table};
 	enum ctx_truncation reason;
 	uint64_t *copy = malloc(n_words * 8 + 1); /* so that a sanitizer sees a read past it */
 
@@ -229,6 +230,53 @@ static void test_unwind__code_without_a_table_is_stepped_over_by_its_frame_point
 	assert_int_equal(scene.frames[1].address, BIAS + 0x205f);
 }
 
+static size_t read_nops(void *context, uint64_t address, uint8_t *out, size_t n)
+{
+	(void)context;
+	(void)address;
+	memset(out, 0x90, n);
+	return n;
+}
+
+/* SAVES_RBX: "mov rsp, [rdx + 56]" at 4. */
+static size_t read_switch(void *context, uint64_t address, uint8_t *out, size_t n)
+{
+	static const uint8_t load[] = {0x48, 0x8b, 0x62, 0x38};
+	uint64_t at = BIAS + SAVES_RBX + 4 - address;
+
+	(void)read_nops(context, address, out, n);
+	if (at < n && n - at >= sizeof(load))
+		memcpy(out + at, load, sizeof(load));
+	return n;
+}
+
+/* The function before it reaches up to there, with the same rule. */
+static void test_unwind__the_first_address_of_a_function_that_nothing_called_is_the_bottom(void **context)
+{
+	struct scene scene = {.read_code = read_nops, .words = {0, BIAS + FRAME, 0x1234}};
+
+	(void)context;
+	assert_int_equal(play(&scene, BIAS + LEAF + 8, 3, 8), CTX_TRUNCATED_NOT);
+	assert_int_equal(scene.n, 2);
+	assert_int_equal(scene.frames[1].address, BIAS + FRAME);
+	scene.words[1]--;
+	assert_int_equal(play(&scene, BIAS + LEAF + 8, 3, 8), CTX_TRUNCATED_NO_MAP);
+	assert_int_equal(scene.frames[1].address, BIAS + FRAME - 2);
+}
+
+/* Its caller is on another stack; what stands where a caller should is stale. */
+static void test_unwind__a_function_that_changes_stacks_is_the_bottom(void **context)
+{
+	struct scene scene = {.read_code = read_switch, .words = {0, BIAS + SAVES_RBX + 0x30, 7, 0x1234}};
+
+	(void)context;
+	assert_int_equal(play(&scene, BIAS + LEAF + 8, 4, 8), CTX_TRUNCATED_NOT);
+	assert_int_equal(scene.n, 2);
+	assert_int_equal(scene.frames[1].address, BIAS + SAVES_RBX + 0x2f);
+	scene.read_code = read_nops;
+	assert_int_equal(play(&scene, BIAS + LEAF + 8, 4, 8), CTX_TRUNCATED_NO_MAP);
+}
+
 static uint64_t calculate(const char *bytes, size_t n, enum ctx_cfi_result expected)
 {
 	uint64_t registers[CTX_USER_REGS_MAX] = {[7] = 1000, [16] = 0x2b};
@@ -348,6 +396,9 @@ int main(void)
 		cmocka_unit_test(test_unwind__an_interrupted_frame_on_another_stack_is_listed),
 		cmocka_unit_test(test_unwind__every_end_has_its_reason),
 		cmocka_unit_test(test_unwind__code_without_a_table_is_stepped_over_by_its_frame_pointer),
+		cmocka_unit_test(
+			test_unwind__the_first_address_of_a_function_that_nothing_called_is_the_bottom),
+		cmocka_unit_test(test_unwind__a_function_that_changes_stacks_is_the_bottom),
 		cmocka_unit_test(test_unwind__expressions_are_evaluated),
 		cmocka_unit_test(test_unwind__damage_costs_one_function),
 		cmocka_unit_test(test_unwind__our_own_file_has_a_table_unless_out_of_memory),
