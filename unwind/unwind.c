@@ -121,18 +121,22 @@ static bool is_return(const struct walk *walk, uint64_t pc)
 	return returns_to(walk, pc) != NO_RETURN;
 }
 
-static bool locate(struct walk *walk, uint64_t address)
+__attribute__((noinline)) static bool locate_other(struct walk *walk, uint64_t address)
 {
 	struct ctx_unwind_object object;
 
-	if (address - walk->object.begin < walk->object.end - walk->object.begin)
-		return true;
 	if (!walk->space->find(walk->space->context, address, &object))
 		return false;
 	if (object.table != NULL && object.table->machine != walk->machine)
 		object.table = NULL;
 	walk->object = object;
 	return true;
+}
+
+static inline bool locate(struct walk *walk, uint64_t address)
+{
+	return address - walk->object.begin < walk->object.end - walk->object.begin ||
+	       locate_other(walk, address);
 }
 
 /* Steps to the caller; registers without a rule become unknown. */
@@ -524,7 +528,9 @@ static enum verdict step_by_code(struct walk *walk, const struct ctx_code_frame 
 	return end(walk, CTX_TRUNCATED_NO_TABLE);
 }
 
-static enum verdict step_without_rule(struct walk *walk, struct ctx_unwind_frame *frame)
+/* Not inlined: the way of code with tables stays short. */
+__attribute__((noinline)) static enum verdict step_without_rule(struct walk *walk,
+								struct ctx_unwind_frame *frame)
 {
 	struct ctx_code_frame code;
 
@@ -542,7 +548,7 @@ static enum verdict step_without_rule(struct walk *walk, struct ctx_unwind_frame
  * Whether a pc is the first of a function and no call stands before it, although the function
  * before it reaches up to there.
  */
-static bool is_placed(const struct walk *walk, uint64_t pc)
+__attribute__((noinline)) static bool is_placed(const struct walk *walk, uint64_t pc)
 {
 	uint64_t begin, end;
 	struct ctx_code_frame code;
@@ -671,9 +677,10 @@ static bool switches_stack(struct walk *walk, uint64_t pc)
  * function, which nothing has called, or with a function that changed stacks, as systemstack and
  * mcall of Go do, which may have a stale caller.
  */
-static size_t settle_bottom(struct walk *walk, struct ctx_unwind_frame *frames, size_t n)
+__attribute__((noinline)) static size_t settle_bottom(struct walk *walk, struct ctx_unwind_frame *frames,
+						      size_t n)
 {
-	if (n < 2 || walk->reason != CTX_TRUNCATED_NO_MAP || !reads_code(walk))
+	if (n < 2 || !reads_code(walk))
 		return n;
 	for (size_t i = n; i-- > 1 && i + 2 >= n;) {
 		uint64_t pc = frames[i].address + 1;
@@ -721,6 +728,7 @@ enum ctx_truncation ctx_unwind(const struct ctx_unwind_space *space, const struc
 		begin(&walk, state);
 		*ret_n = run(&walk, frames, max);
 	}
-	*ret_n = settle_bottom(&walk, frames, *ret_n);
+	if (walk.reason == CTX_TRUNCATED_NO_MAP)
+		*ret_n = settle_bottom(&walk, frames, *ret_n);
 	return walk.reason;
 }
