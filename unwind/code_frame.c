@@ -7,14 +7,15 @@
  */
 #include "unwind/code_frame.h"
 
+#include "base/mem.h"
 #include "unwind/x86_insn.h"
 
 #include <string.h>
 
 #define WAYS_MAX 48u
 #define TARGETS_MAX 96u
-#define WINDOW 512u
-#define BEFORE 10u     /* bytes in front of a return address that can be a call */
+#define WINDOW 2048u
+#define WINDOW_BEFORE 512u
 #define TOUCH_BYTES 7u /* "mov [rsp - N], eax" */
 #define PAGE_BYTES 4096u
 #define OVERLAP 32u /* with the next page, of which less may be in front of the pc */
@@ -69,17 +70,30 @@ struct search {
 	uint8_t window[WINDOW];
 };
 
+/* Reads the code around a pc: jumps go both ways, mostly near. What is in front may be missing. */
+static size_t move_window(struct search *search, uint64_t pc)
+{
+	static const uint64_t in_front[] = {WINDOW_BEFORE, CTX_X86_LENGTH_MAX, 0};
+
+	search->window_n = 0;
+	for (size_t i = 0; i < CTX_COUNT_OF(in_front) && search->window_n <= pc - search->window_at; i++) {
+		search->window_at = pc > in_front[i] ? pc - in_front[i] : 0;
+		search->window_n = search->reader->read(search->reader->context, search->window_at,
+							search->window, WINDOW);
+	}
+	return search->window_n > pc - search->window_at ? search->window_n : 0;
+}
+
 /* The instruction at a pc. */
 static bool decode(struct search *search, uint64_t pc, struct ctx_x86_insn *ret)
 {
 	uint64_t at = pc - search->window_at;
 
 	if (at >= search->window_n || search->window_n - at < CTX_X86_LENGTH_MAX) {
-		search->window_at = pc;
-		search->window_n = search->reader->read(search->reader->context, pc, search->window, WINDOW);
-		at = 0;
+		search->window_n = move_window(search, pc);
+		at = pc - search->window_at;
 	}
-	return ctx_x86_decode(search->window + at, search->window_n - at, ret);
+	return at < search->window_n && ctx_x86_decode(search->window + at, search->window_n - at, ret);
 }
 
 /* Notes a way to be followed later; true if jumps have not led there yet. */
@@ -400,28 +414,22 @@ static bool find_beginning(const struct ctx_insn_reader *reader, uint64_t pc, bo
 
 struct ctx_code_frame ctx_code_frame_find(const struct ctx_insn_reader *reader, uint64_t pc)
 {
-	struct search search = {.reader = reader, .steps_max = CTX_CODE_FRAME_STEPS};
+	struct search search = {.reader = reader, .window_at = pc, .steps_max = CTX_CODE_FRAME_STEPS};
 	const struct state state = {.sp = {AT_SP, 0}, .fp_place = {LOST, 0}, .saved = {LOST, 0}};
 	struct ctx_code_frame out = {0};
-	size_t before = pc > BEFORE ? BEFORE : 0;
 	bool is_at_interpreter;
+	const uint8_t *at;
+	size_t before;
 
 	search.out = &out;
-	search.window_at = pc - before;
-	search.window_n = reader->read(reader->context, search.window_at, search.window, WINDOW);
-	if (search.window_n <= before) {
-		/* The page in front of the pc may be missing. */
-		search.window_at = pc;
-		search.window_n = reader->read(reader->context, pc, search.window, WINDOW);
-		before = 0;
-	}
-	if (search.window_n == 0)
+	if (move_window(&search, pc) == 0)
 		return out;
+	before = (size_t)(pc - search.window_at);
+	at = search.window + before;
 	out.is_known = true;
-	is_at_interpreter = is_interpreter(search.window + before, search.window_n - before);
+	is_at_interpreter = is_interpreter(at, search.window_n - before);
 	out.is_returned_to = is_at_interpreter || ctx_x86_ends_with_call(search.window, before);
-	out.is_after_syscall =
-		before >= 2 && search.window[before - 2] == 0x0f && search.window[before - 1] == 0x05;
+	out.is_after_syscall = before >= 2 && at[-2] == 0x0f && at[-1] == 0x05;
 	run(&search, (struct way){pc, state});
 	while (search.n_ways != 0 && search.steps < search.steps_max)
 		run(&search, search.ways[--search.n_ways]);
