@@ -285,6 +285,8 @@ enum ctx_status ctx_exp_tick(struct ctx_exp_writer *writer, uint64_t now_ns, str
 	}
 	if (status == CTX_OK && is_old(writer, writer->overview.oldest_ns, now_ns))
 		status = ctx_exp_flush_overview(writer, err);
+	if (status == CTX_OK)
+		ctx_exp_last_tick(writer);
 	return status;
 }
 

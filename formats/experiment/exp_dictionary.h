@@ -20,7 +20,7 @@ struct ctx_exp_range {
 
 struct ctx_exp_epoch {
 	uint32_t epoch;
-	size_t next;	    /* next frames block to read */
+	size_t next;	    /* next frames block to read, of those of the process */
 	uint32_t highest;   /* id in the file */
 	uint32_t truncated; /* node that replaces lost frames, 0: not created yet */
 	struct ctx_exp_range *ranges;

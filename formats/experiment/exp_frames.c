@@ -57,8 +57,7 @@ enum ctx_status ctx_exp_reader_epoch(struct ctx_exp_reader *reader, struct ctx_e
 	if (status != CTX_OK)
 		return status;
 	*ret = &dictionary->epochs[dictionary->n_epochs++];
-	**ret = (struct ctx_exp_epoch){.epoch = epoch,
-				       .next = first_frames(&reader->index, reader->log.processes[row].key)};
+	**ret = (struct ctx_exp_epoch){.epoch = epoch};
 	return CTX_OK;
 }
 
@@ -151,6 +150,21 @@ static enum ctx_status adopt_frames(struct ctx_exp_reader *reader, uint32_t row,
 	return CTX_OK;
 }
 
+/* The next frames block of an epoch of a process (by key); NULL: there is none (yet). */
+static const struct ctx_exp_place *next_frames(const struct ctx_exp_reader *reader, uint32_t process,
+					       struct ctx_exp_epoch *epoch)
+{
+	const struct ctx_exp_index *index = &reader->index;
+	size_t at = first_frames(index, process) + epoch->next;
+
+	for (; at < index->n_frames && index->frames[at].process == process; at++) {
+		epoch->next++;
+		if (index->frames[at].epoch == epoch->epoch)
+			return &index->frames[at];
+	}
+	return NULL;
+}
+
 enum ctx_status ctx_exp_reader_load_frames(struct ctx_exp_reader *reader, struct ctx_exp_epoch *epoch,
 					   bool *ret_some, struct ctx_err *err)
 {
@@ -165,13 +179,10 @@ enum ctx_status ctx_exp_reader_load_frames(struct ctx_exp_reader *reader, struct
 	enum ctx_status status;
 	uint32_t first;
 
-	while (epoch->next < reader->index.n_frames && reader->index.frames[epoch->next].process == key &&
-	       reader->index.frames[epoch->next].epoch != epoch->epoch)
-		epoch->next++;
-	*ret_some = epoch->next < reader->index.n_frames && reader->index.frames[epoch->next].process == key;
+	place = next_frames(reader, key, epoch);
+	*ret_some = place != NULL;
 	if (!*ret_some)
 		return CTX_OK;
-	place = &reader->index.frames[epoch->next++];
 	status = ctx_exp_reader_read_place(reader, place, &header, &local);
 	if (status == CTX_OK)
 		status = decode_frames(reader, epoch, &first, &local);

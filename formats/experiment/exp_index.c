@@ -13,7 +13,7 @@
 
 void ctx_exp_index_deinit(struct ctx_exp_index *index)
 {
-	ctx_arena_deinit(&index->arena);
+	ctx_strtab_deinit(&index->names);
 	free(index->files);
 	free(index->blocks);
 	free(index->frames);
@@ -33,6 +33,7 @@ static enum ctx_status damage(struct ctx_exp_log *log, const char *name, uint64_
 struct file {
 	int fd;
 	const char *name;
+	uint32_t number;
 	uint64_t size;
 	uint64_t real_size; /* without holes */
 };
@@ -65,12 +66,13 @@ static enum ctx_status find_magic(const struct file *file, uint64_t from, uint64
 	return CTX_OK;
 }
 
+/* Adds the block at the file's `offset`. */
 static enum ctx_status add_block(struct ctx_exp_index *index, const struct ctx_exp_block_header *header,
-				 uint64_t offset, struct ctx_err *err)
+				 uint32_t file, struct ctx_err *err)
 {
 	struct ctx_exp_place place = {.first_ns = header->first_ns,
-				      .offset = offset,
-				      .file = (uint32_t)index->n_files - 1,
+				      .offset = index->files[file].offset,
+				      .file = file,
 				      .process = header->process,
 				      .epoch = header->epoch};
 	enum ctx_status status;
@@ -121,29 +123,48 @@ static enum ctx_status read_header(int fd, const char *name, uint64_t offset,
 	return status == CTX_E_LIMIT ? CTX_E_FORMAT : status;
 }
 
-/* Walks from block to block; after damage, to the next magic. */
-static enum ctx_status walk(struct ctx_exp_index *index, const struct file *file, uint64_t offset,
-			    struct ctx_exp_log *log, struct ctx_err *err)
+/* After damage: to the next magic, of which a growing file may have the first bytes at its end. */
+static enum ctx_status skip_damage(const struct ctx_exp_index *index, const struct file *file,
+				   uint64_t *offset, struct ctx_err *err)
 {
-	bool lost = false; /* damage already reported */
+	uint64_t from = *offset + 1;
+	enum ctx_status status = find_magic(file, from, offset, err);
+
+	if (status == CTX_OK && index->grows && *offset == file->size && from + 3 <= file->size)
+		*offset = file->size - 3;
+	return status;
+}
+
+/* Walks from block to block. */
+static enum ctx_status walk(struct ctx_exp_index *index, const struct file *file, struct ctx_exp_log *log,
+			    struct ctx_err *err)
+{
+	struct ctx_exp_data_file *place = &index->files[file->number];
 	enum ctx_status status = CTX_OK;
 
-	while (offset < file->size && status == CTX_OK) {
+	while (place->offset < file->size && status == CTX_OK) {
 		struct ctx_exp_block_header header;
 		struct ctx_err local = {0};
+		uint64_t rest = file->size - place->offset;
 
-		status = read_header(file->fd, file->name, offset, &header, &local);
-		if (status == CTX_OK && header.frame_bytes > file->size - offset - header.header_bytes)
+		if (index->grows && rest < CTX_EXP_BLOCK_HEADER_BYTES)
+			return CTX_OK;
+		status = read_header(file->fd, file->name, place->offset, &header, &local);
+		if (status == CTX_OK && header.frame_bytes > rest - header.header_bytes) {
+			if (index->grows)
+				return CTX_OK;
 			status = ctx_err_set(&local, CTX_E_FORMAT, "the file ends within a block");
+		}
 		if (status == CTX_OK) {
-			status = add_block(index, &header, offset, err);
-			offset += header.header_bytes + (uint64_t)header.frame_bytes;
-			lost = false;
+			status = add_block(index, &header, file->number, err);
+			place->offset += header.header_bytes + (uint64_t)header.frame_bytes;
+			place->lost = false;
 		} else if (status == CTX_E_FORMAT) {
-			status = lost ? CTX_OK : damage(log, file->name, offset, local.msg, err);
-			lost = true;
+			status =
+				place->lost ? CTX_OK : damage(log, file->name, place->offset, local.msg, err);
+			place->lost = true;
 			if (status == CTX_OK)
-				status = find_magic(file, offset + 1, &offset, err);
+				status = skip_damage(index, file, &place->offset, err);
 		} else if (err != NULL) {
 			*err = local;
 		}
@@ -158,43 +179,73 @@ static bool is_known(const char *name)
 	       strcmp(name, CTX_EXP_KEPT_FILE) == 0 || strcmp(name, CTX_EXP_STATES_FILE) == 0;
 }
 
-/* `header` is the result of the check of the file header. */
-static enum ctx_status add_file(struct ctx_exp_index *index, const struct file *file,
-				const struct ctx_err *header, struct ctx_exp_log *log, struct ctx_err *err)
+/* Counts what is new of a file. */
+static void count_bytes(struct ctx_exp_index *index, const struct file *file)
 {
-	uint64_t offset = CTX_EXP_FILE_HEADER_BYTES;
-	enum ctx_status status = ctx_grow(&index->files, &index->files_cap, index->n_files + 1, err);
+	struct ctx_exp_data_file *place = &index->files[file->number];
 
+	if (strcmp(ctx_path_base(file->name), CTX_EXP_KEPT_FILE) == 0) /* read separately from events */
+		return;
+	if (file->size > place->size)
+		index->bytes += file->size - place->size;
+	if (file->real_size > place->real_size)
+		index->real_bytes += file->real_size - place->real_size;
+	place->size = file->size;
+	place->real_size = file->real_size;
+}
+
+/* `header` is the result of the check of the file header. */
+static enum ctx_status add_file(struct ctx_exp_index *index, struct file *file, const struct ctx_err *header,
+				struct ctx_exp_log *log, struct ctx_err *err)
+{
+	enum ctx_status status = ctx_grow(&index->files, &index->files_cap, index->names.n + 1, err);
+	struct ctx_exp_data_file *place;
+
+	if (status == CTX_OK)
+		status = ctx_strtab_add_text(&index->names, file->name, &file->number, err);
 	if (status != CTX_OK)
 		return status;
-	index->files[index->n_files] = ctx_arena_strdup(&index->arena, file->name);
-	if (index->files[index->n_files] == NULL)
-		return ctx_err_nomem(err);
-	index->n_files++;
-	if (strcmp(ctx_path_base(file->name), CTX_EXP_KEPT_FILE) != 0) { /* read separately from events */
-		index->bytes += file->size;
-		index->real_bytes += file->real_size;
-	}
+	place = &index->files[file->number];
+	*place = (struct ctx_exp_data_file){.offset = CTX_EXP_FILE_HEADER_BYTES};
+	count_bytes(index, file);
 	if (header->status != CTX_OK) {
 		status = damage(log, file->name, 0, header->msg, err);
-		if (status != CTX_OK || header->status == CTX_E_VERSION)
+		place->refused = header->status == CTX_E_VERSION;
+		if (status != CTX_OK || place->refused)
 			return status;
-		status = find_magic(file, 0, &offset, err);
+		status = find_magic(file, 0, &place->offset, err);
 		if (status != CTX_OK)
 			return status;
 	}
-	return walk(index, file, offset, log, err);
+	return walk(index, file, log, err);
+}
+
+static enum ctx_status add_new_file(struct ctx_exp_index *index, struct file *file, struct ctx_exp_log *log,
+				    struct ctx_err *err)
+{
+	uint8_t bytes[CTX_EXP_FILE_HEADER_BYTES];
+	struct ctx_err local = {0};
+	enum ctx_status status;
+	size_t got;
+
+	if (index->grows && file->size < sizeof(bytes))
+		return CTX_OK;
+	status = ctx_file_pread(&(struct ctx_file_place){file->fd, file->name, 0}, bytes, sizeof(bytes), &got,
+				err);
+	if (status < 0)
+		return status;
+	status = got == sizeof(bytes) ? ctx_exp_check_file_header(bytes, &local)
+				      : ctx_err_set(&local, CTX_E_FORMAT, "the file ends within its header");
+	if (status == CTX_E_FORMAT && !is_known(ctx_path_base(file->name)))
+		return CTX_OK; /* not a file of the experiment */
+	return add_file(index, file, &local, log, err);
 }
 
 enum ctx_status ctx_exp_index_add(struct ctx_exp_index *index, int fd, const char *name,
 				  struct ctx_exp_log *log, struct ctx_err *err)
 {
-	uint8_t bytes[CTX_EXP_FILE_HEADER_BYTES];
-	struct ctx_err local = {0};
 	struct file file = {.fd = fd, .name = name};
 	struct stat info;
-	enum ctx_status status;
-	size_t got;
 
 	if (fstat(fd, &info) != 0)
 		return ctx_err_errno(err, CTX_E_IO, "%s", name);
@@ -203,14 +254,13 @@ enum ctx_status ctx_exp_index_add(struct ctx_exp_index *index, int fd, const cha
 	file.size = file.real_size = (uint64_t)info.st_size;
 	if ((uint64_t)info.st_blocks < file.size / 512)
 		file.real_size = (uint64_t)info.st_blocks * 512;
-	status = ctx_file_pread(&(struct ctx_file_place){fd, name, 0}, bytes, sizeof(bytes), &got, err);
-	if (status < 0)
-		return status;
-	status = got == sizeof(bytes) ? ctx_exp_check_file_header(bytes, &local)
-				      : ctx_err_set(&local, CTX_E_FORMAT, "the file ends within its header");
-	if (status == CTX_E_FORMAT && !is_known(ctx_path_base(name)))
-		return CTX_OK; /* not a file of the experiment */
-	return add_file(index, &file, &local, log, err);
+	file.number = ctx_strtab_find(&index->names, name, strlen(name));
+	if (file.number == UINT32_MAX)
+		return add_new_file(index, &file, log, err);
+	if (index->files[file.number].refused)
+		return CTX_OK;
+	count_bytes(index, &file);
+	return walk(index, &file, log, err);
 }
 
 static int by_time(const void *a, const void *b)
@@ -245,6 +295,13 @@ void ctx_exp_index_sort(struct ctx_exp_index *index)
 		qsort(index->kept, index->n_kept, sizeof(*index->kept), by_time);
 	if (index->n_frames != 0)
 		qsort(index->frames, index->n_frames, sizeof(*index->frames), by_process);
+}
+
+void ctx_exp_index_drop(struct ctx_exp_index *index, size_t n)
+{
+	index->n_blocks -= n;
+	if (index->n_blocks != 0)
+		memmove(index->blocks, index->blocks + n, index->n_blocks * sizeof(*index->blocks));
 }
 
 enum ctx_status ctx_exp_read_block(struct ctx_exp_block_file *file, const char *name, uint64_t offset,

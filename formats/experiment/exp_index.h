@@ -6,6 +6,7 @@
 #define CTX_FORMATS_EXPERIMENT_EXP_INDEX_H
 
 #include "base/compress.h"
+#include "base/strtab.h"
 #include "formats/experiment/exp_block.h"
 #include "formats/experiment/exp_log.h"
 
@@ -17,10 +18,23 @@ struct ctx_exp_place {
 	uint32_t epoch;
 };
 
+/* A data file, and how far its blocks are in the index. */
+struct ctx_exp_data_file {
+	uint64_t size, real_size; /* when it was read last; real: without holes */
+	uint64_t offset;	  /* of the next block */
+	bool lost;		  /* there is damage before `offset`, reported already */
+	bool refused;		  /* of a newer version */
+};
+
 struct ctx_exp_index {
-	struct ctx_arena arena;
-	const char **files; /* names relative to the experiment, "_f1.er/profile" */
-	size_t n_files, files_cap;
+	/*
+	 * The recording goes on: what looks like a block beyond the end of a file is being written. It is
+	 * no damage, and the next call of ctx_exp_index_add for the file begins there.
+	 */
+	bool grows;
+	struct ctx_strtab names; /* by file, relative to the experiment: "_f1.er/profile" */
+	struct ctx_exp_data_file *files;
+	size_t files_cap;
 	struct ctx_exp_place *blocks; /* samples, state changes and overview, by first time */
 	size_t n_blocks, blocks_cap;
 	struct ctx_exp_place *frames; /* by process, then in file order */
@@ -35,10 +49,16 @@ struct ctx_exp_index {
 
 void ctx_exp_index_deinit(struct ctx_exp_index *index);
 
-/* Adds the blocks of the file `fd`; damage is added to the log. */
+/*
+ * Adds the blocks of the file `fd`, or those that were appended since the last call for this name;
+ * damage is added to the log.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_exp_index_add(struct ctx_exp_index *index, int fd, const char *name,
 						 struct ctx_exp_log *log, struct ctx_err *err);
 void ctx_exp_index_sort(struct ctx_exp_index *index);
+
+/* Drops the first `n` of `blocks`, which must be sorted: they were read. */
+void ctx_exp_index_drop(struct ctx_exp_index *index, size_t n);
 
 /* Reads blocks, one at a time. Valid with `fd` set and the rest zero. */
 struct ctx_exp_block_file {

@@ -71,9 +71,14 @@ void ctx_exp_last_alive(struct ctx_exp_writer *writer, uint64_t now_ns)
 	if (writer->last.has_failed || time_ns < writer->last.alive_ns)
 		return;
 	writer->last.alive_ns = time_ns;
-	if (writer->last.fd < 0 || time_ns < writer->last.put_ns + ALIVE_NS)
+}
+
+void ctx_exp_last_tick(struct ctx_exp_writer *writer)
+{
+	if (writer->last.has_failed || writer->last.fd < 0 ||
+	    writer->last.alive_ns < writer->last.put_ns + ALIVE_NS)
 		return;
-	writer->last.put_ns = time_ns;
+	writer->last.put_ns = writer->last.alive_ns;
 	(void)put(writer);
 }
 

@@ -19,20 +19,24 @@ struct ctx_exp_lines {
 	uint64_t offset;     /* of the next read */
 	struct ctx_buf text; /* read from the file; unused from `at` on */
 	size_t at;
-	bool ended;
+	bool ended, grows;
 	size_t number;
 	xmlParserCtxtPtr parser;
 	xmlDocPtr document; /* of the last line */
 	struct ctx_buf values;
 };
 
-enum ctx_status ctx_exp_lines_open(int fd, struct ctx_exp_lines **ret, struct ctx_err *err)
+enum ctx_status ctx_exp_lines_open(int fd, struct ctx_exp_lines_place from, bool grows,
+				   struct ctx_exp_lines **ret, struct ctx_err *err)
 {
 	struct ctx_exp_lines *lines = ctx_calloc(1, sizeof(*lines));
 
 	if (lines == NULL)
 		return ctx_err_nomem(err);
 	lines->fd = fd;
+	lines->offset = from.offset;
+	lines->number = from.number;
+	lines->grows = grows;
 	lines->parser = xmlNewParserCtxt();
 	if (lines->parser == NULL) {
 		ctx_exp_lines_close(lines);
@@ -40,6 +44,11 @@ enum ctx_status ctx_exp_lines_open(int fd, struct ctx_exp_lines **ret, struct ct
 	}
 	*ret = lines;
 	return CTX_OK;
+}
+
+struct ctx_exp_lines_place ctx_exp_lines_place(const struct ctx_exp_lines *lines)
+{
+	return (struct ctx_exp_lines_place){lines->offset - (lines->text.n - lines->at), lines->number};
 }
 
 void ctx_exp_lines_close(struct ctx_exp_lines *lines)
@@ -103,7 +112,7 @@ static enum ctx_status next_line(struct ctx_exp_lines *lines, size_t *ret_at, si
 		const uint8_t *newline =
 			left > searched ? memchr(from + searched, '\n', left - searched) : NULL;
 
-		if (newline != NULL || (lines->ended && left != 0)) {
+		if (newline != NULL || (lines->ended && left != 0 && !lines->grows)) {
 			*ret_at = lines->at;
 			*ret_n = newline != NULL ? (size_t)(newline - from) : left;
 			lines->at += *ret_n + (newline != NULL);

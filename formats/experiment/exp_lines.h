@@ -32,9 +32,22 @@ struct ctx_exp_line {
 
 struct ctx_exp_lines;
 
-/* Reads the file `fd`, which the caller keeps. */
-CTX_MUST_CHECK enum ctx_status ctx_exp_lines_open(int fd, struct ctx_exp_lines **ret, struct ctx_err *err);
+/* How far a file was read. All zero: its beginning. */
+struct ctx_exp_lines_place {
+	uint64_t offset; /* of the next line */
+	size_t number;	 /* of the lines before it */
+};
+
+/*
+ * Reads the file `fd`, which the caller keeps, from `from` on. `grows`: text after the last newline is
+ * being written; it is left for a later reading.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_exp_lines_open(int fd, struct ctx_exp_lines_place from, bool grows,
+						  struct ctx_exp_lines **ret, struct ctx_err *err);
 void ctx_exp_lines_close(struct ctx_exp_lines *lines);
+
+/* Where the next reading of the file begins. */
+struct ctx_exp_lines_place ctx_exp_lines_place(const struct ctx_exp_lines *lines);
 
 /*
  * The next element. CTX_END at the end. CTX_E_FORMAT: an unusable line; the next call continues

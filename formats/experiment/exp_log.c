@@ -600,11 +600,11 @@ static enum ctx_status read_element(struct ctx_exp_log *log, const struct ctx_ex
 	return CTX_OK;
 }
 
-enum ctx_status ctx_exp_log_read(struct ctx_exp_log *log, int fd, const char *name, struct ctx_err *err)
+enum ctx_status ctx_exp_log_read(struct ctx_exp_log *log, struct ctx_exp_text *file, struct ctx_err *err)
 {
 	struct ctx_exp_lines *lines;
 	struct ctx_exp_line line = {0};
-	enum ctx_status status = ctx_exp_lines_open(fd, &lines, err);
+	enum ctx_status status = ctx_exp_lines_open(file->fd, file->read, file->grows, &lines, err);
 
 	if (status != CTX_OK)
 		return status;
@@ -621,7 +621,7 @@ enum ctx_status ctx_exp_log_read(struct ctx_exp_log *log, int fd, const char *na
 					    line.number, line.element);
 		}
 		if (status == CTX_E_FORMAT) {
-			snprintf(text, sizeof(text), "%s: %s; line skipped", name, local.msg);
+			snprintf(text, sizeof(text), "%s: %s; line skipped", file->name, local.msg);
 			status = ctx_exp_log_damage(log, text, &local);
 		}
 		if (status != CTX_OK) {
@@ -630,8 +630,9 @@ enum ctx_status ctx_exp_log_read(struct ctx_exp_log *log, int fd, const char *na
 			break;
 		}
 	}
+	file->read = ctx_exp_lines_place(lines);
 	ctx_exp_lines_close(lines);
-	return status == CTX_END ? CTX_OK : ctx_err_prefix(err, status, "%s", name);
+	return status == CTX_END ? CTX_OK : ctx_err_prefix(err, status, "%s", file->name);
 }
 
 static int by_time(const void *a, const void *b)
@@ -660,6 +661,16 @@ static void move_inherited_maps(struct ctx_exp_log *log)
 		if (process->known && entry->time_ns < process->start_ns)
 			entry->time_ns = process->start_ns;
 	}
+}
+
+/* The entries that stay are renumbered: later ones come after them at equal times. */
+void ctx_exp_log_drop(struct ctx_exp_log *log, size_t n)
+{
+	log->n_entries -= n;
+	if (log->n_entries != 0)
+		memmove(log->entries, log->entries + n, log->n_entries * sizeof(*log->entries));
+	for (size_t i = 0; i < log->n_entries; i++)
+		log->entries[i].order = (uint32_t)i;
 }
 
 void ctx_exp_log_sort(struct ctx_exp_log *log)

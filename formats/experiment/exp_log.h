@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/map64.h"
 #include "base/strtab.h"
+#include "formats/experiment/exp_lines.h"
 #include "model/event_source.h"
 
 struct ctx_exp_process_row {
@@ -23,7 +24,8 @@ struct ctx_exp_process_row {
 	int64_t inner_pid;
 	uint64_t start_ns;
 	uint32_t n_maps;
-	bool known; /* described in the log */
+	bool known;	/* described in the log */
+	bool has_ended; /* nothing more is written of it; set by the reader while the recording goes on */
 };
 
 struct ctx_exp_thread_row {
@@ -100,12 +102,23 @@ struct ctx_exp_log {
 
 void ctx_exp_log_deinit(struct ctx_exp_log *log);
 
+/* A log.xml or map.xml, and how far it was read. */
+struct ctx_exp_text {
+	int fd;
+	const char *name;		 /* for messages */
+	bool grows;			 /* text after the last newline is left for a later reading */
+	struct ctx_exp_lines_place read; /* in and out */
+};
+
 /*
- * Reads one log.xml or map.xml (`fd`; `name` is for messages). Unusable lines become entries of
- * kind CTX_EV_DAMAGE. Fails with CTX_E_VERSION, CTX_E_IO, CTX_E_NOMEM.
+ * Reads the lines from `read` on. Unusable lines become entries of kind CTX_EV_DAMAGE. Fails with
+ * CTX_E_VERSION, CTX_E_IO, CTX_E_NOMEM.
  */
-CTX_MUST_CHECK enum ctx_status ctx_exp_log_read(struct ctx_exp_log *log, int fd, const char *name,
+CTX_MUST_CHECK enum ctx_status ctx_exp_log_read(struct ctx_exp_log *log, struct ctx_exp_text *text,
 						struct ctx_err *err);
+
+/* Drops the first `n` entries, which must be sorted: they were used. */
+void ctx_exp_log_drop(struct ctx_exp_log *log, size_t n);
 
 /*
  * Sorts the entries by time. Maps older than their process (inherited from its parent) are moved to

@@ -1,10 +1,8 @@
 /*
- * Opens an experiment as an event source: the directory, its log and maps, and the index of its
- * data files; and closes it.
+ * Opens an experiment as an event source, and closes it.
  *
- *	log.xml, map.xml, _f1_x2.er/map.xml --> log
- *	data files of the same directories ---> index of blocks
- *	notes, archives/ ---------------------> info
+ *	log, maps, data files (exp_scan.c) --> log, index of blocks --> info
+ *	notes, archives/ ---------------------------------------------> info
  */
 #include "formats/experiment/exp_reader.h"
 
@@ -13,7 +11,6 @@
 #include "formats/experiment/exp_archive.h"
 #include "formats/experiment/exp_reader_state.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -58,189 +55,16 @@ static void close_reader(struct ctx_event_source *source)
 	ctx_compressor_deinit(&reader->file.compressor);
 	ctx_exp_log_deinit(&reader->log);
 	ctx_exp_index_deinit(&reader->index);
+	ctx_strtab_deinit(&reader->scan.texts);
+	free(reader->scan.places);
 	free(reader);
-}
-
-/*
- * Opens a regular file in the experiment, or returns -1. Does not follow links, does not block on a
- * pipe.
- */
-static int open_file(int dir, const char *name)
-{
-	int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	struct stat info;
-
-	if (fd >= 0 && (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))) {
-		close(fd);
-		errno = EINVAL;
-		return -1;
-	}
-	return fd;
-}
-
-static bool is_data_file(const char *name)
-{
-	return name[0] != '.' && name[0] != '_' && strchr(name, '.') == NULL && strcmp(name, "notes") != 0 &&
-	       strcmp(name, "archives") != 0;
-}
-
-/* Sorted names of a directory, so that an experiment always gives the same events. */
-static enum ctx_status list_names(int dir, const char *below, struct ctx_strtab *names, struct ctx_err *err)
-{
-	int fd = openat(dir, below, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *stream = fd >= 0 ? fdopendir(fd) : NULL;
-	enum ctx_status status = CTX_OK;
-	struct dirent *item;
-	uint32_t id;
-
-	if (stream == NULL) {
-		if (fd >= 0)
-			close(fd);
-		return CTX_OK; /* nothing usable */
-	}
-	while (status == CTX_OK && (item = readdir(stream)) != NULL)
-		status = ctx_strtab_add_text(names, item->d_name, &id, err);
-	closedir(stream);
-	return status;
-}
-
-static int by_text(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-/* A file that exists but cannot be opened (errno) is reported, unlike a missing one. */
-static enum ctx_status add_open_damage(struct ctx_exp_reader *reader, const char *name, struct ctx_err *err)
-{
-	struct ctx_err why = {0};
-
-	ctx_err_errno(&why, CTX_E_IO, "%s: cannot be opened", name);
-	return ctx_exp_log_damage(&reader->log, why.msg, err);
-}
-
-static enum ctx_status read_text_file(struct ctx_exp_reader *reader, const char *name, struct ctx_err *err)
-{
-	int fd CTX_AUTO_CLOSE = open_file(reader->dir, name);
-	struct ctx_err local = {0};
-	enum ctx_status status;
-
-	if (fd < 0)
-		return add_open_damage(reader, name, err);
-	status = ctx_exp_log_read(&reader->log, fd, name, &local);
-	if (status == CTX_E_VERSION && strcmp(name, "log.xml") != 0)
-		return ctx_exp_log_damage(&reader->log, local.msg, err);
-	return status == CTX_OK ? CTX_OK : ctx_err_set(err, status, "%s", local.msg);
-}
-
-static enum ctx_status add_map_damage(struct ctx_exp_reader *reader, const char *below, struct ctx_err *err)
-{
-	char text[512];
-
-	snprintf(text, sizeof(text), "%s%smap.xml: missing, so no address has a name",
-		 strcmp(below, ".") == 0 ? "" : below, strcmp(below, ".") == 0 ? "" : "/");
-	return ctx_exp_log_damage(&reader->log, text, err);
-}
-
-/*
- * Reads map and data files of the root process (`below` is ".") or of a descendant. Ignores files
- * that are not regular: they are not part of the experiment.
- */
-static enum ctx_status read_directory(struct ctx_exp_reader *reader, const char *below, struct ctx_err *err)
-{
-	struct ctx_strtab names = {0};
-	bool root_process = strcmp(below, ".") == 0, has_map = false;
-	enum ctx_status status = list_names(reader->dir, below, &names, err);
-	char *name = NULL;
-
-	if (status == CTX_OK && names.n != 0)
-		qsort(names.strings, names.n, sizeof(*names.strings), by_text);
-	for (size_t i = 0; i < names.n && status == CTX_OK; i++) {
-		const char *last = names.strings[i];
-		int fd CTX_AUTO_CLOSE = -1;
-
-		free(name);
-		name = root_process ? strdup(last) : ctx_path_join(below, last);
-		if (name == NULL)
-			status = ctx_err_nomem(err);
-		else if (strcmp(last, "map.xml") == 0)
-			status = read_text_file(reader, name, err);
-		else if (is_data_file(last) && (fd = open_file(reader->dir, name)) >= 0)
-			status = ctx_exp_index_add(&reader->index, fd, name, &reader->log, err);
-		else if (is_data_file(last) && (errno == EACCES || errno == EPERM || errno == EIO))
-			status = add_open_damage(reader, name, err);
-		has_map = has_map || strcmp(last, "map.xml") == 0;
-	}
-	if (status == CTX_OK && !has_map)
-		status = add_map_damage(reader, below, err);
-	free(name);
-	ctx_strtab_deinit(&names);
-	return status;
-}
-
-bool ctx_exp_is_lineage(const char *name)
-{
-	if (*name != '_')
-		return false;
-	while (*name == '_') {
-		size_t n;
-
-		if (strchr("fxpn", name[1]) == NULL || name[1] == '\0')
-			return false;
-		n = strspn(name + 2, "0123456789");
-		if (n == 0)
-			return false;
-		name += 2 + n;
-	}
-	return strcmp(name, ".er") == 0;
-}
-
-/* What is known of an end that was not in order. Older recorders leave no last words. */
-static enum ctx_status read_last(struct ctx_exp_reader *reader, struct ctx_err *err)
-{
-	enum ctx_status status;
-	char text[160];
-
-	if (faccessat(reader->dir, "last.xml", F_OK, AT_SYMLINK_NOFOLLOW) != 0)
-		return CTX_OK;
-	status = read_text_file(reader, "last.xml", err);
-	if (status != CTX_OK || reader->log.closed || reader->log.last.has_failed)
-		return status;
-	if (ctx_exp_is_recorded(reader->path))
-		return ctx_exp_log_warning(&reader->log, "the recording goes on: this is its beginning", err);
-	snprintf(text, sizeof(text),
-		 "the recorder was killed: its last sign of life is %.3f s after the begin of the recording",
-		 (double)reader->log.last.alive_ns / 1e9);
-	return ctx_exp_log_warning(&reader->log, text, err);
-}
-
-static enum ctx_status read_all(struct ctx_exp_reader *reader, struct ctx_err *err)
-{
-	struct ctx_strtab names = {0};
-	enum ctx_status status = read_text_file(reader, "log.xml", err);
-
-	if (status == CTX_OK && !reader->log.has_run)
-		status = ctx_err_set(err, CTX_E_FORMAT, "log.xml: no run event in it");
-	if (status == CTX_OK)
-		status = read_last(reader, err);
-	if (status == CTX_OK)
-		status = read_directory(reader, ".", err);
-	if (status == CTX_OK)
-		status = list_names(reader->dir, ".", &names, err);
-	if (status == CTX_OK && names.n != 0)
-		qsort(names.strings, names.n, sizeof(*names.strings), by_text);
-	for (size_t i = 0; i < names.n && status == CTX_OK; i++) {
-		if (ctx_exp_is_lineage(names.strings[i]))
-			status = read_directory(reader, names.strings[i], err);
-	}
-	ctx_strtab_deinit(&names);
-	return status;
 }
 
 static enum ctx_status read_rest(struct ctx_exp_reader *reader, struct ctx_err *err)
 {
-	int notes CTX_AUTO_CLOSE = open_file(reader->dir, "notes");
-	int kallsyms CTX_AUTO_CLOSE = open_file(reader->dir, "archives/kallsyms.zst");
-	enum ctx_status status = list_names(reader->dir, "archives", &reader->archive.names, err);
+	int notes CTX_AUTO_CLOSE = ctx_exp_reader_open_file(reader->dir, "notes");
+	int kallsyms CTX_AUTO_CLOSE = ctx_exp_reader_open_file(reader->dir, "archives/kallsyms.zst");
+	enum ctx_status status = ctx_exp_reader_list(reader->dir, "archives", &reader->archive.names, err);
 
 	reader->archive.n = reader->archive.names.n;
 	reader->archive.root = ctx_path_join(reader->path, "archives");
@@ -287,7 +111,7 @@ static enum ctx_status find_sources(struct ctx_exp_reader *reader, struct ctx_er
 		path = ctx_path_join(reader->archive.root, row->archive);
 		if (name == NULL || path == NULL)
 			return ctx_err_nomem(err);
-		fd = open_file(reader->dir, name);
+		fd = ctx_exp_reader_open_file(reader->dir, name);
 		if (fd < 0)
 			continue;
 		status = ctx_grow(&reader->archive.sources, &reader->archive.sources_cap,
@@ -360,7 +184,7 @@ static bool took_no_callers(const struct ctx_exp_log *log)
 	return false;
 }
 
-static void fill_info(struct ctx_exp_reader *reader)
+void ctx_exp_reader_fill_info(struct ctx_exp_reader *reader)
 {
 	struct ctx_source_info *info = &reader->source.info;
 	uint64_t last =
@@ -368,7 +192,9 @@ static void fill_info(struct ctx_exp_reader *reader)
 
 	info->name = ctx_path_base(reader->path);
 	info->format = "experiment 1";
-	info->duration_ns = last < UINT64_MAX ? last + 1 : last;
+	info->duration_ns = reader->scan.grows	? reader->scan.horizon_ns
+			    : last < UINT64_MAX ? last + 1
+						: last;
 	info->closed = reader->log.closed;
 	info->notes = (const char *)reader->notes.bytes;
 	info->kallsyms = reader->archive.kallsyms != NULL ? reader->archive.kallsyms : "";
@@ -405,7 +231,8 @@ static enum ctx_status open_directory(struct ctx_exp_reader *reader, const char 
 	return CTX_OK;
 }
 
-enum ctx_status ctx_exp_open(const char *path, struct ctx_event_source **ret, struct ctx_err *err)
+enum ctx_status ctx_exp_reader_open(const char *path, bool grows, struct ctx_exp_reader **ret,
+				    struct ctx_err *err)
 {
 	struct ctx_exp_reader *reader = ctx_calloc(1, sizeof(*reader));
 	enum ctx_status status;
@@ -413,13 +240,14 @@ enum ctx_status ctx_exp_open(const char *path, struct ctx_event_source **ret, st
 	if (reader == NULL)
 		return ctx_err_nomem(err);
 	reader->dir = reader->file.fd = -1;
+	reader->scan.grows = grows;
 	reader->source = (struct ctx_event_source){.impl = reader,
 						   .next = ctx_exp_reader_next,
 						   .progress = ctx_exp_reader_progress,
 						   .close = close_reader};
 	status = open_directory(reader, path, err);
 	if (status == CTX_OK) {
-		status = read_all(reader, err);
+		status = ctx_exp_reader_scan(reader, err);
 		if (status == CTX_OK)
 			status = read_rest(reader, err);
 		if (status == CTX_OK)
@@ -431,9 +259,17 @@ enum ctx_status ctx_exp_open(const char *path, struct ctx_event_source **ret, st
 		close_reader(&reader->source);
 		return status;
 	}
-	ctx_exp_log_sort(&reader->log);
-	ctx_exp_index_sort(&reader->index);
-	fill_info(reader);
-	*ret = &reader->source;
+	ctx_exp_reader_fill_info(reader);
+	*ret = reader;
 	return CTX_OK;
+}
+
+enum ctx_status ctx_exp_open(const char *path, struct ctx_event_source **ret, struct ctx_err *err)
+{
+	struct ctx_exp_reader *reader;
+	enum ctx_status status = ctx_exp_reader_open(path, false, &reader, err);
+
+	if (status == CTX_OK)
+		*ret = &reader->source;
+	return status;
 }

@@ -113,6 +113,8 @@ static enum ctx_status push_entry(struct ctx_exp_reader *reader, const struct ct
 	case CTX_EV_PROCESS_EXIT:
 		event.process_exit.status = (int32_t)entry->a;
 		event.process_exit.has_status = entry->b != 0;
+		/* What is before the horizon is written: nothing of the process follows. */
+		reader->log.processes[process].has_ended = true;
 		break;
 	case CTX_EV_THREAD_NAME:
 		event.thread_name = entry->text;
@@ -485,6 +487,9 @@ enum ctx_status ctx_exp_reader_next(struct ctx_event_source *source, struct ctx_
 		block = reader->next_block < reader->index.n_blocks
 				? reader->index.blocks[reader->next_block].first_ns
 				: UINT64_MAX;
+		if (reader->scan.grows && top >= reader->scan.horizon_ns &&
+		    entry >= reader->scan.horizon_ns && block >= reader->scan.horizon_ns)
+			return CTX_END;
 		if (reader->next_entry < reader->log.n_entries && entry <= top && entry <= block)
 			status = push_entry(reader, &reader->log.entries[reader->next_entry++], err);
 		else if (reader->next_block < reader->index.n_blocks && block <= top &&

@@ -34,8 +34,9 @@ enum ctx_status ctx_exp_reader_push_damage(struct ctx_exp_reader *reader, uint64
 	struct ctx_event event = {.kind = CTX_EV_DAMAGE, .time_ns = time_ns};
 	char *text;
 
-	if (asprintf(&text, "%s: offset %llu: %s; block skipped", reader->index.files[place->file],
-		     (unsigned long long)place->offset, why) < 0)
+	if (asprintf(&text, "%s: offset %llu: %s; block skipped",
+		     ctx_strtab_get(&reader->index.names, place->file), (unsigned long long)place->offset,
+		     why) < 0)
 		return ctx_err_nomem(err);
 	event.text = text;
 	return ctx_exp_reader_push(reader, &event, text, err);
@@ -74,7 +75,7 @@ enum ctx_status ctx_exp_reader_announce(struct ctx_exp_reader *reader, uint32_t 
 enum ctx_status ctx_exp_reader_read_place(struct ctx_exp_reader *reader, const struct ctx_exp_place *place,
 					  struct ctx_exp_block_header *ret, struct ctx_err *err)
 {
-	const char *name = reader->index.files[place->file];
+	const char *name = ctx_strtab_get(&reader->index.names, place->file);
 	enum ctx_status status;
 
 	if (reader->file.fd < 0 || reader->file.number != place->file) {

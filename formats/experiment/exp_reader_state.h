@@ -1,7 +1,7 @@
 /*
  * State of the reader (its common operations are in exp_reader_state.c), shared by exp_reader.c
- * (merge), exp_changes.c (state changes), exp_frames.c (call stacks) and exp_opening.c (opening and
- * closing).
+ * (merge), exp_changes.c (state changes), exp_frames.c (call stacks), exp_opening.c (opening and
+ * closing), exp_scan.c (what there is to read) and exp_follow.c (what is new).
  */
 #ifndef CTX_FORMATS_EXPERIMENT_EXP_READER_STATE_H
 #define CTX_FORMATS_EXPERIMENT_EXP_READER_STATE_H
@@ -74,12 +74,22 @@ struct ctx_exp_archives {
 	struct ctx_arena source_paths;
 };
 
+/* How far the files have been read. */
+struct ctx_exp_scan {
+	bool grows;			    /* the recording goes on */
+	uint64_t horizon_ns;		    /* while it does: events from here on are not returned yet */
+	struct ctx_strtab texts;	    /* log.xml and maps, by name */
+	struct ctx_exp_lines_place *places; /* by text */
+	size_t places_cap;
+};
+
 struct ctx_exp_reader {
 	struct ctx_event_source source;
 	char *path;
 	int dir;
 	struct ctx_exp_log log;
 	struct ctx_exp_index index;
+	struct ctx_exp_scan scan;
 	struct ctx_exp_dictionary *dictionaries; /* by process row */
 	size_t n_dictionaries, dictionaries_cap;
 	struct ctx_exp_open_blocks open;
@@ -168,6 +178,26 @@ void ctx_exp_reader_fill_change(const struct ctx_exp_reader *reader, const struc
 
 /* NULL is allowed. */
 void ctx_exp_open_block_free(struct ctx_exp_open_block *block);
+
+/* Opens an experiment and reads what is there; see ctx_exp_open. */
+CTX_MUST_CHECK enum ctx_status ctx_exp_reader_open(const char *path, bool grows, struct ctx_exp_reader **ret,
+						   struct ctx_err *err);
+
+/* Takes what is new in the experiment into the log and the index, and sorts them. */
+CTX_MUST_CHECK enum ctx_status ctx_exp_reader_scan(struct ctx_exp_reader *reader, struct ctx_err *err);
+
+/* Sets what the source says of itself. */
+void ctx_exp_reader_fill_info(struct ctx_exp_reader *reader);
+
+/*
+ * Opens a regular file in the experiment, or returns -1. Does not follow links, does not block on a
+ * pipe.
+ */
+int ctx_exp_reader_open_file(int dir, const char *name);
+
+/* Adds the names in the directory `below`; none if it cannot be read. */
+CTX_MUST_CHECK enum ctx_status ctx_exp_reader_list(int dir, const char *below, struct ctx_strtab *names,
+						   struct ctx_err *err);
 
 /* Callbacks of an opened source. */
 CTX_MUST_CHECK enum ctx_status ctx_exp_reader_next(struct ctx_event_source *source, struct ctx_event *ret,

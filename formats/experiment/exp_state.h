@@ -215,9 +215,13 @@ CTX_MUST_CHECK enum ctx_status ctx_exp_make_file(struct ctx_exp_writer *writer, 
 
 #define CTX_EXP_LAST_FILE "last.xml"
 
-/* Reserves the page; notes a sign of life (now and then written); removes it unless it is needed. */
+/*
+ * Reserves the page; notes a sign of life; writes it once a second, to be called when what is old at
+ * that time has been written; removes the page unless it is needed.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_exp_last_begin(struct ctx_exp_writer *writer, struct ctx_err *err);
 void ctx_exp_last_alive(struct ctx_exp_writer *writer, uint64_t now_ns);
+void ctx_exp_last_tick(struct ctx_exp_writer *writer);
 void ctx_exp_last_end(struct ctx_exp_writer *writer);
 
 /* "" or "_f1_x2": at most CTX_EXP_DIR_NAME_MAX bytes, including the zero. */
