@@ -5,6 +5,7 @@
 #include "base/manual.h"
 #include "base/mem.h"
 #include "ctxan/answer.h"
+#include "ctxan/following.h"
 #include "ctxan/opening.h"
 #include "ctxan/options.h"
 #include "ctxan/page_opening.h"
@@ -257,6 +258,8 @@ static enum ctx_status answer(struct ctx_options *options, struct ctx_err *err)
 
 	if (status != CTX_OK)
 		return status;
+	if (options->follow.wanted)
+		return ctx_following(options, err);
 	ctx_terminal_choose(options);
 	if (options->output.export != NULL && options->output.export->write_directory != NULL)
 		return answer_to_directory(options, err);

@@ -291,6 +291,39 @@ static int64_t recorded_at(const char *input)
 	return stat(input, &info) == 0 && S_ISREG(info.st_mode) ? (int64_t)info.st_mtime : 0;
 }
 
+/* Opens the caches that were found. */
+static enum ctx_status set_ingest_options(const char *input, const struct ctx_opening_options *options,
+					  struct ctx_symbol_caches *caches, struct ctx_ingest_options *ret,
+					  struct ctx_err *err)
+{
+	enum ctx_status status = open_caches(caches, options, err);
+
+	if (status == CTX_OK)
+		*ret = (struct ctx_ingest_options){
+			.tree = options->tree,
+			.symfs = options->symfs,
+			.debug_root = options->debug_root,
+			.no_inlines = options->no_inlines,
+			.recorded_s = recorded_at(input),
+			.caches = caches->directories,
+			.cache_names = caches->names,
+		};
+	return status;
+}
+
+enum ctx_status ctx_opening_ingest_options(const char *experiment, const struct ctx_opening_options *options,
+					   struct ctx_symbol_caches *caches, struct ctx_ingest_options *ret,
+					   struct ctx_err *err)
+{
+	enum ctx_status status = find_caches(experiment, &formats[OURS], options, caches, err);
+
+	if (status == CTX_OK)
+		status = set_ingest_options(experiment, options, caches, ret, err);
+	if (status == CTX_OK)
+		ret->fingerprint = "";
+	return status;
+}
+
 /* What is ingested, and how. */
 struct recording {
 	const char *input;
@@ -306,25 +339,17 @@ static enum ctx_status ingest(const struct recording *recording, const char *pat
 	const struct ctx_opening_options *options = recording->options;
 	struct ctx_symbol_caches *caches = recording->caches;
 	const char *input = recording->input;
-	struct ctx_ingest_options ingest_options = {
-		.tree = options->tree,
-		.symfs = options->symfs,
-		.debug_root = options->debug_root,
-		.no_inlines = options->no_inlines,
-		.recorded_s = recorded_at(input),
-		.fingerprint = fingerprint,
-	};
+	struct ctx_ingest_options ingest_options;
 	struct ctx_progress progress = ctx_progress_start(input, options->quiet);
 	struct ctx_event_source *source;
 	mode_t mask;
-	enum ctx_status status = open_caches(caches, options, err);
+	enum ctx_status status = set_ingest_options(input, options, caches, &ingest_options, err);
 
 	if (status == CTX_OK)
 		status = recording->format->open(input, &source, err);
 	if (status != CTX_OK)
 		return status;
-	ingest_options.caches = caches->directories;
-	ingest_options.cache_names = caches->names;
+	ingest_options.fingerprint = fingerprint;
 	ingest_options.progress = ctx_progress_update;
 	ingest_options.progress_context = &progress;
 	mask = hide_as(input);

@@ -5,6 +5,8 @@
 #ifndef CTX_CTXAN_OPENING_H
 #define CTX_CTXAN_OPENING_H
 
+#include "ingest/ingest_options.h"
+#include "ingest/symbol_caches.h"
 #include "store/store.h"
 #include "timetree/timetree.h"
 
@@ -35,6 +37,16 @@ CTX_MUST_CHECK enum ctx_status ctx_opening_newest(const char *directory, char **
  */
 CTX_MUST_CHECK enum ctx_status ctx_opening_split(const char *input, char **ret_experiment, char **ret_lineage,
 						 struct ctx_err *err);
+
+/*
+ * The options of an ingest without a database: of an experiment that is followed. They borrow from
+ * `caches`, which must be {0} and is deinited by the caller in any case.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_opening_ingest_options(const char *experiment,
+							  const struct ctx_opening_options *options,
+							  struct ctx_symbol_caches *caches,
+							  struct ctx_ingest_options *ret,
+							  struct ctx_err *err);
 
 /*
  * Opens the database of `input` (an experiment, perf.data or a database). Remarks and progress go

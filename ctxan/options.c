@@ -244,6 +244,19 @@ SETTER(no_tail)
 	return CTX_OK;
 }
 
+/* Seconds, into a uint64_t of ns at the row's place. */
+SETTER(seconds)
+{
+	char *end;
+	double seconds = strtod(value, &end);
+
+	if (!isdigit((unsigned char)value[0]) || *end != '\0' || !(seconds >= 0.01 && seconds <= 1e6))
+		return ctx_err_set(err, CTX_E_ARG, "--%s '%s': expected a number of seconds from 0.01 on",
+				   option->name, value);
+	*(uint64_t *)((char *)context + option->at) = (uint64_t)(seconds * 1e9);
+	return CTX_OK;
+}
+
 static const char *report_name(size_t i)
 {
 	const struct ctx_report_kind *const *kinds = ctx_report_kinds();
@@ -314,6 +327,10 @@ static const struct ctx_option rows[] = {
 	{"no-pager", 0, CTX_OPTION_FLAG, FLAG(no_pager), .is_default = true},
 	{"explain", 0, CTX_OPTION_FLAG, FLAG(explain)},
 	{"quiet", 'q', CTX_OPTION_FLAG, FLAG(quiet), .is_default = true},
+
+	{"follow", 0, CTX_OPTION_FLAG, FLAG(follow.wanted)},
+	{"last", 0, CTX_OPTION_TEXT, .set = set_seconds, .at = offsetof(struct ctx_options, follow.last_ns)},
+	{"refresh", 0, CTX_OPTION_TEXT, .set = set_seconds, .at = offsetof(struct ctx_options, follow.refresh_ns)},
 
 	{"export", 0, CTX_OPTION_TEXT, .set = set_export, .word_at = export_name},
 	{"max-size", 0, CTX_OPTION_TEXT, .set = set_max_size},

@@ -36,6 +36,13 @@ struct ctx_output_options {
 	bool show_sql;
 };
 
+/* --follow: the answer again and again while the recording goes on. */
+struct ctx_follow_options {
+	bool wanted;
+	uint64_t last_ns;    /* of the recording, in each answer */
+	uint64_t refresh_ns; /* from answer to answer */
+};
+
 /* In the order of the option's words. */
 enum ctx_option_color {
 	CTX_COLOR_AUTO, /* on a terminal, unless NO_COLOR is set */
@@ -53,6 +60,7 @@ struct ctx_options {
 	struct ctx_hiding hiding;
 	struct ctx_opening_options opening;
 	struct ctx_output_options output;
+	struct ctx_follow_options follow;
 	enum ctx_option_color color;
 	bool no_pager, no_config;
 	bool open;    /* the page, in a browser */

@@ -101,6 +101,31 @@ static enum ctx_status check_tree(const struct ctx_options *options, struct ctx_
 	return ctx_err_set(err, CTX_E_ARG, "%s requires --report tree or callers", option);
 }
 
+static enum ctx_status check_follow(const struct ctx_options *options, struct ctx_err *err)
+{
+	const struct ctx_follow_options *follow = &options->follow;
+	const char *other = options->selection.n_intervals != 0		? "--interval: --last says how much"
+			    : options->output.export != NULL		? "--export"
+			    : options->output.sql != NULL		? "--sql"
+			    : options->output.show_sql			? "--show-sql"
+			    : options->output.path != NULL		? "--output"
+			    : options->opening.db != NULL		? "--db"
+			    : options->opening.reingest			? "--reingest"
+			    : options->report.format == CTX_REPORT_HTML ? "--format html"
+									: NULL;
+
+	if (!follow->wanted)
+		return follow->last_ns == 0 && follow->refresh_ns == 0
+			       ? CTX_OK
+			       : ctx_err_set(err, CTX_E_ARG, "--%s requires --follow",
+					     follow->last_ns != 0 ? "last" : "refresh");
+	if (other != NULL)
+		return ctx_err_set(err, CTX_E_ARG, "--follow excludes %s", other);
+	if (options->n_inputs > 1 || n_standard_inputs(options) != 0)
+		return ctx_err_set(err, CTX_E_ARG, "--follow requires a single experiment");
+	return CTX_OK;
+}
+
 /* Contradictory or meaningless options. */
 enum ctx_status ctx_options_check(const struct ctx_options *options, struct ctx_err *err)
 {
@@ -143,7 +168,9 @@ enum ctx_status ctx_options_check(const struct ctx_options *options, struct ctx_
 			"--sort %s: expected a single column; --by comm,dso,sym has rows by several "
 			"keys",
 			options->report.sort);
-	status = check_tree(options, err);
+	status = check_follow(options, err);
+	if (status == CTX_OK)
+		status = check_tree(options, err);
 	if (status == CTX_OK)
 		status = check_export(options, err);
 	return status == CTX_OK ? check_selecting(options, err) : status;

@@ -10,8 +10,9 @@
 
 #define EVENTS_PER_PROGRESS 65536u
 
-static void ingest_deinit(struct ingest *in)
+void ctx_ingest_deinit(struct ingest *in)
 {
+	ctx_store_close(in->store);
 	for (size_t i = 0; i < in->n_processes; i++) {
 		ctx_addrspace_deinit(&in->processes[i].space);
 		ctx_stackdict_deinit(&in->processes[i].dict);
@@ -28,8 +29,8 @@ static void ingest_deinit(struct ingest *in)
 	ctx_stack_forest_deinit(&in->stacks);
 	ctx_profile_builder_deinit(&in->entities);
 	ctx_strtab_deinit(&in->files);
-	ctx_store_close(in->store);
 	ctx_code_list_deinit(&in->code);
+	free(in->source_files);
 	free(in->processes);
 	free(in->mappings);
 	free(in->leaf_samples);
@@ -55,11 +56,10 @@ static enum ctx_status read_all(struct ingest *in, const struct ctx_ingest_optio
 	}
 }
 
-static enum ctx_status ingest_init(struct ingest *in, const char *path,
-				   const struct ctx_ingest_options *options, struct ctx_err *err)
+enum ctx_status ctx_ingest_begin(struct ingest *in, const struct ctx_ingest_options *options,
+				 struct ctx_err *err)
 {
 	const struct ctx_source_info *info = &in->source->info;
-	struct ctx_interval run = {0, info->duration_ns != 0 ? info->duration_ns : 1};
 	struct ctx_resolver_options resolver = {
 		.kallsyms = info->kallsyms,
 		.debug_root = options->debug_root,
@@ -76,18 +76,32 @@ static enum ctx_status ingest_init(struct ingest *in, const char *path,
 	if (status == CTX_OK)
 		status = ctx_stack_forest_init(&in->stacks, in->resolver, err);
 	if (status == CTX_OK)
+		status = ctx_ingest_begin_states(in, err);
+	return status;
+}
+
+enum ctx_status ctx_ingest_plant_trees(struct ingest *in, const struct ctx_ingest_options *options,
+				       struct ctx_err *err)
+{
+	return ctx_tree_forest_create(
+		&(struct ctx_tree_forest_options){.store = in->store,
+						  .params = options->tree,
+						  .run = in->entities.profile.run,
+						  .cct = &in->stacks.cct,
+						  .single_thread = in->source->info.n_threads == 1,
+						  .n_metrics = in->entities.profile.n_metrics},
+		&in->trees, err);
+}
+
+static enum ctx_status ingest_init(struct ingest *in, const char *path,
+				   const struct ctx_ingest_options *options, struct ctx_err *err)
+{
+	enum ctx_status status = ctx_ingest_begin(in, options, err);
+
+	if (status == CTX_OK)
 		status = ctx_store_create(path, &in->store, err);
 	if (status == CTX_OK)
-		status = ctx_tree_forest_create(
-			&(struct ctx_tree_forest_options){.store = in->store,
-							  .params = options->tree,
-							  .run = run,
-							  .cct = &in->stacks.cct,
-							  .single_thread = info->n_threads == 1,
-							  .n_metrics = in->entities.profile.n_metrics},
-			&in->trees, err);
-	if (status == CTX_OK)
-		status = ctx_ingest_begin_states(in, err);
+		status = ctx_ingest_plant_trees(in, options, err);
 	return status;
 }
 
@@ -125,6 +139,6 @@ enum ctx_status ctx_ingest(struct ctx_event_source *source, const char *path,
 	}
 	if (status == CTX_OK && stats != NULL)
 		*stats = in.stats;
-	ingest_deinit(&in);
+	ctx_ingest_deinit(&in);
 	return status;
 }

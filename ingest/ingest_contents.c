@@ -168,12 +168,13 @@ static enum ctx_status list_code(struct ingest *in, const struct ctx_ingest_opti
 	struct ctx_source_list sources = {0};
 	enum ctx_status status = ctx_ingest_grow_leaf_samples(in, err);
 
-	if (status == CTX_OK)
+	if (status == CTX_OK && in->window == NULL)
 		status = ctx_resolver_list_code(in->resolver, &in->stacks.raw, in->leaf_samples, &in->code,
 						err);
 	if (status == CTX_OK)
-		status = ctx_resolver_list_sources(in->resolver, &in->source->info, options->recorded_s,
-						   &sources, err);
+		status =
+			ctx_resolver_list_sources(in->resolver, in->window == NULL ? &in->source->info : NULL,
+						  options->recorded_s, &sources, err);
 	*ret_files = sources.files;
 	*ret_n = sources.n;
 	if (status == CTX_OK)
@@ -247,6 +248,9 @@ static enum ctx_status finish_trees(struct ingest *in, const struct ctx_ingest_o
 	enum ctx_status status = in->worker != NULL ? ctx_tree_worker_finish(in->worker, err) : CTX_OK;
 	uint64_t late = 0;
 
+	if (in->window != NULL)
+		status = ctx_window_put(in->window, in->trees, err);
+
 	if (status == CTX_OK)
 		status = ctx_tree_forest_finish(in->trees, &in->stats.trees, &in->stats.moved, &late, err);
 	if (status == CTX_OK && in->stats.moved != 0)
@@ -278,7 +282,6 @@ enum ctx_status ctx_ingest_put_contents(struct ingest *in, const struct ctx_inge
 		.n_mappings = in->n_mappings,
 		.fingerprint = options->fingerprint,
 	};
-	struct ctx_source_file *files CTX_AUTO_FREE = NULL;
 	enum ctx_status status = finish_states(in, err);
 
 	if (status == CTX_OK)
@@ -297,7 +300,7 @@ enum ctx_status ctx_ingest_put_contents(struct ingest *in, const struct ctx_inge
 	if (status == CTX_OK)
 		status = name_files(in, err);
 	if (status == CTX_OK)
-		status = list_code(in, options, &files, &contents.n_files, err);
+		status = list_code(in, options, &in->source_files, &contents.n_files, err);
 	if (status == CTX_OK)
 		status = ctx_resolver_tell_apart(in->resolver, err);
 	if (status == CTX_OK)
@@ -310,17 +313,20 @@ enum ctx_status ctx_ingest_put_contents(struct ingest *in, const struct ctx_inge
 	in->stacks.cct = (struct ctx_trie){0};
 	contents.locations = ctx_resolver_locations(in->resolver, &contents.n_locations);
 	contents.sites = ctx_resolver_sites(in->resolver, &contents.n_sites);
-	contents.files = files;
+	contents.files = in->source_files;
 	in->stats.stacks = in->entities.profile.cct.n;
 	in->stats.raw_stacks = in->stacks.raw.n;
 	in->stats.locations = (uint32_t)contents.n_locations;
 	in->stats.functions = in->entities.profile.n_functions;
 	in->stats.objects = in->entities.profile.n_objects;
 	in->stats.threads = in->entities.profile.n_threads;
+	if (in->window != NULL)
+		return ctx_store_lend(in->store, &contents, err);
 	status = ctx_store_put_contents(in->store, &contents, err);
 	if (status == CTX_OK)
 		status = ctx_resolver_put_code(in->resolver, &in->code, in->store, err);
 	if (status == CTX_OK)
-		status = ctx_resolver_put_texts(&in->source->info, files, contents.n_files, in->store, err);
+		status = ctx_resolver_put_texts(&in->source->info, in->source_files, contents.n_files,
+						in->store, err);
 	return status;
 }

@@ -230,6 +230,8 @@ static enum ctx_status put_sample(struct ingest *in, struct ctx_sample *sample, 
 	sample->kept_depth = cct->depth[sample->kept_stack];
 	*last = sample->stack;
 	ctx_profile_builder_count(&in->entities, sample->thread, sample->metric, sample->weight);
+	if (in->window != NULL)
+		return ctx_window_add(in->window, sample, err);
 	return in->worker != NULL ? ctx_tree_worker_add(in->worker, sample, err)
 				  : ctx_tree_forest_add(in->trees, sample, err);
 }
@@ -301,6 +303,8 @@ static enum ctx_status put_wakeup(void *context, const struct ctx_wakeup *wakeup
 {
 	struct ingest *in = context;
 
+	if (in->window != NULL)
+		return ctx_window_add_wakeup(in->window, wakeup, err);
 	return in->worker != NULL ? ctx_tree_worker_add_wakeup(in->worker, wakeup, err)
 				  : ctx_tree_forest_add_wakeup(in->trees, wakeup, err);
 }
@@ -309,6 +313,8 @@ static enum ctx_status end_thread(void *context, uint32_t thread, struct ctx_err
 {
 	struct ingest *in = context;
 
+	if (in->window != NULL)
+		return CTX_OK;
 	return in->worker != NULL ? ctx_tree_worker_end_thread(in->worker, thread, err)
 				  : ctx_tree_forest_end_thread(in->trees, thread, err);
 }
@@ -356,6 +362,8 @@ static enum ctx_status on_traced(struct ingest *in, const struct ctx_event *even
 	if (status != CTX_OK)
 		return status;
 	operation.stack = in->stacks.raw_to_stack[operation.raw_stack];
+	if (in->window != NULL) /* no recorder of such operations can be followed */
+		return CTX_OK;
 	in->entities.profile.traced[operation.kind]++;
 	return in->worker != NULL ? ctx_tree_worker_add_traced(in->worker, &operation, err)
 				  : ctx_tree_forest_add_traced(in->trees, &operation, err);

@@ -16,6 +16,7 @@
 #include "ingest/state_feed.h"
 #include "ingest/tree_worker.h"
 #include "ingest/unwinding.h"
+#include "ingest/window.h"
 
 struct process {
 	struct ctx_addrspace space;
@@ -31,6 +32,7 @@ struct ingest {
 	struct ctx_stack_forest stacks;
 	struct ctx_tree_forest *trees;
 	struct ctx_tree_worker *worker; /* NULL: the trees are fed from here */
+	struct ctx_window *window;	/* of a live ingest, instead of trees until its end; NULL: none */
 	struct ctx_state_feed *states;	/* NULL: the source records none */
 	bool *shows_running;		/* owned; by metric: a sample of it shows its thread on a CPU */
 	struct ctx_profile_builder entities;
@@ -43,10 +45,21 @@ struct ingest {
 	struct ctx_mapping_info *mappings;
 	size_t n_mappings, mappings_cap;
 	struct ctx_code_list code;
-	uint32_t *leaf_samples; /* by raw stack */
+	struct ctx_source_file *source_files; /* owned */
+	uint32_t *leaf_samples;		      /* by raw stack */
 	size_t n_leaf_samples, leaf_samples_cap;
 	struct ctx_ingest_stats stats;
 };
+
+/* Prepares everything but the store and the trees. */
+CTX_MUST_CHECK enum ctx_status ctx_ingest_begin(struct ingest *in, const struct ctx_ingest_options *options,
+						struct ctx_err *err);
+
+/* Makes the trees, for in->store. */
+CTX_MUST_CHECK enum ctx_status ctx_ingest_plant_trees(struct ingest *in,
+						      const struct ctx_ingest_options *options,
+						      struct ctx_err *err);
+void ctx_ingest_deinit(struct ingest *in);
 
 /* Prepares thread states, if the source records them. */
 CTX_MUST_CHECK enum ctx_status ctx_ingest_begin_states(struct ingest *in, struct ctx_err *err);

@@ -161,6 +161,7 @@ struct ctx_source_list {
 	size_t n;
 	uint32_t newer; /* of them: changed since `recorded_s` */
 };
+/* `info` NULL: the paths alone, without a look at the files. */
 CTX_MUST_CHECK enum ctx_status ctx_resolver_list_sources(struct ctx_resolver *resolver,
 							 const struct ctx_source_info *info,
 							 int64_t recorded_s, struct ctx_source_list *ret,

@@ -417,6 +417,9 @@ enum ctx_status ctx_resolver_list_sources(struct ctx_resolver *resolver, const s
 
 	for (size_t i = 0; i < n && status == CTX_OK; i++) {
 		files[i].path = ctx_strtab_get(&resolver->files, (uint32_t)i);
+		files[i].origin = "";
+		if (info == NULL)
+			continue;
 		status = find_text(resolver, info, files[i].path, &files[i].origin, err);
 		if (status == CTX_OK)
 			newer += is_newer(files[i].origin, recorded_s);

@@ -18,6 +18,8 @@ enum ctx_status ctx_resolver_add_function(struct ctx_resolver *resolver, const s
 	if (status != CTX_OK)
 		return status;
 	resolver->functions[resolver->n_functions] = *info;
+	if (info->parts == NULL)
+		resolver->functions[resolver->n_functions].parts = "";
 	*ret_function = (uint32_t)resolver->n_functions++;
 	return CTX_OK;
 }

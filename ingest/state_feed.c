@@ -76,7 +76,7 @@ enum ctx_status ctx_state_feed_create(const struct ctx_state_feed_options *optio
 	feed->resolver = options->resolver;
 	feed->classes = (struct ctx_stack_classes){.raw = &feed->stacks->raw, .resolver = feed->resolver};
 	feed->sink = options->sink;
-	feed->end_ns = options->end_ns != 0 ? options->end_ns : UINT64_MAX;
+	ctx_state_feed_end_at(feed, options->end_ns);
 	status = make_unknown(feed, err);
 	if (status == CTX_OK)
 		status = ctx_states_create(&sink, &feed->states, err);
@@ -102,6 +102,11 @@ void ctx_state_feed_destroy(struct ctx_state_feed *feed)
 	ctx_map64_deinit(&feed->interrupts);
 	free(feed->path);
 	free(feed);
+}
+
+void ctx_state_feed_end_at(struct ctx_state_feed *feed, uint64_t end_ns)
+{
+	feed->end_ns = end_ns != 0 ? end_ns : UINT64_MAX;
 }
 
 /* The part of a stack that belongs to an interrupt, without the interrupted code. */

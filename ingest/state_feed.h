@@ -28,6 +28,9 @@ CTX_MUST_CHECK enum ctx_status ctx_state_feed_create(const struct ctx_state_feed
 						     struct ctx_state_feed **ret, struct ctx_err *err);
 void ctx_state_feed_destroy(struct ctx_state_feed *feed);
 
+/* States are unknown from this time on; 0: they are not. For a source that learns it late. */
+void ctx_state_feed_end_at(struct ctx_state_feed *feed, uint64_t end_ns);
+
 /* A CTX_EV_STATE; `raw_stack` is that of its stack, 0 without one. */
 CTX_MUST_CHECK enum ctx_status ctx_state_feed_change(struct ctx_state_feed *feed,
 						     const struct ctx_event *event, uint32_t raw_stack,

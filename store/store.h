@@ -29,6 +29,12 @@ struct ctx_store;
 CTX_MUST_CHECK enum ctx_status ctx_store_create(const char *path, struct ctx_store **ret,
 						struct ctx_err *err);
 
+/*
+ * A database in memory, for this process alone: trees, nodes, leaves, wake-ups and operations are
+ * written by the same calls, and ctx_store_lend takes the place of contents and commit.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_store_create_in_memory(struct ctx_store **ret, struct ctx_err *err);
+
 /* A table of trees: one per (thread, metric), and one per metric for all threads together (thread
  * CTX_NONE). */
 struct ctx_tree_info {
@@ -129,6 +135,15 @@ CTX_MUST_CHECK enum ctx_status ctx_store_put_traced(struct ctx_store *store,
  * failure: then the temporary file is removed).
  */
 CTX_MUST_CHECK enum ctx_status ctx_store_commit(struct ctx_store *store, struct ctx_err *err);
+
+/*
+ * Ends the writing of a store in memory: from now on it is read as one opened by ctx_store_open, but for
+ * SQL; strings must not be NULL. The contents stay the caller's, unchanged until the store is closed, and are not copied: it costs a
+ * check of them, and not the writing and reading of all entities. Mappings, texts and code are left
+ * out. After a failure the store can only be closed.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_store_lend(struct ctx_store *store,
+					      const struct ctx_store_contents *contents, struct ctx_err *err);
 
 /* ---- reading ---- */
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static enum ctx_status check_contents(const struct ctx_store_contents *contents, struct ctx_err *err)
+enum ctx_status ctx_store_check_contents(const struct ctx_store_contents *contents, struct ctx_err *err)
 {
 	const struct ctx_profile *profile = contents->profile;
 	const struct ctx_code code = {
@@ -305,7 +305,7 @@ static enum ctx_status put_arrays(struct ctx_store *store, const struct ctx_stor
 enum ctx_status ctx_store_put_contents(struct ctx_store *store, const struct ctx_store_contents *contents,
 				       struct ctx_err *err)
 {
-	enum ctx_status status = check_contents(contents, err);
+	enum ctx_status status = ctx_store_check_contents(contents, err);
 
 	if (status == CTX_OK)
 		status = put_experiment(store, contents, err);

@@ -6,6 +6,7 @@
  *	store_put_code.c  sites, source files, code: writing	 store_code.c	 the same, locations: reading
  *	store_metrics.c	  metrics, external wakers: rows	 store_wakeups.c ended waits
  *	store_traced.c	  traced operations, their files	 store_read.c	 nodes and leaves, scans
+ *	store_memory.c	  in memory: its own rows, others' contents
  *	store_sql.c	  SQL that only reads; vtab_*.c: its virtual tables
  *
  * Below these:
@@ -83,6 +84,7 @@ struct ctx_store {
 	int lock_fd;	 /* writing: holds the lock that marks the temporary file as in use */
 	bool failed;	 /* writing: a put failed; commit refuses */
 	bool has_contents;
+	bool is_lent; /* in memory: the contents belong to others */
 	sqlite3_stmt *put[N_PUT];
 	struct ctx_block_codec codec;
 	struct put_state put_state;
@@ -113,6 +115,25 @@ static inline int64_t ctx_store_rowid(uint32_t high, uint32_t low)
 CTX_MUST_CHECK enum ctx_status ctx_store_put_sources(struct ctx_store *store,
 						     const struct ctx_store_contents *contents,
 						     struct ctx_err *err);
+
+/* Opens an empty database of this name for writing, with the statements for it. */
+CTX_MUST_CHECK enum ctx_status ctx_store_open_empty(struct ctx_store *store, const char *name,
+						    struct ctx_err *err);
+
+/*
+ * For reading. A file is untrusted: SQL in its schema runs without privileges, and damage is detected.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_store_harden(struct ctx_store *store, struct ctx_err *err);
+
+/* Ends the transaction of a store that is written. */
+CTX_MUST_CHECK enum ctx_status ctx_store_end_writing(struct ctx_store *store, struct ctx_err *err);
+
+/* CTX_E_ARG: ids out of range. */
+CTX_MUST_CHECK enum ctx_status ctx_store_check_contents(const struct ctx_store_contents *contents,
+							struct ctx_err *err);
+
+/* Reads and checks the list of time trees. */
+CTX_MUST_CHECK enum ctx_status ctx_store_load_trees(struct ctx_store *store, struct ctx_err *err);
 
 /* Reads and checks everything that open loads. */
 CTX_MUST_CHECK enum ctx_status ctx_store_load(struct ctx_store *store, struct ctx_err *err);

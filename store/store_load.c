@@ -185,6 +185,14 @@ static enum ctx_status check_trees(struct ctx_store *store, struct ctx_err *err)
 	return CTX_OK;
 }
 
+enum ctx_status ctx_store_load_trees(struct ctx_store *store, struct ctx_err *err)
+{
+	enum ctx_status status =
+		ctx_store_read_rows(store, "SELECT * FROM time_tree ORDER BY id", take_tree, err);
+
+	return status == CTX_OK ? check_trees(store, err) : status;
+}
+
 static enum ctx_status read_entities(struct ctx_store *store, struct ctx_err *err)
 {
 	static const struct {
@@ -201,7 +209,6 @@ static enum ctx_status read_entities(struct ctx_store *store, struct ctx_err *er
 		{"SELECT * FROM load_object ORDER BY id", take_object},
 		{"SELECT * FROM function ORDER BY id", take_function},
 		{"SELECT * FROM usage ORDER BY id", take_usage},
-		{"SELECT * FROM time_tree ORDER BY id", take_tree},
 	};
 	enum ctx_status status = CTX_OK;
 
@@ -321,7 +328,7 @@ enum ctx_status ctx_store_load(struct ctx_store *store, struct ctx_err *err)
 	if (status == CTX_OK)
 		status = load_stacks(store, &facts, err);
 	if (status == CTX_OK)
-		status = check_trees(store, err);
+		status = ctx_store_load_trees(store, err);
 	if (status == CTX_OK) {
 		status = ctx_store_check_profile(&store->profile, CTX_E_FORMAT, err);
 		if (status != CTX_OK)

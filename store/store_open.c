@@ -98,8 +98,7 @@ static int pages_read(const struct ctx_store *store)
 	return now;
 }
 
-/* The file is untrusted: SQL in its schema runs without privileges, and damage is detected. */
-static enum ctx_status harden(struct ctx_store *store, struct ctx_err *err)
+enum ctx_status ctx_store_harden(struct ctx_store *store, struct ctx_err *err)
 {
 	sqlite3_db_config(store->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(store->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
@@ -127,7 +126,7 @@ static enum ctx_status open_file(struct ctx_store *store, struct ctx_err *err)
 		SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, NULL);
 	if (rc != SQLITE_OK)
 		return ctx_statement_fail(store->db, rc, store->path, err);
-	status = harden(store, err);
+	status = ctx_store_harden(store, err);
 	if (status == CTX_OK)
 		status = ctx_schema_check(store->db, store->path, err);
 	return status;
@@ -180,10 +179,12 @@ void ctx_store_close(struct ctx_store *store)
 	if (store->lock_fd >= 0)
 		close(store->lock_fd);
 	ctx_block_codec_deinit(&store->codec);
-	ctx_profile_deinit(&store->profile);
+	if (!store->is_lent) {
+		ctx_profile_deinit(&store->profile);
+		free(store->raw_to_stack);
+	}
 	ctx_map64_deinit(&store->tree_of);
 	free(store->trees);
-	free(store->raw_to_stack);
 	free(store->temp_path);
 	free(store->path);
 	free(store);

@@ -100,20 +100,12 @@ static void remove_stale(const char *path)
 	free(dir_name);
 }
 
-static enum ctx_status open_temp(struct ctx_store *store, struct ctx_err *err)
+enum ctx_status ctx_store_open_empty(struct ctx_store *store, const char *name, struct ctx_err *err)
 {
 	char pragma[128];
 	enum ctx_status status;
-	/* "./": a relative name that begins with "file:" is not a URI. */
-	char *name CTX_AUTO_FREE = NULL;
-	int rc;
-
-	if (asprintf(&name, "%s%s", store->temp_path[0] == '/' ? "" : "./", store->temp_path) < 0) {
-		name = NULL;
-		return ctx_err_nomem(err);
-	}
-	rc = sqlite3_open_v2(name, &store->db,
-			     SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, NULL);
+	int rc = sqlite3_open_v2(name, &store->db,
+				 SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, NULL);
 
 	if (rc != SQLITE_OK)
 		return ctx_statement_fail(store->db, rc, store->path, err);
@@ -128,6 +120,18 @@ static enum ctx_status open_temp(struct ctx_store *store, struct ctx_err *err)
 	for (int i = 0; i < N_PUT && status == CTX_OK; i++)
 		status = ctx_statement_prepare(store->db, store->path, put_sql[i], &store->put[i], err);
 	return status;
+}
+
+static enum ctx_status open_temp(struct ctx_store *store, struct ctx_err *err)
+{
+	/* "./": a relative name that begins with "file:" is not a URI. */
+	char *name CTX_AUTO_FREE = NULL;
+
+	if (asprintf(&name, "%s%s", store->temp_path[0] == '/' ? "" : "./", store->temp_path) < 0) {
+		name = NULL;
+		return ctx_err_nomem(err);
+	}
+	return ctx_store_open_empty(store, name, err);
 }
 
 enum ctx_status ctx_store_create(const char *path, struct ctx_store **ret, struct ctx_err *err)
@@ -256,6 +260,15 @@ static enum ctx_status sync_dir(const char *dir, const char *path, struct ctx_er
 	return CTX_OK;
 }
 
+enum ctx_status ctx_store_end_writing(struct ctx_store *store, struct ctx_err *err)
+{
+	for (int i = 0; i < N_PUT; i++) {
+		sqlite3_finalize(store->put[i]);
+		store->put[i] = NULL;
+	}
+	return ctx_statement_exec(store->db, store->path, "COMMIT", err);
+}
+
 static enum ctx_status finish(struct ctx_store *store, struct ctx_err *err)
 {
 	char *dir CTX_AUTO_FREE =
@@ -270,11 +283,7 @@ static enum ctx_status finish(struct ctx_store *store, struct ctx_err *err)
 							    : "not committed without contents");
 	if (dir == NULL)
 		return ctx_err_nomem(err);
-	for (int i = 0; i < N_PUT; i++) {
-		sqlite3_finalize(store->put[i]);
-		store->put[i] = NULL;
-	}
-	status = ctx_statement_exec(store->db, store->path, "COMMIT", err);
+	status = ctx_store_end_writing(store, err);
 	if (status != CTX_OK)
 		return status;
 	rc = sqlite3_close(store->db);

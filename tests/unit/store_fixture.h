@@ -418,10 +418,9 @@ static inline enum ctx_status fixture_put_code(struct fixture *fixture, struct c
 	return status;
 }
 
-static inline enum ctx_status fixture_put_contents(struct fixture *fixture, struct ctx_store *store,
-						   struct ctx_err *err)
+static inline struct ctx_store_contents fixture_contents(const struct fixture *fixture)
 {
-	struct ctx_store_contents contents = {
+	return (struct ctx_store_contents){
 		.profile = &fixture->profile,
 		.locations = fixture->locations,
 		.n_locations = fixture->n_locations,
@@ -435,18 +434,32 @@ static inline enum ctx_status fixture_put_contents(struct fixture *fixture, stru
 		.n_files = FIXTURE_FILES,
 		.fingerprint = "print",
 	};
+}
+
+static inline enum ctx_status fixture_put_contents(struct fixture *fixture, struct ctx_store *store,
+						   struct ctx_err *err)
+{
+	struct ctx_store_contents contents = fixture_contents(fixture);
 
 	return ctx_store_put_contents(store, &contents, err);
 }
 
 /* Tree 0 has all threads, tree 1 + t thread t. */
-static inline enum ctx_status fixture_put(struct fixture *fixture, struct ctx_store *store,
-					  struct ctx_err *err)
+static inline enum ctx_status fixture_put_trees(struct fixture *fixture, struct ctx_store *store,
+						struct ctx_err *err)
 {
 	enum ctx_status status = fixture_put_tree(fixture, store, 0, CTX_NONE, err);
 
 	for (uint32_t i = 0; i < fixture->profile.n_threads && status == CTX_OK; i++)
 		status = fixture_put_tree(fixture, store, 1 + i, i, err);
+	return status;
+}
+
+static inline enum ctx_status fixture_put(struct fixture *fixture, struct ctx_store *store,
+					  struct ctx_err *err)
+{
+	enum ctx_status status = fixture_put_trees(fixture, store, err);
+
 	if (status == CTX_OK)
 		status = fixture_put_contents(fixture, store, err);
 	return status == CTX_OK ? fixture_put_code(fixture, store, err) : status;

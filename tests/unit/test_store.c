@@ -260,6 +260,47 @@ static void test_store__contents_round_trip(void **state)
 	}
 }
 
+static void test_store__a_store_in_memory_is_read_as_a_file_is(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 0; seed < 4; seed++) {
+		struct ctx_store_contents contents;
+		struct fixture fixture;
+		struct ctx_store *store;
+		const struct ctx_code *code;
+
+		fixture_init(&fixture, seed, 1 + (uint32_t)seed, 1000);
+		contents = fixture_contents(&fixture);
+		for (uint32_t i = 0; i < fixture.profile.n_functions; i++)
+			fixture.profile.functions[i].parts = "";
+		for (uint32_t i = 0; i < fixture.profile.n_processes; i++) {
+			if (fixture.profile.processes[i].cgroup == NULL)
+				fixture.profile.processes[i].cgroup = "";
+		}
+		must(ctx_store_create_in_memory(&store, err));
+		must(fixture_put_trees(&fixture, store, err));
+		must(ctx_store_lend(store, &contents, err));
+		assert_string_equal(ctx_store_fingerprint(store), "print");
+		assert_same_profile(&fixture.profile, ctx_store_profile(store));
+		assert_same_scans(store, &fixture);
+		must(ctx_store_code(store, &code, err));
+		assert_ptr_equal(code->locations, fixture.locations);
+		ctx_store_close(store);
+		/* Ids out of range, and what is no store in memory. */
+		must(ctx_store_create_in_memory(&store, err));
+		assert_int_equal(ctx_store_commit(store, NULL), CTX_E_ARG);
+		must(ctx_store_create_in_memory(&store, err));
+		contents.n_sites = 0;
+		assert_int_equal(ctx_store_lend(store, &contents, NULL), CTX_E_ARG);
+		ctx_store_close(store);
+		must(ctx_store_create(in_dir("a.db"), &store, err));
+		assert_int_equal(ctx_store_lend(store, &contents, NULL), CTX_E_ARG);
+		ctx_store_close(store);
+		assert_int_equal(files_in_dir(), 0);
+		fixture_deinit(&fixture);
+	}
+}
+
 /* ---- files ---- */
 
 static void test_store__the_same_calls_give_the_same_bytes(void **state)
@@ -988,6 +1029,7 @@ int main(void)
 		in_own_dir(test_store__codec_gives_back_any_samples),
 		in_own_dir(test_store__codec_refuses_samples_out_of_order),
 		in_own_dir(test_store__contents_round_trip),
+		in_own_dir(test_store__a_store_in_memory_is_read_as_a_file_is),
 		in_own_dir(test_store__the_same_calls_give_the_same_bytes),
 		in_own_dir(test_store__an_uncommitted_one_leaves_no_files),
 		in_own_dir(test_store__a_killed_writer_leaves_no_file_at_the_path),

@@ -22,7 +22,7 @@ offers() {
 }
 mkdir run.er folder
 touch plain.txt
-offers '--fanout --filter --focus --fold-object --format --function' ctxan --f
+offers '--fanout --filter --focus --fold-object --follow --format --function' ctxan --f
 offers 'csv html json text' ctxan run.er --format ''
 offers 'json' ctxan --format = j
 offers 'callers-callees' ctxan -r callers-
@@ -56,7 +56,7 @@ if command -v fish >/dev/null 2>&1; then
 		fish --no-config -c "source '$build/share/$2.fish'; complete -C '$3'" 2>err.txt | cut -f 1 | sort | tr '\n' ' ' >offered.txt
 		[ "$(cat offered.txt)" = "$1 " ] || fail "fish: $3: offers '$(cat offered.txt)' and not '$1': $(head -n 3 err.txt)"
 	}
-	fish_offers '--fanout --filter --focus --fold-object --format --function' ctxan 'ctxan --f'
+	fish_offers '--fanout --filter --focus --fold-object --follow --format --function' ctxan 'ctxan --f'
 	fish_offers 'csv html json text' ctxan 'ctxan --format '
 	fish_offers 'functions,stacks functions,states' ctxan 'ctxan -r functions,sta'
 	fish_offers '--stack-size --states' ctxrec 'ctxrec --sta'

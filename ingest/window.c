@@ -1,0 +1,80 @@
+#include "ingest/window.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void ctx_window_deinit(struct ctx_window *window)
+{
+	free(window->samples);
+	free(window->wakeups);
+	*window = (struct ctx_window){0};
+}
+
+/* The dropped part of an array is used again when it is half of it: each item moves once. */
+static void close_gap(void *items, size_t size, size_t *first, size_t *n)
+{
+	if (*first < *n - *first)
+		return;
+	memmove(items, (char *)items + *first * size, (*n - *first) * size);
+	*n -= *first;
+	*first = 0;
+}
+
+void ctx_window_move(struct ctx_window *window, uint64_t begin_ns)
+{
+	if (begin_ns <= window->begin_ns)
+		return;
+	window->begin_ns = begin_ns;
+	while (window->first_sample < window->n_samples &&
+	       window->samples[window->first_sample].time_ns < begin_ns)
+		window->first_sample++;
+	while (window->first_wakeup < window->n_wakeups &&
+	       window->wakeups[window->first_wakeup].time_ns < begin_ns)
+		window->first_wakeup++;
+	if (window->first_sample != 0)
+		close_gap(window->samples, sizeof(*window->samples), &window->first_sample,
+			  &window->n_samples);
+	if (window->first_wakeup != 0)
+		close_gap(window->wakeups, sizeof(*window->wakeups), &window->first_wakeup,
+			  &window->n_wakeups);
+}
+
+enum ctx_status ctx_window_add(struct ctx_window *window, const struct ctx_sample *sample,
+			       struct ctx_err *err)
+{
+	enum ctx_status status;
+
+	if (sample->time_ns < window->begin_ns)
+		return CTX_OK;
+	status = ctx_grow(&window->samples, &window->samples_cap, window->n_samples + 1, err);
+	if (status == CTX_OK)
+		window->samples[window->n_samples++] = *sample;
+	return status;
+}
+
+enum ctx_status ctx_window_add_wakeup(struct ctx_window *window, const struct ctx_wakeup *wakeup,
+				      struct ctx_err *err)
+{
+	enum ctx_status status;
+
+	if (wakeup->time_ns < window->begin_ns)
+		return CTX_OK;
+	status = ctx_grow(&window->wakeups, &window->wakeups_cap, window->n_wakeups + 1, err);
+	if (status == CTX_OK)
+		window->wakeups[window->n_wakeups++] = *wakeup;
+	return status;
+}
+
+enum ctx_status ctx_window_put(const struct ctx_window *window, struct ctx_tree_forest *trees,
+			       struct ctx_err *err)
+{
+	enum ctx_status status = CTX_OK;
+
+	for (size_t i = window->first_sample; i < window->n_samples && status == CTX_OK; i++)
+		status = ctx_tree_forest_add(trees, &window->samples[i], err);
+	for (size_t i = window->first_wakeup; i < window->n_wakeups && status == CTX_OK; i++)
+		status = ctx_tree_forest_add_wakeup(trees, &window->wakeups[i], err);
+	return status;
+}

@@ -1,0 +1,34 @@
+/*
+ * The samples and ended waits of the last while of a recording, in the order in which they came: what
+ * an ingest that goes on (live.h) keeps instead of time trees.
+ *
+ * Memory: 48 bytes a sample of the window. All zero is an empty window of the whole run.
+ */
+#ifndef CTX_INGEST_WINDOW_H
+#define CTX_INGEST_WINDOW_H
+
+#include "ingest/forest.h"
+
+struct ctx_window {
+	uint64_t begin_ns; /* what ended before is left out */
+	struct ctx_sample *samples;
+	size_t first_sample, n_samples, samples_cap; /* those from first_sample up to n_samples are kept */
+	struct ctx_wakeup *wakeups;
+	size_t first_wakeup, n_wakeups, wakeups_cap;
+};
+
+void ctx_window_deinit(struct ctx_window *window);
+
+/* Moves the begin, never backwards, and drops what ended before. */
+void ctx_window_move(struct ctx_window *window, uint64_t begin_ns);
+
+CTX_MUST_CHECK enum ctx_status ctx_window_add(struct ctx_window *window, const struct ctx_sample *sample,
+					      struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_window_add_wakeup(struct ctx_window *window,
+						     const struct ctx_wakeup *wakeup, struct ctx_err *err);
+
+/* Hands everything to the time trees. */
+CTX_MUST_CHECK enum ctx_status ctx_window_put(const struct ctx_window *window, struct ctx_tree_forest *trees,
+					      struct ctx_err *err);
+
+#endif
