@@ -4,10 +4,17 @@
 #include "base/manual.h"
 #include "collect/recargs.h"
 #include "collect/recorder.h"
+#include "collect/top.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <zstd.h>
+
+/* What is recorded, and who watches. */
+struct recording {
+	struct ctx_rec_options options;
+	struct ctx_top top;
+};
 
 static void say(void *context, const char *text)
 {
@@ -31,9 +38,9 @@ static const char *plural(uint64_t n, const char *one, const char *many)
 /* ctxrec: test.1.er: 1234 samples, 2 processes, 3 threads, 45 KiB, 1.234 s */
 static void print_summary(void *context, const struct ctx_recording *recording)
 {
-	const struct ctx_rec_options *options = context;
+	const struct recording *own = context;
 
-	if (options->quiet || recording->name == NULL)
+	if (own->options.quiet || recording->name == NULL)
 		return;
 	fprintf(stderr, "ctxrec: %s: %" PRIu64 " %s, %" PRIu32 " %s, %" PRIu32 " %s, ", recording->name,
 		recording->samples, plural(recording->samples, "sample", "samples"), recording->processes,
@@ -50,33 +57,54 @@ static void print_summary(void *context, const struct ctx_recording *recording)
 	fputc('\n', stderr);
 }
 
-int main(int argc, char **argv)
+static void show_live(void *context, const char *path)
 {
-	struct ctx_rec_options options;
-	const struct ctx_recorder_user user = {say, print_summary, &options};
+	struct recording *own = context;
+
+	if (own->options.top)
+		ctx_top_start(&own->top, path);
+}
+
+/* The exit code. */
+static int record(struct recording *own)
+{
+	const struct ctx_recorder_user user = {
+		.say = say, .began = show_live, .finished = print_summary, .context = own};
 	struct ctx_recording recording = {0};
 	struct ctx_err err = {0};
-	enum ctx_status status = ctx_rec_options_parse(argc, argv, &options, &err);
+	enum ctx_status status = own->options.top ? ctx_top_begin(&own->top, &err) : CTX_OK;
+	int code;
+
+	if (status == CTX_OK)
+		status = ctx_record(&own->options, &user, &recording, &err);
+	if (own->options.top)
+		ctx_top_end(&own->top);
+	code = recording.exit_code;
+	ctx_recording_deinit(&recording);
+	if (status == CTX_OK)
+		return code;
+	say(NULL, err.msg);
+	return code != 0 ? code : 1; /* the command was not run */
+}
+
+int main(int argc, char **argv)
+{
+	struct recording own = {0};
+	struct ctx_err err = {0};
+	enum ctx_status status = ctx_rec_options_parse(argc, argv, &own.options, &err);
 	int code = 0;
 
 	if (status != CTX_OK) {
 		say(NULL, err.msg);
 		code = 1;
-	} else if (options.help) {
+	} else if (own.options.help) {
 		ctx_manual_print_help(ctx_rec_options_table.manual, stdout);
-	} else if (options.version) {
+	} else if (own.options.version) {
 		printf("ctxrec %s\nlibzstd %s\n", CTX_VERSION, ZSTD_versionString());
 	} else {
-		status = ctx_record(&options, &user, &recording, &err);
-		code = recording.exit_code;
-		if (status != CTX_OK) {
-			say(NULL, err.msg);
-			if (code == 0)
-				code = 1; /* the command was not run */
-		}
+		code = record(&own);
 	}
-	ctx_recording_deinit(&recording);
-	ctx_rec_options_deinit(&options);
+	ctx_rec_options_deinit(&own.options);
 	/* Text longer than the buffer has set the error flag already. */
 	if ((fflush(stdout) != 0 || ferror(stdout)) && code == 0) {
 		say(NULL, "standard output cannot be written to");

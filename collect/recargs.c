@@ -241,6 +241,7 @@ static const struct ctx_option rows[] = {
 	{"memory", 0, CTX_OPTION_TEXT, SIZE(set_size, memory_bytes)},
 	{"ring", 'm', CTX_OPTION_TEXT, SIZE(set_ring, ring_bytes)},
 
+	{"top", 0, CTX_OPTION_FLAG, FLAG(top)},
 	{"fail", 0, CTX_OPTION_FLAG, FLAG(fail)},
 	{"quiet", 'q', CTX_OPTION_FLAG, FLAG(quiet)},
 	{"help", 'h', CTX_OPTION_FLAG, FLAG(help)},

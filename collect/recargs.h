@@ -41,7 +41,7 @@ struct ctx_rec_options {
 	char *const *command; /* ends with NULL; NULL: none. Borrowed from argv, like all strings */
 	enum ctx_rec_unwind unwind;
 	enum ctx_rec_states states;
-	bool help, version, fail;
+	bool help, version, fail, top;
 	bool system_wide, user_only, kernel_only;
 	bool no_follow, wait_descendants, keep_stacks;
 	bool no_archive, archive_sources, overwrite, share, quiet;

@@ -407,6 +407,8 @@ enum ctx_status ctx_record(const struct ctx_rec_options *options, const struct c
 	status = ctx_recorder_begin(&recorder, err);
 	if (status != CTX_OK)
 		return give_up(&recorder, status);
+	if (user->began != NULL)
+		user->began(user->context, recorder.path);
 	if (options->command != NULL) {
 		status = ctx_child_exec(&recorder.child, options->command[0], err);
 		if (status == CTX_E_NOTFOUND || status == CTX_E_PERM)

@@ -17,6 +17,8 @@ struct ctx_recording { /* the result */
 /* Receives what the user should see. */
 struct ctx_recorder_user {
 	void (*say)(void *context, const char *text); /* one line, without a newline */
+	/* Called when the experiment is there, before the command runs; may be NULL. */
+	void (*began)(void *context, const char *path);
 	/*
 	 * Called as soon as the experiment is complete, which can be before the command has ended;
 	 * may be NULL.
