@@ -1,11 +1,13 @@
 /*
  * One colour for a function wherever it is drawn: the hue of its object (the heavier an object, the earlier its hue), and within the object a shade of
- * its own. Functions without an object are grey. Differences go from blue (more in A) over grey to orange (more in B).
+ * its own. Functions without an object are grey. Differences go from blue (more in A) over grey to orange (more in B), by points of a percent: what
+ * matters little has little colour, be it twice as much as before.
  */
 import type { Model } from "./types";
 
 const HUES = [212, 32, 158, 282, 8, 188, 66, 322, 240, 110, 348, 136];
 const STEPS = 16; /* of a difference, to either side */
+const FULL_DIFFERENCE = 0.1; /* of shares: ten points of a percent and more have the strongest colour */
 
 export type Theme = "light" | "dark";
 
@@ -46,10 +48,16 @@ export class Colours {
 		return this.byTheme[this.theme][func] ?? this.palette.faint;
 	}
 
-	/** `share`: (b - a) / (a + b), -1 .. 1. */
-	ofDifference(share: number): string {
-		return this.differences[this.theme][STEPS + Math.round(share * STEPS)]!;
+	/** `points`: share of B less share of A, -1 .. 1. */
+	ofDifference(points: number): string {
+		return this.differences[this.theme][STEPS + differenceStep(points)]!;
 	}
+}
+
+/** A difference of shares in steps of colour: the same points have the same step, however large the shares are. */
+export function differenceStep(points: number): number {
+	const step = Math.round((points / FULL_DIFFERENCE) * STEPS);
+	return Math.max(-STEPS, Math.min(STEPS, step));
 }
 
 function hash(text: string): number {

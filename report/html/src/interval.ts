@@ -50,11 +50,20 @@ export function bucketAt(model: Model, ns: number): number {
 	return i;
 }
 
-/** The fewest whole buckets that hold [begin, end) ns. */
+/* The border of buckets next to a time; the earlier one of two that are as near. */
+function borderAt(model: Model, ns: number): number {
+	const i = bucketAt(model, ns);
+	return ns - bucketBegin(model, i) <= bucketBegin(model, i + 1) - ns ? i : i + 1;
+}
+
+/**
+ * [begin, end) ns between the borders next to them: a time has one border, so what ends where another interval begins shares no bucket with it. An
+ * interval shorter than that is the bucket it begins in.
+ */
 export function rangeOf(model: Model, [begin, end]: [number, number]): Range {
+	const range = { begin: borderAt(model, begin), end: borderAt(model, end) };
 	const first = bucketAt(model, begin);
-	const last = bucketAt(model, end);
-	return { begin: first, end: Math.max(first + 1, end > bucketBegin(model, last) ? last + 1 : last) };
+	return range.begin < range.end ? range : { begin: first, end: first + 1 };
 }
 
 /** Begin and end of a range in ns. */

@@ -54,17 +54,13 @@ export interface Spread {
 	begin: Float64Array;
 	width: Float64Array;
 	cursor: Float64Array; /* by place: where its next child begins */
-	difference: Float64Array | null; /* by place, of the shares of the selections; null: nothing is compared */
+	difference: Float64Array | null; /* by place: share of B less share of A, each of its own total; null: nothing is compared */
 }
 
 export function newSpread(n: number): Spread {
 	return { begin: new Float64Array(n), width: new Float64Array(n), cursor: new Float64Array(n), difference: null };
 }
 
-/** From -1 (only in A) over 0 (the same share) to 1 (only in B): what a colour says. */
-export function relativeDifference(a: number, b: number): number {
-	return a + b > 0 ? (b - a) / (a + b) : 0;
-}
 
 /**
  * With `other` (a tree with the same nodes), a frame is as wide as the mean of its shares in both. What is below a frame narrower than `narrowest` is
@@ -85,7 +81,7 @@ export function spread(order: Order, tree: Tree, other: Tree | null, narrowest: 
 		width[at] = w;
 		begin[at] = cursor[at] = from;
 		cursor[up[at]!] = at === 0 ? 0 : from + w;
-		if (other !== null && into.difference !== null) into.difference[at] = relativeDifference(tree.cum[i]! * scaleA, other.cum[i]! * scaleB);
+		if (other !== null && into.difference !== null) into.difference[at] = other.cum[i]! * scaleB - tree.cum[i]! * scaleA;
 		if (w > 0 && depth[at]! > deepest) deepest = depth[at]!;
 		at = w < narrowest || w === 0 ? next[at]! : at + 1;
 	}

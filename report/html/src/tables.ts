@@ -6,7 +6,7 @@ import type { Colours } from "./colours";
 import { baseName, formatCount, formatPoints, formatShare, formatWeight, functionLabel, visible, weightUnit, weightWidth } from "./format";
 import { Grid, type Column } from "./grid";
 import type { Range } from "./interval";
-import { relativeDifference, shares } from "./layout";
+import { shares } from "./layout";
 import { ROOT, type Shape } from "./shape";
 import type { ThreadSums } from "./threads";
 import type { Model } from "./types";
@@ -71,7 +71,7 @@ export class FunctionTable {
 			picked: (row) => context.pick(this.rows[row]!),
 			sorted: (key) => this.sortBy(key),
 			row: (row) => ({ classes: this.rows[row] === context.selected() ? ["selected"] : [] }),
-			shade: (row, key) => (key.endsWith("Difference") && Math.abs(this.value(this.rows[row]!, key)) >= SHADED_FROM ? colours.ofDifference(this.relative(this.rows[row]!, key)) : ""),
+			shade: (row, key) => (key.endsWith("Difference") && Math.abs(this.value(this.rows[row]!, key)) >= SHADED_FROM ? colours.ofDifference(this.value(this.rows[row]!, key)) : ""),
 			say: (row) => context.say(`${functionName(model, this.rows[row]!)}, inclusive ${this.cell(this.rows[row]!, "inclusiveShare")}, exclusive ${this.cell(this.rows[row]!, "exclusiveShare")}`),
 		});
 	}
@@ -168,12 +168,6 @@ export class FunctionTable {
 		return a![which][func]!;
 	}
 
-	/* The difference as colours show it, -1 .. 1. */
-	private relative(func: number, key: string): number {
-		const which: Numbers = key.startsWith("exclusive") ? "exclusive" : "inclusive";
-		return relativeDifference(this.share(this.a, func, which), this.share(this.b, func, which));
-	}
-
 	private cell(func: number, key: string): string {
 		if (key === "name") return functionName(this.context.model, func);
 		const value = this.value(func, key);
@@ -209,7 +203,7 @@ export class Outline {
 			title: (row) => functionTitle(model, model.func[this.rows[row]!]!),
 			picked: (row, event) => this.picked(row, event),
 			row: (row) => this.describe(this.rows[row]!),
-			shade: (row, key) => (key === "difference" && Math.abs(this.share(this.b, this.rows[row]!) - this.share(this.a, this.rows[row]!)) >= SHADED_FROM ? colours.ofDifference(this.relative(this.rows[row]!)) : ""),
+			shade: (row, key) => (key === "difference" && Math.abs(this.difference(this.rows[row]!)) >= SHADED_FROM ? colours.ofDifference(this.difference(this.rows[row]!)) : ""),
 			key: (row, event) => this.key(row, event),
 			say: (row) => context.say(`${functionName(model, model.func[this.rows[row]!]!)}, level ${model.depth[this.rows[row]!]!}, inclusive ${this.cell(this.rows[row]!, "cumShare")}`),
 		});
@@ -326,8 +320,8 @@ export class Outline {
 		return tree === null || tree.totalWeight === 0 ? 0 : tree.cum[node]! / tree.totalWeight;
 	}
 
-	private relative(node: number): number {
-		return relativeDifference(this.share(this.a, node), this.share(this.b, node));
+	private difference(node: number): number {
+		return this.share(this.b, node) - this.share(this.a, node);
 	}
 
 	private cell(node: number, key: string): string {
@@ -345,7 +339,7 @@ export class Outline {
 			case "cumShareB":
 				return formatShare(this.b!.cum[node]!, this.b!.totalWeight);
 			case "difference":
-				return formatPoints(this.share(this.b, node) - this.share(a, node));
+				return formatPoints(this.difference(node));
 			case "cumSamples":
 				return formatCount(a.cumSamples[node]!);
 			default:

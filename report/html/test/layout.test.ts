@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { differenceStep } from "../src/colours";
 import { weightWidth } from "../src/format";
 import { newSpread, orderOf, spread } from "../src/layout";
 import { binEdges, rates } from "../src/rate";
@@ -60,9 +61,9 @@ test("frames lie side by side within their callers, as wide as their shares", ()
 				const before = at - 1 === up ? begin[up]! : lastSiblingEnd(at);
 				assert.ok(Math.abs(begin[at]! - before) < 1e-12);
 				if (other !== null) {
-					assert.ok(difference![at]! >= -1 && difference![at]! <= 1);
-					if (a.cum[node] === 0) assert.equal(difference![at], 1);
-					if (other.cum[node] === 0) assert.equal(difference![at], -1);
+					/* Points of a percent, not how many times as much. */
+					const points = other.cum[node]! / other.totalWeight - a.cum[node]! / a.totalWeight;
+					assert.ok(Math.abs(difference![at]! - points) < 1e-12);
 				}
 			}
 			function lastSiblingEnd(at: number): number {
@@ -80,6 +81,15 @@ function newSpreadOf(order: ReturnType<typeof orderOf>, a: Tree, b: Tree | null)
 	spread(order, a, b, 0, into);
 	return into;
 }
+
+test("the colour of a difference is that of its points, however large the shares are", () => {
+	assert.equal(differenceStep(0.002), 0); /* from 0.1 % to 0.3 % is three times as much, and nothing to look at */
+	assert.equal(differenceStep(0.05), 8);
+	assert.equal(differenceStep(-0.05), -8);
+	assert.equal(differenceStep(0.1), 16);
+	assert.equal(differenceStep(1), 16);
+	assert.equal(differenceStep(-0.7), -16);
+});
 
 test("what is too narrow is left out with all below it, and moves nothing else", () => {
 	for (let seed = 0; seed < 20; seed++) {
