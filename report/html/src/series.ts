@@ -4,15 +4,16 @@
 import { NONE } from "./shape";
 import type { Cells, Model } from "./types";
 
-/** Weight by bucket of some threads (null: all). O(entries). */
-export function weightByBucket(model: Model, threads: number[] | null): Float64Array {
+/** Weight, or samples, by bucket of some threads (null: all). O(entries). */
+export function sumByBucket(model: Model, threads: readonly number[] | null, of: "weight" | "samples"): Float64Array {
 	const sums = new Float64Array(model.buckets);
 	const chosen = threads === null ? null : new Set(threads);
 	model.threads.forEach(({ cells }, t) => {
 		if (chosen !== null && !chosen.has(t)) return;
+		const value = cells[of];
 		for (let j = 0; j < cells.bucket.length; j++) {
 			let sum = 0;
-			for (let i = cells.first[j]!; i < cells.first[j + 1]!; i++) sum += cells.weight[i]!;
+			for (let i = cells.first[j]!; i < cells.first[j + 1]!; i++) sum += value[i]!;
 			const bucket = cells.bucket[j]!;
 			sums[bucket] = sums[bucket]! + sum;
 		}

@@ -23,7 +23,7 @@ export const STATE_LOOKS: readonly { name: string; text: string; light: string; 
 export const STATE_ORDER: readonly number[] = [0, 1, 2, 9, 6, 3, 4, 5, 8, 10, 7];
 
 /** The buckets of states that a range of the page's buckets needs: the same, or those around it where states are coarser. */
-export function stateRange(model: Model, states: States, range: Range): Range {
+export function stateRange(model: Model, states: { buckets: number }, range: Range): Range {
 	const ratio = states.buckets / model.buckets;
 	return { begin: Math.floor(range.begin * ratio), end: Math.min(states.buckets, Math.ceil(range.end * ratio)) };
 }

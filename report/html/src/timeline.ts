@@ -8,9 +8,9 @@ import type { Colours, Theme } from "./colours";
 import { button, eachFrame, make } from "./dom";
 import { Lanes } from "./lanes";
 import { Legend } from "./legend";
-import { binEdges, rates } from "./rate";
-import { weightByBucket } from "./series";
-import type { StateSums } from "./states";
+import { binEdges, busyByBucket, rates, steadyEdges, type Rated } from "./rate";
+import { sumByBucket } from "./series";
+import { stateRange, type StateSums } from "./states";
 import { cutRange, type Change, type State, type Store } from "./state";
 import type { Tip } from "./tip";
 import { bucketBegin, type Head } from "./types";
@@ -29,7 +29,7 @@ export class Timeline {
 	private readonly body: HTMLElement;
 	private laneButton: HTMLButtonElement | null = null;
 	private plot: uPlot | null = null;
-	private sums: Float64Array;
+	private rated: Rated;
 	private readonly later = eachFrame(() => this.draw());
 
 	constructor(
@@ -40,7 +40,7 @@ export class Timeline {
 		tip: Tip,
 		private readonly states: StateSums | null,
 	) {
-		this.sums = weightByBucket(store.model, store.get().threads);
+		this.rated = this.rate(store.get().threads);
 		this.lanes = new Lanes(store, colours, tip, head.metric.unit, LEFT, RIGHT, states);
 		this.legend = states !== null ? new Legend(store.model, states) : null;
 		this.body = make("div", { class: "timeline-body" }, this.chart, this.lanes.element, this.layer);
@@ -84,7 +84,7 @@ export class Timeline {
 
 	update(state: Readonly<State>, changed: ReadonlySet<Change>): void {
 		if (changed.has("threads")) {
-			this.sums = weightByBucket(this.store.model, state.threads);
+			this.rated = this.rate(state.threads);
 			if (state.threads !== null) this.lanes.reveal(state.threads);
 		}
 		if (this.laneButton !== null) this.laneButton.textContent = state.lanes === "states" ? "Lanes by function" : "Lanes by state";
@@ -98,6 +98,28 @@ export class Timeline {
 	redraw(theme: Theme): void {
 		this.legend?.setTheme(theme);
 		this.later();
+	}
+
+	/* Busy processors come from the states, exactly, where there are states; all else comes from the cells. */
+	private rate(threads: number[] | null): Rated {
+		const { model } = this.store;
+		const { unit, spans } = this.head.metric;
+		const { duration } = model;
+		if (this.states !== null && unit === "ns" && spans !== true)
+			return { time: { duration, buckets: this.states.states.buckets }, sums: busyByBucket(this.states, threads), samples: null, period: 0 };
+		const sums = sumByBucket(model, threads, "weight");
+		if (spans === true) return { time: model, sums, samples: null, period: 0 };
+		const samples = sumByBucket(model, threads, "samples");
+		const all = (values: Float64Array) => values.reduce((sum, value) => sum + value, 0);
+		return { time: model, sums, samples, period: (unit === "ns" ? all(sums) : duration) / Math.max(1, all(samples)) };
+	}
+
+	/* What is drawn of the part in sight. */
+	private points(width: number): [Float64Array, Float64Array] {
+		const { model } = this.store;
+		const { time } = this.rated;
+		const range = stateRange(model, time, this.store.get().span);
+		return rates(time, this.rated.sums, steadyEdges(this.rated, binEdges(range, (width - LEFT - RIGHT) / 2)), this.head.metric.unit);
 	}
 
 	private makePlot(colours: Colours): void {
@@ -133,7 +155,7 @@ export class Timeline {
 		const { model } = this.store;
 		const { span } = this.store.get();
 		const edges = binEdges(span, (width - LEFT - RIGHT) / 2);
-		const [x, y] = rates(model, this.sums, edges, this.head.metric.unit);
+		const [x, y] = this.points(width);
 		if (this.plot === null || width < LEFT + RIGHT + 50) return;
 		this.plot.setSize({ width, height: HEIGHT });
 		this.plot.setData([x, y], false);

@@ -7,7 +7,7 @@ import { gzipSync } from "node:zlib";
 import { bottomUp, sandwich } from "../src/merged";
 import { decodeProfile, loadProfile } from "../src/payload";
 import { Rollup } from "../src/rollup";
-import { lane, weightByBucket } from "../src/series";
+import { lane, sumByBucket } from "../src/series";
 import { shapeOf } from "../src/shape";
 import { callTree, functions, newTree, stanzas } from "../src/views";
 import type { Model } from "../src/types";
@@ -29,7 +29,7 @@ function measureLoad(model: Model, bytes: Uint8Array): void {
 	measure("decode", 7, () => decodeProfile(bytes));
 	measure("roll-up", 7, () => new Rollup(model));
 	measure("shape", 7, () => shapeOf(model));
-	measure("weight by bucket", 7, () => weightByBucket(model, null));
+	measure("weight by bucket", 7, () => sumByBucket(model, null, "weight"));
 	measure("lanes, 1000 strips", 7, () => model.threads.forEach((_, t) => lane(model, t, 0, model.buckets, 1000)));
 }
 

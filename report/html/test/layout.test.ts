@@ -3,14 +3,15 @@ import test from "node:test";
 import { differenceStep } from "../src/colours";
 import { weightWidth } from "../src/format";
 import { newSpread, orderOf, spread } from "../src/layout";
-import { binEdges, rates } from "../src/rate";
+import { binEdges, busyByBucket, rates, steadyEdges } from "../src/rate";
 import { Rollup } from "../src/rollup";
 import { foundWeight } from "../src/search";
-import { weightByBucket } from "../src/series";
+import { sumByBucket } from "../src/series";
 import { shapeOf } from "../src/shape";
+import { StateSums } from "../src/states";
 import { bucketBegin } from "../src/types";
 import { callTree, newTree, type Tree } from "../src/views";
-import { random, randomModel, randomSelection } from "./models";
+import { random, randomModel, randomSelection, randomStates } from "./models";
 
 function trees(seed: number): [Tree, Tree] {
 	const model = randomModel({ stacks: 120, functions: 17, threads: 3, buckets: 50, entries: 150 }, seed);
@@ -110,7 +111,7 @@ test("what is too narrow is left out with all below it, and moves nothing else",
 
 test("bins are whole buckets, and their rates add up to the weight", () => {
 	const model = randomModel({ stacks: 20, functions: 5, threads: 4, buckets: 97, entries: 300 }, 5);
-	const sums = weightByBucket(model, null);
+	const sums = sumByBucket(model, null, "weight");
 	for (const [begin, end, most] of [[0, 97, 40], [0, 97, 1000], [13, 15, 600], [96, 97, 10], [5, 90, 1]] as const) {
 		const edges = binEdges({ begin, end }, most);
 		const [x, y] = rates(model, sums, edges, "ns");
@@ -124,6 +125,56 @@ test("bins are whole buckets, and their rates add up to the weight", () => {
 		for (let i = begin; i < end; i++) slow += sums[i]!;
 		assert.ok(Math.abs(sum - slow) <= 1e-6 * slow + 1e-6);
 		assert.ok(edges.length - 1 <= Math.min(most, end - begin) && edges[0] === begin && edges[edges.length - 1] === end);
+	}
+});
+
+/* Samples of some threads, each in ms. */
+function sampled(time: { duration: number; buckets: number }, ...threads: number[][]) {
+	const samples = new Float64Array(time.buckets);
+	for (const ms of threads.flat()) samples[Math.floor((ms * 1e6 * time.buckets) / time.duration)]! += 1;
+	return { time, samples, sums: samples.map((n) => n * 1e6), period: 1e6 };
+}
+
+const every = (step: number, begin: number, end: number) => Array.from({ length: Math.ceil((end - begin) / step) }, (_, i) => begin + i * step);
+
+test("a loop of one thread is a line at 1, and what idles is not spread", () => {
+	const time = { duration: 3e9, buckets: 4096 };
+	const rated = sampled(time, every(1.0007, 0, 1000), every(1.0007, 2000, 3000));
+	for (const span of [{ begin: 0, end: 4096 }, { begin: 100, end: 700 }]) {
+		const edges = steadyEdges(rated, binEdges(span, 500));
+		const [x, y] = rates(time, rated.sums, edges, "ns");
+		assert.ok(edges[0] === span.begin && edges[edges.length - 1] === span.end);
+		/* Within a bucket of the right length: a tenth. Bins as wide as two pixels have rates from 0.5 to 1.5. */
+		for (let k = 0; k + 1 < x.length; k++) {
+			if (x[k + 1]! < 0.99 || x[k]! > 2.01) assert.ok(Math.abs(y[k]! - 1) <= 0.11, `${y[k]} at ${x[k]}`);
+			if (x[k]! > 1.03 && x[k + 1]! < 1.97) assert.equal(y[k], 0);
+		}
+		assert.ok(Math.min(...y.subarray(0, 5)) > 0.88);
+		const raw = rates(time, rated.sums, binEdges(span, 500), "ns")[1].subarray(0, 100);
+		if (span.begin > 0) assert.ok(Math.max(...raw) > 1.3 && Math.min(...raw) === 0, "bins of pixels are a comb");
+	}
+	/* Four threads need no longer bins than one for as many samples; one twentieth of a processor stays one twentieth. */
+	const four = sampled(time, ...[0, 0.25, 0.5, 0.75].map((phase) => every(1.0007, phase, 3000)));
+	const edges = steadyEdges(four, binEdges({ begin: 0, end: 4096 }, 500));
+	assert.ok(rates(time, four.sums, edges, "ns")[1].every((rate) => Math.abs(rate - 4) < 0.5));
+	assert.ok(edges.length > 250);
+	const little = sampled(time, every(20, 0, 3000));
+	const some = steadyEdges(little, binEdges({ begin: 0, end: 4096 }, 500));
+	assert.ok(rates(time, little.sums, some, "ns")[1].every((rate) => rate <= 0.11));
+});
+
+test("busy processors are the time in user, system and trap of the states, to the ns", () => {
+	for (let seed = 1; seed <= 12; seed++) {
+		const size = { functions: 4, stacks: 5, threads: 4, entries: 10, buckets: 64 };
+		const { duration } = randomModel(size, seed);
+		const states = new StateSums(randomStates(size, seed), duration);
+		for (const threads of [null, [0, 2]]) {
+			const busy = busyByBucket(states, threads);
+			for (let i = 0; i < states.states.buckets; i++) {
+				const [user, system, trap] = states.ofAll(threads, { begin: i, end: i + 1 });
+				assert.ok(Math.abs(busy[i]! - (user! + system! + trap!)) < 1e-3, `${busy[i]} of bucket ${i}`);
+			}
+		}
 	}
 });
 

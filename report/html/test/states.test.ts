@@ -45,7 +45,7 @@ test("any range is the sum of its buckets", () => {
 
 test("buckets of states are those of the page, or the coarser ones around them", () => {
 	const model = randomModel(SIZE, 1);
-	const of = (buckets: number, begin: number, end: number) => stateRange(model, { buckets, threads: [] }, { begin, end });
+	const of = (buckets: number, begin: number, end: number) => stateRange(model, { buckets }, { begin, end });
 	assert.deepEqual(of(64, 3, 17), { begin: 3, end: 17 });
 	assert.deepEqual(of(128, 3, 17), { begin: 6, end: 34 });
 	assert.deepEqual(of(16, 3, 17), { begin: 0, end: 5 });

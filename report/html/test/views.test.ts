@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { bottomUp, sandwich } from "../src/merged";
 import { Rollup } from "../src/rollup";
-import { lane, stripBegin, weightByBucket } from "../src/series";
+import { lane, stripBegin, sumByBucket } from "../src/series";
 import { NONE, ROOT, shapeOf, type Shape } from "../src/shape";
 import { callTree, difference, functions, newTree, stanza, stanzas, type StanzaRow, type Tree } from "../src/views";
 import type { Histogram, Model } from "../src/types";
@@ -321,8 +321,8 @@ test("series: weights by bucket, and the heaviest function of each strip", () =>
 			for (const node of histogram.nodes) if (node !== 0) byFunction.set(model.func[node]!, (byFunction.get(model.func[node]!) ?? 0) + histogram.weight[node]!);
 			return { total: histogram.totalWeight, byFunction };
 		};
-		assert.deepEqual([...weightByBucket(model, [0, 2])], Array.from({ length: buckets }, (_, i) => slow([0, 2], i, i + 1).total));
-		assert.deepEqual([...weightByBucket(model, null)], Array.from({ length: buckets }, (_, i) => slow([0, 1, 2], i, i + 1).total));
+		assert.deepEqual([...sumByBucket(model, [0, 2], "weight")], Array.from({ length: buckets }, (_, i) => slow([0, 2], i, i + 1).total));
+		assert.deepEqual([...sumByBucket(model, null, "weight")], Array.from({ length: buckets }, (_, i) => slow([0, 1, 2], i, i + 1).total));
 		const { weight, func } = lane(model, 1, 5, 60, 13);
 		assert.equal(weight.length, 13);
 		for (let i = 0; i < 13; i++) {
