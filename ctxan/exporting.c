@@ -27,6 +27,7 @@ static enum ctx_status write_shown(struct ctx_report_source *source, const struc
 		.selection = &source->selection,
 		.profile = source->selection.profile,
 		.metric = source->selection.metrics[0],
+		.metric_named = options->selection.metric != NULL,
 		.reports = names,
 		.n_reports = options->n_reports,
 		.max_bytes = options->output.max_size,

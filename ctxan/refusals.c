@@ -46,7 +46,10 @@ static enum ctx_status check_metrics(const struct ctx_options *options, const st
 	if (selection->n_metrics == 1)
 		return CTX_OK;
 	if (options->output.export != NULL)
-		return ctx_err_set(err, CTX_E_ARG, "--export requires a single metric");
+		return options->output.export->takes_metrics
+			       ? CTX_OK
+			       : ctx_err_set(err, CTX_E_ARG, "--export %s requires a single metric",
+					     options->output.export->name);
 	if (options->output.show_sql)
 		return ctx_err_set(err, CTX_E_ARG, "--show-sql requires a single metric");
 	if (options->top_only)

@@ -17,7 +17,8 @@ struct ctx_export_input {
 	struct ctx_report_source *source;
 	const struct ctx_report_selection *selection; /* the source's, as the next two */
 	const struct ctx_profile *profile;
-	uint32_t metric;
+	uint32_t metric;	    /* the first of the selection's */
+	bool metric_named;	    /* the user named the metrics; else the first is the default */
 	const char *const *reports; /* takes_reports: names of the reports to show first */
 	size_t n_reports;
 	size_t max_bytes; /* takes_max_size: of the file; 0: the kind's own limit */
@@ -32,6 +33,7 @@ struct ctx_export_kind {
 	bool binary;	     /* not written to a terminal */
 	bool takes_reports;  /* --report selects what is shown first; else not supported */
 	bool takes_max_size; /* it can be made smaller */
+	bool takes_metrics;  /* several; else the first only */
 	/* Writes the file. The caller checks `out` for write errors (ferror). */
 	enum ctx_status (*write)(const struct ctx_export_input *input, FILE *out, struct ctx_err *err);
 	/*

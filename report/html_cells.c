@@ -62,6 +62,7 @@ struct collecting {
 	const uint32_t *metrics;
 	uint32_t n_metrics;
 	bool states; /* the metrics are those of states, in their order */
+	bool counts; /* each sample weighs 1 */
 };
 
 static enum ctx_status add_entry(struct collecting *collecting, const struct ctx_cell_entry *entry,
@@ -79,18 +80,19 @@ static enum ctx_status take_sample(void *context, const struct ctx_sample *sampl
 {
 	struct collecting *collecting = context;
 	struct ctx_cells *cells = collecting->cells;
+	uint64_t weight = collecting->counts ? 1 : sample->weight;
 	const struct ctx_cell_entry entry = {
-		.weight = sample->weight,
+		.weight = weight,
 		.samples = 1,
 		.bucket = bucket_of(sample->time_ns, collecting->end_ns, cells->buckets),
 		.stack = sample->stack,
 	};
 
 	cells->samples++;
-	cells->weight += sample->weight;
+	cells->weight += weight;
 	if (collecting->lead == 0)
-		cells->unit_weight = sample->weight;
-	collecting->lead += sample->weight == cells->unit_weight ? 1 : (uint64_t)-1;
+		cells->unit_weight = weight;
+	collecting->lead += weight == cells->unit_weight ? 1 : (uint64_t)-1;
 	return add_entry(collecting, &entry, err);
 }
 
@@ -109,6 +111,8 @@ static enum ctx_status take_span(void *context, const struct ctx_sample *sample,
 
 	cells->samples++;
 	cells->weight += sample->weight;
+	if (cells->longest != NULL && sample->weight > cells->longest[sample->stack])
+		cells->longest[sample->stack] = sample->weight;
 	for (;; bucket--) {
 		uint64_t begin = ctx_cells_border(bucket, collecting->end_ns, cells->buckets);
 
@@ -133,12 +137,14 @@ static enum ctx_status collect_metric(struct collecting *collecting, uint32_t me
 	struct ctx_samples_query query = {
 		.thread = thread, .whole_run = true, .has_metric = true, .metric = metric};
 
+	/* Of a sum its parts are read. */
 	if (metric == input->metric && !ctx_metric_is_clipped(&input->profile->metrics[metric]))
 		query.has_metric = false;
-	return input->source->samples(input->source, &query,
-				      ctx_metric_is_clipped(&input->profile->metrics[metric]) ? take_span
-											      : take_sample,
-				      collecting, err);
+	return input->source->samples(
+		input->source, &query,
+		ctx_metric_is_clipped(&input->profile->metrics[metric]) && !collecting->counts ? take_span
+											       : take_sample,
+		collecting, err);
 }
 
 /* One metric after the other: entries are sorted at the end. */
@@ -162,10 +168,11 @@ static enum ctx_status collect(struct collecting *collecting, uint32_t buckets, 
 	enum ctx_status status = CTX_OK;
 
 	collecting->end_ns = profile->run.end_ns;
-	*cells = (struct ctx_cells){.n_threads = profile->n_threads, .buckets = buckets};
+	cells->n_threads = profile->n_threads;
+	cells->buckets = buckets;
 	cells->threads = ctx_calloc(cells->n_threads, sizeof(*cells->threads));
 	if (cells->threads == NULL)
-		return ctx_err_nomem(err);
+		status = ctx_err_nomem(err);
 	for (uint32_t i = 0; i < cells->n_threads && status == CTX_OK; i++)
 		status = collect_thread(collecting, i, err);
 	if (status != CTX_OK)
@@ -173,18 +180,24 @@ static enum ctx_status collect(struct collecting *collecting, uint32_t buckets, 
 	return status;
 }
 
-enum ctx_status ctx_cells_collect(struct ctx_cells *cells, const struct ctx_export_input *input,
-				  uint32_t buckets, struct ctx_err *err)
+enum ctx_status ctx_cells_collect(struct ctx_cells *cells, const struct ctx_cells_query *query,
+				  struct ctx_err *err)
 {
-	const struct ctx_metric_info *metric = &input->profile->metrics[input->metric];
-	struct collecting collecting = {
-		.input = input, .cells = cells, .metrics = &input->metric, .n_metrics = 1};
+	const struct ctx_profile *profile = query->input->profile;
+	struct collecting collecting = {.input = query->input,
+					.cells = cells,
+					.metrics = &query->metric,
+					.n_metrics = 1,
+					.counts = query->counts};
 
-	if (metric->parts != NULL) {
-		collecting.metrics = metric->parts;
-		collecting.n_metrics = metric->n_parts;
+	*cells = (struct ctx_cells){.spans = !query->counts &&
+					     ctx_metric_is_clipped(&profile->metrics[query->metric])};
+	if (cells->spans) {
+		cells->longest = ctx_calloc(profile->cct.n, sizeof(*cells->longest));
+		if (cells->longest == NULL)
+			return ctx_err_nomem(err);
 	}
-	return collect(&collecting, buckets, err);
+	return collect(&collecting, query->buckets, err);
 }
 
 enum ctx_status ctx_cells_collect_states(struct ctx_cells *cells, const struct ctx_export_input *input,
@@ -194,6 +207,7 @@ enum ctx_status ctx_cells_collect_states(struct ctx_cells *cells, const struct c
 	struct collecting collecting = {
 		.input = input, .cells = cells, .metrics = metrics, .n_metrics = CTX_STATE_N, .states = true};
 
+	*cells = (struct ctx_cells){.spans = true};
 	for (uint32_t i = 0; i < CTX_STATE_N; i++)
 		metrics[i] = ctx_profile_state_metric(input->profile, (enum ctx_thread_state)i);
 	return collect(&collecting, buckets, err);
@@ -204,6 +218,7 @@ void ctx_cells_deinit(struct ctx_cells *cells)
 	for (uint32_t i = 0; cells->threads != NULL && i < cells->n_threads; i++)
 		free(cells->threads[i].entries);
 	free(cells->threads);
+	free(cells->longest);
 	*cells = (struct ctx_cells){0};
 }
 
@@ -219,21 +234,19 @@ void ctx_cells_halve(struct ctx_cells *cells)
 	}
 }
 
-struct heavy { /* a stack with its weight in the whole run */
-	uint64_t weight;
-	uint32_t stack;
-};
-
-static int by_weight(const void *a, const void *b)
+void ctx_cells_weigh(const struct ctx_cells *cells, uint64_t *by_stack)
 {
-	const struct heavy *left = a, *right = b;
+	for (uint32_t i = 0; i < cells->n_threads; i++) {
+		const struct ctx_thread_cells *thread = &cells->threads[i];
 
-	if (left->weight != right->weight)
-		return left->weight > right->weight ? -1 : 1;
-	return left->stack < right->stack ? -1 : left->stack > right->stack;
+		for (size_t k = 0; k < thread->n; k++) {
+			if (thread->entries[k].stack != CTX_CELLS_OTHER)
+				by_stack[thread->entries[k].stack] += thread->entries[k].weight;
+		}
+	}
 }
 
-static void drop(struct ctx_cells *cells, const bool *kept)
+void ctx_cells_drop(struct ctx_cells *cells, const bool *kept)
 {
 	for (uint32_t i = 0; i < cells->n_threads; i++) {
 		struct ctx_thread_cells *thread = &cells->threads[i];
@@ -248,28 +261,4 @@ static void drop(struct ctx_cells *cells, const bool *kept)
 		}
 		settle(thread);
 	}
-}
-
-enum ctx_status ctx_cells_keep(struct ctx_cells *cells, uint32_t n_stacks, uint32_t n, struct ctx_err *err)
-{
-	struct heavy *stacks CTX_AUTO_FREE = ctx_calloc(n_stacks, sizeof(*stacks));
-	bool *kept CTX_AUTO_FREE = ctx_calloc(n_stacks, sizeof(*kept));
-
-	if (stacks == NULL || kept == NULL)
-		return ctx_err_nomem(err);
-	for (uint32_t i = 0; i < n_stacks; i++)
-		stacks[i].stack = i;
-	for (uint32_t i = 0; i < cells->n_threads; i++) {
-		const struct ctx_thread_cells *thread = &cells->threads[i];
-
-		for (size_t k = 0; k < thread->n; k++) {
-			if (thread->entries[k].stack != CTX_CELLS_OTHER)
-				stacks[thread->entries[k].stack].weight += thread->entries[k].weight;
-		}
-	}
-	qsort(stacks, n_stacks, sizeof(*stacks), by_weight);
-	for (uint32_t i = 0; i < n && i < n_stacks; i++)
-		kept[stacks[i].stack] = true;
-	drop(cells, kept);
-	return CTX_OK;
 }

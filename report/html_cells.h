@@ -3,8 +3,7 @@
  *
  * A sample that is a span of time is split at the borders of buckets: each bucket gets the part
  * inside, and the last one the sample count. The number of cells can be reduced: coarser in time
- * (half as many buckets), and without the lightest stacks, whose weight goes to one more stack,
- * `<Other>`.
+ * (half as many buckets), and without some stacks, whose weight goes to one more stack, `<Other>`.
  */
 #ifndef CTX_REPORT_HTML_CELLS_H
 #define CTX_REPORT_HTML_CELLS_H
@@ -30,17 +29,25 @@ struct ctx_cells {
 	uint32_t buckets;
 	uint64_t samples, weight, dropped_weight;
 	uint64_t unit_weight; /* approximately the most common weight of a sample; 0 for spans */
+	bool spans;	      /* of a metric of spans */
+	uint64_t *longest;    /* owned; by stack: its longest span in the run; NULL: no spans */
 };
 
 /* Begin of a bucket; that of bucket `buckets` is the end of the run. */
 uint64_t ctx_cells_border(uint32_t bucket, uint64_t end_ns, uint32_t buckets);
 
+struct ctx_cells_query {
+	const struct ctx_export_input *input;
+	uint32_t metric;  /* not a sum */
+	bool counts;	  /* each sample weighs 1 */
+	uint32_t buckets; /* in the run */
+};
+
 /*
- * Reads all samples of the input's metric (of a sum: of its parts), thread by thread. O(samples
- * log). Fails with CTX_E_NOMEM and with what reading fails with.
+ * Reads all samples of a metric, thread by thread. O(samples log). Fails with CTX_E_NOMEM and with
+ * what reading fails with.
  */
-CTX_MUST_CHECK enum ctx_status ctx_cells_collect(struct ctx_cells *cells,
-						 const struct ctx_export_input *input, uint32_t buckets,
+CTX_MUST_CHECK enum ctx_status ctx_cells_collect(struct ctx_cells *cells, const struct ctx_cells_query *query,
 						 struct ctx_err *err);
 
 /*
@@ -55,11 +62,10 @@ void ctx_cells_deinit(struct ctx_cells *cells);
 /* Half as many buckets, which must be even. O(entries log). */
 void ctx_cells_halve(struct ctx_cells *cells);
 
-/*
- * Keeps the `n` stacks with the largest weight; among equal weights those with smaller ids.
- * `n_stacks`: all ids are below it. Fails with CTX_E_NOMEM.
- */
-CTX_MUST_CHECK enum ctx_status ctx_cells_keep(struct ctx_cells *cells, uint32_t n_stacks, uint32_t n,
-					      struct ctx_err *err);
+/* Adds the weight of each stack to `by_stack`, which has room for all their ids. */
+void ctx_cells_weigh(const struct ctx_cells *cells, uint64_t *by_stack);
+
+/* Stacks that are not kept (by stack id) become CTX_CELLS_OTHER. */
+void ctx_cells_drop(struct ctx_cells *cells, const bool *kept);
 
 #endif

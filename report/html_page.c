@@ -2,28 +2,28 @@
  * The HTML page: the template with metadata (JSON) and a profile (binary, gzip, base64) inserted.
  * The layout is in docs/html-page.md.
  *
- *	samples --html_cells--> cells ------+--html_profile--> bytes --gzip--> small enough? --no--> fewer buckets, fewer stacks
+ *	samples --html_metrics--> cells ----+--html_profile--> bytes --gzip--> small enough? --no--> fewer buckets, metrics, stacks
  *	raw stacks --html_sources--> sources'
  *	spans of states --html_cells, html_states--> states'
+ *
+ * What was left out stands in the metadata, with the size of a page that has everything.
  */
 #include "base/buf.h"
 #include "base/mem.h"
-#include "report/html_cells.h"
+#include "report/html_head.h"
 #include "report/html_profile.h"
-#include "report/html_sources.h"
 #include "report/html_states.h"
 #include "report/html_template.h"
-#include "report/names.h"
 #include "report/report_exports.h"
 
-#include <inttypes.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <string.h>
 #include <zlib.h>
 
-#define MAX_BYTES ((size_t)5 << 20) /* unless --max-size says otherwise */
+#define MAX_BYTES ((size_t)20 << 20) /* unless --max-size says otherwise */
 #define BUCKETS_MOST 4096u
+#define BUCKETS_METRICS 512u /* at least so many before metrics that nobody named are left out */
 #define BUCKETS_LEAST 64u
 #define SOURCES_SHARE 5u /* the largest share of the available size that sources may use */
 #define STATES_SHARE 5u	 /* and the states */
@@ -59,18 +59,21 @@ static enum ctx_status gzip(const struct ctx_buf *in, struct ctx_buf *out, struc
 
 struct fitting {
 	const struct ctx_export_input *input;
-	struct ctx_cells cells;
+	struct ctx_html_metrics metrics;
+	size_t n_metrics; /* before any were left out */
 	struct ctx_html_sources sources;
 	struct ctx_cells states;
 	bool has_states; /* and they fit */
 	struct ctx_buf bytes, packed;
-	size_t room; /* for the packed bytes */
+	size_t fixed;	    /* bytes of the page besides the profile */
+	size_t room;	    /* for the packed bytes */
+	size_t states_full; /* packed states with the finest resolution */
+	struct ctx_html_left_out left_out;
 };
 
 static enum ctx_status pack(struct fitting *fitting, struct ctx_err *err)
 {
-	const struct ctx_html_profile page = {.profile = fitting->input->profile,
-					      .cells = &fitting->cells,
+	const struct ctx_html_profile page = {.metrics = &fitting->metrics,
 					      .sources = &fitting->sources,
 					      .states = fitting->has_states ? &fitting->states : NULL};
 	enum ctx_status status;
@@ -99,6 +102,8 @@ static enum ctx_status make_states(struct fitting *fitting, struct ctx_err *err)
 		status = ctx_buf_check(&fitting->bytes, err);
 		if (status == CTX_OK)
 			status = gzip(&fitting->bytes, &fitting->packed, err);
+		if (fitting->states_full == 0)
+			fitting->states_full = fitting->packed.n;
 		fitting->has_states = fitting->packed.n <= fitting->room / STATES_SHARE;
 		if (fitting->has_states || fitting->states.buckets <= BUCKETS_LEAST)
 			break;
@@ -107,21 +112,56 @@ static enum ctx_status make_states(struct fitting *fitting, struct ctx_err *err)
 	return status;
 }
 
+/* Halves the number of buckets until the page fits, or there are only so many. */
+static enum ctx_status coarsen(struct fitting *fitting, uint32_t least, struct ctx_err *err)
+{
+	enum ctx_status status = CTX_OK;
+
+	while (status == CTX_OK && !fits(fitting) && fitting->metrics.buckets > least) {
+		ctx_html_metrics_halve(&fitting->metrics);
+		status = pack(fitting, err);
+	}
+	return status;
+}
+
+static enum ctx_status leave_out_metrics(struct fitting *fitting, struct ctx_err *err)
+{
+	enum ctx_status status = ctx_html_metrics_first(&fitting->metrics, BUCKETS_MOST, err);
+
+	return status == CTX_OK ? pack(fitting, err) : status;
+}
+
+/* The size of a page in which nothing of this one is missing, with some room to spare. */
+static size_t whole_bytes(const struct fitting *fitting)
+{
+	bool fine_states = fitting->has_states && fitting->states.buckets == BUCKETS_MOST;
+	size_t room = fitting->packed.n + (fine_states ? 0 : fitting->states_full);
+
+	if (room < fitting->states_full * STATES_SHARE)
+		room = fitting->states_full * STATES_SHARE;
+	return fitting->fixed + room / 3 * 4 + room / 10 + 4096;
+}
+
 /*
- * Reduces the page in steps: coarser in time; then without the lightest stacks, halving their
- * number each time; then without sources.
+ * Reduces the page in steps: coarser in time, and if that is not enough without the metrics that
+ * nobody named; then without the lightest stacks, halving their number each time; then without
+ * sources.
  */
 static enum ctx_status fit(struct fitting *fitting, struct ctx_err *err)
 {
 	uint32_t n_stacks = fitting->input->profile->cct.n;
 	enum ctx_status status = pack(fitting, err);
 
-	while (status == CTX_OK && !fits(fitting) && fitting->cells.buckets > BUCKETS_LEAST) {
-		ctx_cells_halve(&fitting->cells);
-		status = pack(fitting, err);
+	fitting->left_out.whole_bytes = whole_bytes(fitting);
+	if (status == CTX_OK && fitting->metrics.usual && fitting->metrics.n > 1) {
+		status = coarsen(fitting, BUCKETS_METRICS, err);
+		if (status == CTX_OK && !fits(fitting))
+			status = leave_out_metrics(fitting, err);
 	}
+	if (status == CTX_OK)
+		status = coarsen(fitting, BUCKETS_LEAST, err);
 	for (uint32_t n = n_stacks / 2; status == CTX_OK && !fits(fitting) && n > 0; n /= 2) {
-		status = ctx_cells_keep(&fitting->cells, n_stacks, n, err);
+		status = ctx_html_metrics_keep(&fitting->metrics, n, err);
 		if (status == CTX_OK)
 			status = pack(fitting, err);
 	}
@@ -132,78 +172,6 @@ static enum ctx_status fit(struct fitting *fitting, struct ctx_err *err)
 	if (status == CTX_OK && !fits(fitting))
 		status = ctx_err_set(err, CTX_E_LIMIT, "no page of this recording is as small as --max-size");
 	return status;
-}
-
-static void put_pair(struct ctx_buf *head, const char *before, const struct ctx_property *property)
-{
-	ctx_buf_put_text(head, before);
-	ctx_buf_put_u8(head, '[');
-	ctx_name_put_json(head, property->key);
-	ctx_buf_put_u8(head, ',');
-	ctx_name_put_json(head, property->value);
-	ctx_buf_put_u8(head, ']');
-}
-
-static void put_selected(struct ctx_buf *head, const struct ctx_export_input *input)
-{
-	const struct ctx_report_selection *selection = input->selection;
-
-	ctx_buf_put_text(head, ",\"selected\":{\"intervals_ns\":[");
-	for (size_t i = 0; i < selection->n_intervals; i++)
-		ctx_buf_printf(head, "%s[%" PRIu64 ",%" PRIu64 "]", i != 0 ? "," : "",
-			       selection->intervals[i].begin_ns, selection->intervals[i].end_ns);
-	ctx_buf_put_text(head, "],\"threads\":");
-	if (selection->threads == NULL) {
-		ctx_buf_put_text(head, "null");
-	} else {
-		for (size_t i = 0; i < selection->n_threads; i++)
-			ctx_buf_printf(head, "%c%u", i != 0 ? ',' : '[', selection->threads[i]);
-		ctx_buf_put_text(head, selection->n_threads != 0 ? "]" : "[]");
-	}
-	ctx_buf_put_text(head, ",\"reports\":[");
-	for (size_t i = 0; i < input->n_reports; i++) {
-		ctx_buf_put_text(head, i != 0 ? "," : "");
-		ctx_name_put_json(head, input->reports[i]);
-	}
-	ctx_buf_put_text(head, "]}}");
-}
-
-static bool is_spans(const struct ctx_profile *profile, const struct ctx_metric_info *metric)
-{
-	return ctx_metric_is_clipped(metric->n_parts != 0 ? &profile->metrics[metric->parts[0]] : metric);
-}
-
-static void put_head(struct ctx_buf *head, const struct ctx_export_input *input,
-		     const struct ctx_cells *cells)
-{
-	const struct ctx_profile *profile = input->profile;
-	const struct ctx_metric_info *metric = &profile->metrics[input->metric];
-
-	ctx_buf_put_text(head, "{\"version\":1,\"experiment\":");
-	ctx_name_put_json(head, profile->name);
-	ctx_buf_put_text(head, ",\"metric\":{\"name\":");
-	ctx_name_put_json(head, metric->name);
-	ctx_buf_put_text(head, ",\"unit\":");
-	ctx_name_put_json(head, ctx_unit_word(metric->unit));
-	if (is_spans(profile, metric))
-		ctx_buf_put_text(head, ",\"spans\":true");
-	ctx_buf_printf(head,
-		       "},\"duration_ns\":%" PRIu64 ",\"samples\":%" PRIu64 ",\"weight\":%" PRIu64
-		       ",\"lost_samples\":%" PRIu64 ",\"coverage\":%.6f,\"omitted_weight\":%" PRIu64
-		       ",\"resolution_ns\":%" PRIu64 ",\"buckets\":%u",
-		       profile->run.end_ns, cells->samples, cells->weight, profile->losses.samples,
-		       cells->weight != 0 ? 1.0 - (double)cells->dropped_weight / (double)cells->weight : 1.0,
-		       cells->dropped_weight, profile->run.end_ns / cells->buckets, cells->buckets);
-	ctx_buf_put_text(head, ",\"properties\":[");
-	for (size_t i = 0; i < profile->n_properties; i++)
-		put_pair(head, i != 0 ? "," : "", &profile->properties[i]);
-	ctx_buf_put_text(head, "],\"warnings\":[");
-	for (size_t i = 0; i < profile->n_warnings; i++) {
-		ctx_buf_put_text(head, i != 0 ? "," : "");
-		ctx_name_put_json(head, profile->warnings[i]);
-	}
-	ctx_buf_put_u8(head, ']');
-	put_selected(head, input);
 }
 
 /* '<' occurs only in strings of the metadata: written as an escape, it cannot end the element. */
@@ -255,75 +223,113 @@ static enum ctx_status write_page(const struct fitting *fitting, const struct ct
 	return CTX_OK;
 }
 
-static void CTX_PRINTF(2, 3) put_remark(const struct ctx_export_input *input, const char *format, ...)
+static void CTX_PRINTF(2, 3) leave_out(struct ctx_html_left_out *left_out, const char *format, ...)
 {
-	char text[160];
 	va_list args;
 
-	if (input->remark == NULL)
-		return;
 	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
+	vsnprintf(left_out->texts[left_out->n], sizeof(left_out->texts[0]), format, args);
 	va_end(args);
-	input->remark(input->remark_context, text);
+	left_out->n++;
+}
+
+/* What of the metrics the stacks of the page have, the least of all. */
+static double coverage(const struct ctx_html_metrics *metrics)
+{
+	double least = 1;
+
+	for (size_t i = 0; i < metrics->n; i++) {
+		struct ctx_html_sums sums = ctx_html_metrics_sums(metrics, &metrics->metrics[i]);
+		double share = sums.weight != 0 ? 1.0 - (double)sums.dropped_weight / (double)sums.weight : 1;
+
+		least = share < least ? share : least;
+	}
+	return least;
+}
+
+/* At most CTX_HTML_LEFT_OUT_MAX texts: one for each step of fit(). */
+static void list_left_out(struct fitting *fitting)
+{
+	struct ctx_html_left_out *list = &fitting->left_out;
+	const struct ctx_html_metrics *metrics = &fitting->metrics;
+	double end_ms = (double)fitting->input->profile->run.end_ns / 1e6, kept = coverage(metrics);
+	bool has_states = fitting->input->profile->has_states;
+
+	if (metrics->buckets < BUCKETS_MOST)
+		leave_out(list, "intervals begin and end at multiples of %.3f ms", end_ms / metrics->buckets);
+	if (metrics->n < fitting->n_metrics)
+		leave_out(list, "the page has no stacks of Wall and of waits");
+	if (kept < 1)
+		leave_out(list, "the page has the stacks of %.2f %% of the weight", 100.0 * kept);
+	if (fitting->sources.dropped)
+		leave_out(list, "the page has no source lines");
+	if (has_states && !fitting->has_states)
+		leave_out(list, "the page has no thread states");
+	else if (has_states && fitting->states.buckets < metrics->buckets)
+		leave_out(list, "thread states are those of multiples of %.3f ms",
+			  end_ms / fitting->states.buckets);
 }
 
 static void put_remarks(const struct fitting *fitting)
 {
 	const struct ctx_export_input *input = fitting->input;
-	const struct ctx_cells *cells = &fitting->cells, *states = &fitting->states;
-	double end_ms = (double)input->profile->run.end_ns / 1e6;
+	const struct ctx_html_left_out *left_out = &fitting->left_out;
 
-	if (cells->buckets < BUCKETS_MOST)
-		put_remark(input, "to fit --max-size, intervals begin and end at multiples of %.3f ms",
-			   end_ms / cells->buckets);
-	if (cells->dropped_weight != 0)
-		put_remark(input, "to fit --max-size, the page has the stacks of %.2f %% of the weight",
-			   100.0 * (1.0 - (double)cells->dropped_weight / (double)cells->weight));
-	if (input->profile->has_states && !fitting->has_states)
-		put_remark(input, "to fit --max-size, the page has no thread states");
-	else if (input->profile->has_states && states->buckets < cells->buckets)
-		put_remark(input, "to fit --max-size, thread states are those of multiples of %.3f ms",
-			   end_ms / states->buckets);
+	for (size_t i = 0; i < left_out->n && input->remark != NULL; i++) {
+		char text[2 * sizeof(left_out->texts[0])];
+
+		snprintf(text, sizeof(text), "to fit --max-size, %s", left_out->texts[i]);
+		input->remark(input->remark_context, text);
+	}
+}
+
+static enum ctx_status make(struct fitting *fitting, struct ctx_err *err)
+{
+	enum ctx_status status =
+		ctx_html_sources_make(fitting->input->source, fitting->metrics.bases[0].cells.unit_weight,
+				      fitting->room / SOURCES_SHARE, &fitting->sources, err);
+
+	if (status == CTX_OK)
+		status = make_states(fitting, err);
+	if (status == CTX_OK)
+		status = fit(fitting, err);
+	if (status == CTX_OK)
+		list_left_out(fitting);
+	return status;
 }
 
 static enum ctx_status write_html(const struct ctx_export_input *input, FILE *out, struct ctx_err *err)
 {
 	size_t max = input->max_bytes != 0 ? input->max_bytes : MAX_BYTES;
 	struct fitting fitting = {.input = input};
-	struct ctx_buf head = {0};
-	enum ctx_status status = ctx_cells_collect(&fitting.cells, input, BUCKETS_MOST, err);
+	struct ctx_html_head head = {.input = input, .metrics = &fitting.metrics};
+	struct ctx_buf text = {0};
+	enum ctx_status status = ctx_html_metrics_collect(&fitting.metrics, input, BUCKETS_MOST, err);
 
-	if (status == CTX_OK) {
-		put_head(
-			&head, input,
-			&fitting.cells); /* only for its size: the final one differs by a few bytes at most */
-		status = ctx_buf_check(&head, err);
-	}
-	if (status == CTX_OK) {
-		size_t fixed = ctx_html_template().n + head.n + 64;
-
-		fitting.room = max > fixed ? (max - fixed) / 4 * 3 : 0;
-		status = ctx_html_sources_make(input->source, fitting.cells.unit_weight,
-					       fitting.room / SOURCES_SHARE, &fitting.sources, err);
+	fitting.n_metrics = fitting.metrics.n;
+	if (status == CTX_OK)
+		status = ctx_html_head_warn(&head, err);
+	if (status == CTX_OK) { /* only for its size: the final one has what is left out besides */
+		status = ctx_html_head_put(&head, &text, err);
+		fitting.fixed = ctx_html_template().n + text.n + sizeof(fitting.left_out.texts) + 64;
+		fitting.room = max > fitting.fixed ? (max - fitting.fixed) / 4 * 3 : 0;
 	}
 	if (status == CTX_OK)
-		status = make_states(&fitting, err);
-	if (status == CTX_OK)
-		status = fit(&fitting, err);
+		status = make(&fitting, err);
 	if (status == CTX_OK) {
-		ctx_buf_clear(&head);
-		put_head(&head, input, &fitting.cells);
-		status = ctx_buf_check(&head, err);
+		ctx_buf_clear(&text);
+		head.left_out = &fitting.left_out;
+		status = ctx_html_head_put(&head, &text, err);
 	}
 	if (status == CTX_OK)
-		status = write_page(&fitting, &head, out, err);
+		status = write_page(&fitting, &text, out, err);
 	if (status == CTX_OK)
 		put_remarks(&fitting);
-	ctx_buf_deinit(&head);
+	ctx_buf_deinit(&text);
+	ctx_html_head_deinit(&head);
 	ctx_buf_deinit(&fitting.bytes);
 	ctx_buf_deinit(&fitting.packed);
-	ctx_cells_deinit(&fitting.cells);
+	ctx_html_metrics_deinit(&fitting.metrics);
 	ctx_cells_deinit(&fitting.states);
 	ctx_html_sources_deinit(&fitting.sources);
 	return status;
@@ -335,5 +341,6 @@ const struct ctx_export_kind ctx_export_html = {
 	.binary = true,
 	.takes_reports = true,
 	.takes_max_size = true,
+	.takes_metrics = true,
 	.write = write_html,
 };

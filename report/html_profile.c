@@ -2,6 +2,8 @@
 
 #include "base/mem.h"
 #include "base/strtab.h"
+#include "report/html_states.h"
+#include "report/html_waits.h"
 
 #include <string.h>
 
@@ -46,7 +48,6 @@ static uint32_t number_used(uint32_t *numbers, uint32_t n, uint32_t first)
 /* A node is used if a cell refers to it or to a descendant. */
 static void mark_nodes(const struct ctx_trie *cct, const struct ctx_cells *cells, struct choice *choice)
 {
-	choice->nodes[CTX_TRIE_ROOT] = 0;
 	for (uint32_t i = 0; i < cells->n_threads; i++) {
 		const struct ctx_thread_cells *thread = &cells->threads[i];
 
@@ -62,9 +63,10 @@ static void mark_nodes(const struct ctx_trie *cct, const struct ctx_cells *cells
 	}
 }
 
-static enum ctx_status choose(const struct ctx_profile *profile, const struct ctx_cells *cells,
-			      struct choice *choice, struct ctx_err *err)
+static enum ctx_status choose(const struct ctx_html_metrics *metrics, struct choice *choice,
+			      struct ctx_err *err)
 {
+	const struct ctx_profile *profile = metrics->input->profile;
 	const struct ctx_trie *cct = &profile->cct;
 
 	choice->nodes = new_numbers(cct->n);
@@ -72,7 +74,9 @@ static enum ctx_status choose(const struct ctx_profile *profile, const struct ct
 	choice->objects = new_numbers(profile->n_objects);
 	if (choice->nodes == NULL || choice->functions == NULL || choice->objects == NULL)
 		return ctx_err_nomem(err);
-	mark_nodes(cct, cells, choice);
+	choice->nodes[CTX_TRIE_ROOT] = 0;
+	for (size_t i = 0; i < metrics->n_bases; i++)
+		mark_nodes(cct, &metrics->bases[i].cells, choice);
 	for (uint32_t node = 1; node < cct->n; node++) {
 		if (choice->nodes[node] != UNUSED)
 			choice->functions[cct->key[node]] = 0;
@@ -191,9 +195,35 @@ static size_t cell_end(const struct ctx_thread_cells *thread, size_t at)
 	return end;
 }
 
-static void put_thread_cells(const struct ctx_thread_cells *thread, const struct choice *choice,
-			     uint64_t unit_weight, struct ctx_buf *out)
+/*
+ * What the weights of a thread's entries are less than: of samples as many times the unit, of spans
+ * what the bucket has left, so that of a span that fills its bucket 0 is left.
+ */
+static void put_weights(const struct ctx_cells *cells, const struct ctx_thread_cells *thread, uint64_t end_ns,
+			struct ctx_buf *out)
 {
+	uint64_t rest = 0;
+
+	for (size_t i = 0; i < thread->n; i++) {
+		const struct ctx_cell_entry *entry = &thread->entries[i];
+
+		if (!cells->spans) {
+			ctx_buf_put_zigzag(out,
+					   (int64_t)(entry->weight - entry->samples * cells->unit_weight));
+			continue;
+		}
+		if (i == 0 || entry[-1].bucket != entry->bucket)
+			rest = ctx_cells_border(entry->bucket + 1, end_ns, cells->buckets) -
+			       ctx_cells_border(entry->bucket, end_ns, cells->buckets);
+		rest -= entry->weight;
+		ctx_buf_put_zigzag(out, (int64_t)rest);
+	}
+}
+
+static void put_thread_cells(const struct ctx_cells *cells, uint32_t number, const struct choice *choice,
+			     uint64_t end_ns, struct ctx_buf *out)
+{
+	const struct ctx_thread_cells *thread = &cells->threads[number];
 	size_t n_cells = 0;
 	uint32_t before = 0;
 
@@ -214,14 +244,43 @@ static void put_thread_cells(const struct ctx_thread_cells *thread, const struct
 	}
 	for (size_t i = 0; i < thread->n; i++)
 		ctx_buf_put_varint(out, thread->entries[i].samples);
-	for (size_t i = 0; i < thread->n; i++)
-		ctx_buf_put_zigzag(
-			out, (int64_t)(thread->entries[i].weight - thread->entries[i].samples * unit_weight));
+	put_weights(cells, thread, end_ns, out);
+}
+
+/* The cells of a base stand behind their length: the page reads them when they are needed. */
+static enum ctx_status put_base(const struct ctx_cells *cells, const struct choice *choice, uint64_t end_ns,
+				struct ctx_buf *out, struct ctx_err *err)
+{
+	struct ctx_buf bytes = {0};
+	enum ctx_status status;
+
+	for (uint32_t i = 0; i < cells->n_threads; i++)
+		put_thread_cells(cells, i, choice, end_ns, &bytes);
+	status = ctx_buf_check(&bytes, err);
+	ctx_buf_put_u8(out, cells->spans ? 1 : 0);
+	ctx_buf_put_varint(out, cells->unit_weight);
+	ctx_buf_put_varint(out, bytes.n);
+	ctx_buf_put(out, bytes.bytes, bytes.n);
+	ctx_buf_deinit(&bytes);
+	return status;
+}
+
+static enum ctx_status put_bases(const struct ctx_html_metrics *metrics, const struct choice *choice,
+				 struct ctx_buf *out, struct ctx_err *err)
+{
+	enum ctx_status status = CTX_OK;
+
+	ctx_buf_put_varint(out, metrics->n_bases);
+	for (size_t i = 0; i < metrics->n_bases && status == CTX_OK; i++)
+		status = put_base(&metrics->bases[i].cells, choice, metrics->input->profile->run.end_ns, out,
+				  err);
+	return status;
 }
 
 static void put_sources(const struct ctx_profile *profile, const struct ctx_html_sources *sources,
 			const struct choice *choice, struct ctx_buf *out)
 {
+	ctx_buf_put_varint(out, sources->unit_weight);
 	ctx_buf_put_varint(out, sources->weight);
 	ctx_buf_put_varint(out, sources->samples);
 	ctx_buf_put_varint(out, sources->n_groups);
@@ -233,6 +292,60 @@ static void put_sources(const struct ctx_profile *profile, const struct ctx_html
 	if (choice->other)
 		ctx_buf_put_varint(out, CTX_HTML_SOURCE_NONE);
 	ctx_buf_put(out, sources->groups.bytes, sources->groups.n);
+}
+
+static enum ctx_status put_places(const struct ctx_html_waits *waits, struct choice *choice,
+				  struct ctx_buf *out, struct ctx_err *err)
+{
+	enum ctx_status status = CTX_OK;
+
+	ctx_buf_put_varint(out, waits->n_places);
+	for (size_t i = 0; i < waits->n_places; i++) {
+		uint32_t caller = waits->places[i].place.caller;
+
+		ctx_buf_put_varint(out, caller != CTX_NONE ? choice->functions[caller] + 1u : 0);
+	}
+	for (size_t i = 0; i < waits->n_places && status == CTX_OK; i++)
+		status = put_string(choice, out, ctx_wait_kind_text(waits->places[i].place.kind), err);
+	for (size_t i = 0; i < waits->n_places; i++)
+		ctx_buf_put_varint(out, waits->places[i].state);
+	for (size_t i = 0; i < waits->n_places; i++)
+		ctx_buf_put_varint(out, waits->places[i].longest_ns);
+	return status;
+}
+
+/* For each base: its stacks, and their places. */
+static void put_wait_stacks(const struct ctx_html_waits *waits, size_t n_bases, const struct choice *choice,
+			    struct ctx_buf *out)
+{
+	const struct ctx_html_wait_stack *stacks = waits->stacks;
+	size_t first = 0, end;
+
+	for (size_t base = 0; base < n_bases; base++, first = end) {
+		for (end = first; end < waits->n_stacks && stacks[end].base == base;)
+			end++;
+		ctx_buf_put_varint(out, end - first);
+		for (size_t i = first; i < end; i++)
+			ctx_buf_put_varint(out,
+					   choice->nodes[stacks[i].stack] -
+						   (i != first ? choice->nodes[stacks[i - 1].stack] : 0));
+		for (size_t i = first; i < end; i++)
+			ctx_buf_put_varint(out, stacks[i].place);
+	}
+}
+
+static enum ctx_status put_waits(const struct ctx_html_metrics *metrics, struct choice *choice,
+				 struct ctx_buf *out, struct ctx_err *err)
+{
+	struct ctx_html_waits waits;
+	enum ctx_status status = ctx_html_waits_make(&waits, metrics, err);
+
+	if (status == CTX_OK)
+		status = put_places(&waits, choice, out, err);
+	if (status == CTX_OK)
+		put_wait_stacks(&waits, metrics->n_bases, choice, out);
+	ctx_html_waits_deinit(&waits);
+	return status;
 }
 
 static void put_strings(const struct ctx_strtab *strings, struct ctx_buf *out)
@@ -247,11 +360,11 @@ static void put_strings(const struct ctx_strtab *strings, struct ctx_buf *out)
 enum ctx_status ctx_html_profile_encode(const struct ctx_html_profile *page, struct ctx_buf *out,
 					struct ctx_err *err)
 {
-	const struct ctx_profile *profile = page->profile;
-	const struct ctx_cells *cells = page->cells;
+	const struct ctx_html_metrics *metrics = page->metrics;
+	const struct ctx_profile *profile = metrics->input->profile;
 	struct choice choice __attribute__((cleanup(choice_cleanup))) = {0};
 	struct ctx_buf rest = {0}; /* after the strings, which are complete last */
-	enum ctx_status status = choose(profile, cells, &choice, err);
+	enum ctx_status status = choose(metrics, &choice, err);
 	uint32_t empty;
 
 	if (status == CTX_OK)
@@ -264,17 +377,20 @@ enum ctx_status ctx_html_profile_encode(const struct ctx_html_profile *page, str
 	}
 	if (status == CTX_OK) {
 		ctx_buf_put_varint(&rest, profile->run.end_ns);
-		ctx_buf_put_varint(&rest, cells->buckets);
-		ctx_buf_put_varint(&rest, cells->unit_weight);
-		for (uint32_t i = 0; i < cells->n_threads; i++)
-			put_thread_cells(&cells->threads[i], &choice, cells->unit_weight, &rest);
+		ctx_buf_put_varint(&rest, metrics->buckets);
+		status = put_bases(metrics, &choice, &rest, err);
+	}
+	if (status == CTX_OK) {
 		put_sources(profile, page->sources, &choice, &rest);
+		status = put_waits(metrics, &choice, &rest, err);
+	}
+	if (status == CTX_OK) {
 		if (page->states != NULL)
 			ctx_html_states_put(page->states, profile->run.end_ns, &rest);
 		status = ctx_buf_check(&rest, err);
 	}
 	if (status == CTX_OK) {
-		ctx_buf_put(out, "CTXP\3", 5);
+		ctx_buf_put(out, "CTXP\4", 5);
 		put_strings(&choice.strings, out);
 		ctx_buf_put(out, rest.bytes, rest.n);
 		status = ctx_buf_check(out, err);

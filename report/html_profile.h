@@ -1,23 +1,21 @@
 /*
- * The binary profile of the HTML page, version 3. The format is in docs/html-page.md.
+ * The binary profile of the HTML page, version 4. The format is in docs/html-page.md.
  */
 #ifndef CTX_REPORT_HTML_PROFILE_H
 #define CTX_REPORT_HTML_PROFILE_H
 
 #include "base/buf.h"
-#include "report/html_cells.h"
+#include "report/html_metrics.h"
 #include "report/html_sources.h"
-#include "report/html_states.h"
 
 /*
  * Appends the profile: the CCT nodes, functions and objects that the cells need, all processes and
- * threads, and the cells; then the sources, and the states (NULL: none). Functions, objects and CCT
- * nodes are renumbered in the order of the profile; ids of threads are the profile's. Fails with
- * CTX_E_NOMEM.
+ * threads, and the cells; then the sources, the places of waits, and the states (NULL: none).
+ * Functions, objects and CCT nodes are renumbered in the order of the profile; ids of threads are
+ * the profile's. Fails with CTX_E_NOMEM.
  */
 struct ctx_html_profile {
-	const struct ctx_profile *profile;
-	const struct ctx_cells *cells;
+	const struct ctx_html_metrics *metrics;
 	const struct ctx_html_sources *sources;
 	const struct ctx_cells *states; /* NULL: none */
 };

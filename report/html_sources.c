@@ -395,7 +395,7 @@ enum ctx_status ctx_html_sources_make(struct ctx_report_source *source, uint64_t
 		.view = &view, .unit_weight = unit_weight, .room = room};
 	enum ctx_status status = pull(source, &view, err);
 
-	*ret = (struct ctx_html_sources){0};
+	*ret = (struct ctx_html_sources){.unit_weight = unit_weight};
 	if (status != CTX_OK || view.code == NULL)
 		return status;
 	status = ctx_subject_lined(&view, &making.subject, err);
@@ -422,6 +422,7 @@ void ctx_html_sources_drop(struct ctx_html_sources *sources, uint32_t n_function
 	}
 	ctx_buf_clear(&sources->groups);
 	sources->n_groups = sources->packed_bytes = 0;
+	sources->dropped = true;
 }
 
 void ctx_html_sources_deinit(struct ctx_html_sources *sources)

@@ -18,17 +18,19 @@
 #define CTX_HTML_SOURCE_FIRST 2u /* of group 0, and so on */
 
 struct ctx_html_sources {
+	uint64_t unit_weight;	  /* of the samples; weights of lines are written as their difference to it */
 	uint64_t weight, samples; /* of all stacks covered by the lines */
 	uint32_t *of_function;	  /* owned; by function id: CTX_HTML_SOURCE_*; NULL: no function has source */
 	size_t n_groups;
 	struct ctx_buf groups; /* owned; the encoded groups of the profile */
 	size_t packed_bytes;   /* approximate compressed size of the groups */
+	bool dropped;	       /* there were groups: ctx_html_sources_drop */
 };
 
 /*
  * Makes the groups: those with weight, by descending exclusive weight, then inclusive. A group that
  * does not fit into `room` compressed bytes is left out; lighter ones may still fit. A recording
- * without source files has no groups. `unit_weight`: of the cells. Fails with
+ * without source files has no groups. `unit_weight`: of the cells of the first metric. Fails with
  * CTX_E_NOMEM, with CTX_E_FORMAT for ids that do not exist, with what the reader fails with.
  */
 CTX_MUST_CHECK enum ctx_status ctx_html_sources_make(struct ctx_report_source *source, uint64_t unit_weight,

@@ -1,6 +1,8 @@
 #include "report/missing_objects.h"
 
 #include "base/mem.h"
+#include "report/figures.h"
+#include "report/names.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -78,6 +80,20 @@ enum ctx_status ctx_missing_objects_find(const struct ctx_profile *profile,
 	qsort(missing.items, missing.n, sizeof(*missing.items), compare);
 	*ret = missing;
 	return CTX_OK;
+}
+
+void ctx_missing_objects_put(const struct ctx_missing_objects *missing, const struct ctx_profile *profile,
+			     struct ctx_buf *out)
+{
+	for (size_t i = 0; i < missing->n; i++) {
+		const struct ctx_missing_object *item = &missing->items[i];
+		char percent[CTX_FIGURE_MAX];
+
+		ctx_figure_percent(percent, item->samples, missing->all_samples, 1);
+		ctx_buf_printf(out, "%s%s (%s %%%s)", i == 0 ? "missing binaries: " : ", ",
+			       ctx_name_of_path(profile->objects[item->object].path), percent,
+			       i == 0 ? " of the samples" : "");
+	}
 }
 
 void ctx_missing_objects_deinit(struct ctx_missing_objects *missing)

@@ -8,6 +8,7 @@
 #ifndef CTX_REPORT_MISSING_OBJECTS_H
 #define CTX_REPORT_MISSING_OBJECTS_H
 
+#include "base/buf.h"
 #include "model/report_source.h"
 
 struct ctx_missing_object {
@@ -34,6 +35,14 @@ const char *ctx_missing_object_reason(const struct ctx_profile *profile, uint32_
 CTX_MUST_CHECK enum ctx_status ctx_missing_objects_find(const struct ctx_profile *profile,
 							const struct ctx_report_parts *parts,
 							struct ctx_missing_objects *ret, struct ctx_err *err);
+
+/*
+ * Appends "missing binaries: libfoo.so.1 (31.2 % of the samples), app (2.0 %)"; nothing if none is
+ * missing. Any bytes.
+ */
+void ctx_missing_objects_put(const struct ctx_missing_objects *missing, const struct ctx_profile *profile,
+			     struct ctx_buf *out);
+
 void ctx_missing_objects_deinit(struct ctx_missing_objects *missing);
 
 #endif

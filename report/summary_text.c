@@ -491,13 +491,7 @@ static void take_missing(struct ctx_summary_screen *screen)
 	const struct ctx_missing_objects *missing = &screen->summary->missing;
 	struct ctx_buf text = {0};
 
-	for (size_t i = 0; i < missing->n; i++) {
-		const char *path = screen->summary->profile->objects[missing->items[i].object].path;
-
-		ctx_buf_printf(&text, "%s%s (", i == 0 ? "missing binaries: " : ", ", ctx_name_of_path(path));
-		put_percent(&text, missing->items[i].samples, missing->all_samples);
-		ctx_buf_put_text(&text, i == 0 ? " of the samples)" : ")");
-	}
+	ctx_missing_objects_put(missing, screen->summary->profile, &text);
 	ctx_buf_put_u8(&text, '\0');
 	if (text.failed)
 		screen->warnings.failed = true;

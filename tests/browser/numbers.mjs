@@ -2,7 +2,7 @@
  * The page's numbers are ctxan's, for any interval between borders of buckets and any threads.
  */
 import assert from "node:assert/strict";
-import { statSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import { ask, generated, hook, inWork, kept, onPage, options, pageOf, run, sourceDir, type } from "./setup.mjs";
 
@@ -89,6 +89,13 @@ onPage("numbers: a page of fewer buckets and stacks says its coverage, and adds 
 	assert.deepEqual(await hook(page, "totals"), { weight, samples });
 	const other = (await hook(page, "functions")).find(({ name }) => name === "<Other>");
 	assert.ok(other.exclusive > 0, "<Other>");
+	/* What was left out stands on top, and the command there leaves nothing out. */
+	const notice = await page.locator(".notices .left-out").textContent();
+	assert.match(notice, /^Left out of this page to keep it small: intervals begin and end at multiples of [\d.]+ ms; the page has the stacks of [\d.]+ % of the weight\. All of it: /);
+	const [, ...words] = (await page.locator(".notices code").textContent()).split(" ");
+	run("ctxan", ...words, "-q", "-o", "whole.html");
+	assert.ok(!readFileSync(inWork("whole.html"), "utf8").includes('"left_out"'));
+	assert.ok(readFileSync(small(), "utf8").includes('"left_out"'));
 	const shown = (await page.locator(".summary").textContent()).replaceAll(/\s/g, "");
 	assert.ok(shown.includes(`coverage${(100 * head.coverage).toFixed(2)}%`), shown);
 });
@@ -111,3 +118,15 @@ onPage("numbers: a program's recording, with what was selected as it was written
 	await type(page, "interval-a", "all");
 	await compareAll(page, "phases.er");
 });
+
+/* One has no call stacks, the other truncated ones and lost records. */
+for (const recording of ["bare.er", "convoy.er"]) {
+	onPage(`numbers: warnings stand in sight, those of the reports (${recording})`, recording, {}, async (page) => {
+		const { warnings } = ask(kept(recording), "functions");
+		assert.ok(warnings.length > 0);
+		assert.deepEqual(await page.locator(".notices li").allTextContents(), warnings);
+		for (const line of await page.locator(".notices li").all()) assert.ok(await line.isVisible());
+		const missing = run("ctxan", recording, "-q", "--width", "400").split("\n").filter((line) => line.startsWith("! missing"));
+		assert.deepEqual(missing, []);
+	});
+}

@@ -25,16 +25,22 @@ async function compareStates(page, recording) {
 	return all;
 }
 
-/* Weights of functions; numbers of samples are another matter: docs/html-page.md. */
-async function compareWeights(page, recording, metric) {
-	const wanted = ask(recording, "functions", "--metric", metric, ...(await options(page)));
-	const byText = (x, y) => (JSON.stringify(x) < JSON.stringify(y) ? -1 : 1);
-	assert.equal((await hook(page, "totals")).weight, wanted.weight);
-	assert.deepEqual(
-		(await hook(page, "functions")).map((row) => [row.name, row.exclusive, row.inclusive]).filter(([, , weight]) => weight > 0).sort(byText),
-		wanted.rows.filter((row) => row.function !== "<Total>" && row.inclusive > 0).map((row) => [row.function, row.exclusive, row.inclusive]).sort(byText),
-	);
-	return wanted.weight;
+/* Weights of functions by name, of all metrics together; numbers of samples are another matter: docs/html-page.md. */
+async function compareWeights(page, recording, metrics) {
+	const add = (sums, name, exclusive, inclusive) => sums.set(name, [(sums.get(name)?.[0] ?? 0) + exclusive, (sums.get(name)?.[1] ?? 0) + inclusive]);
+	const sorted = (sums) => [...sums].filter(([, [, weight]]) => weight > 0).sort(([x], [y]) => (x < y ? -1 : 1));
+	const wanted = new Map();
+	const shown = new Map();
+	let weight = 0;
+	for (const metric of metrics) {
+		const report = ask(recording, "functions", "--metric", metric, ...(await options(page)));
+		weight += report.weight;
+		for (const row of report.rows.filter((one) => one.function !== "<Total>")) add(wanted, row.function, row.exclusive, row.inclusive);
+	}
+	for (const row of await hook(page, "functions")) add(shown, row.name, row.exclusive, row.inclusive);
+	assert.equal((await hook(page, "totals")).weight, weight);
+	assert.deepEqual(sorted(shown), sorted(wanted));
+	return weight;
 }
 
 const brush = (page, begin, end) => page.evaluate(([b, e]) => window.ctxanPage.brush(b, e), [begin, end]);
@@ -137,22 +143,85 @@ onPage("states: hovering a lane tells the thread, the time and its states", () =
 	});
 });
 
-for (const metric of ["wall", "lock"]) {
-	onPage(`states: spans are cut where an interval cuts them: --metric ${metric}`, () => pageWith("--metric", metric), {}, async (page) => {
-		const whole = await compareWeights(page, recording, metric);
+/* A page of several metrics: each has ctxan's numbers, and spans are cut where an interval cuts them. */
+const WAITS = ["lock", "other-wait", "text-fault", "data-fault"];
+
+onPage("metrics: the numbers of each are ctxan's, for any interval and threads", () => pageWith(), {}, async (page) => {
+	assert.deepEqual((await hook(page, "metrics")).slice(0, 3), ["cpu-clock", "wall", "waits"]);
+	for (const [word, metrics] of [["wall", ["wall"]], ["USER_LOCK", ["lock"]], ["waits", WAITS]]) {
+		await page.evaluate((name) => window.ctxanPage.choose(name), word);
+		await brush(page, 0, 1);
+		const whole = await compareWeights(page, recording, metrics);
 		let sum = 0;
 		for (const [begin, end] of [[0, 0.25], [0.25, 0.2503], [0.2503, 0.7], [0.7, 1]]) {
 			await brush(page, begin, end);
-			sum += await compareWeights(page, recording, metric);
+			sum += await compareWeights(page, recording, metrics);
 		}
 		assert.equal(sum, whole);
-		await type(page, "threads", "worker-*");
-		await compareWeights(page, recording, metric);
-		/* Spans are no samples. */
-		assert.match(await page.locator(".status-selection").textContent(), /: [\d\u2009\u202f]+ spans?; /);
-		assert.equal(await page.locator(".summary dt", { hasText: /^spans$/ }).count(), 1);
-	});
-}
+	}
+	await type(page, "threads", "worker-*");
+	await compareWeights(page, recording, WAITS);
+	/* Spans are no samples. */
+	assert.match(await page.locator(".status-selection").textContent(), /: [\d\u2009\u202f]+ spans?; /);
+	assert.equal(await page.locator(".summary dt", { hasText: /^spans$/ }).count(), 1);
+});
+
+onPage("metrics: the menu and the legend choose what graphs, tables and the time line show", () => pageWith(), {}, async (page) => {
+	const seen = async () => [await page.locator(".timeline-head h2").textContent(), (await hook(page, "totals")).weight, (await page.locator(".summary div", { hasText: /^metric/ }).textContent()).slice(6)];
+	const cpu = await seen();
+	assert.equal(cpu[0], "Busy processors");
+	await page.locator("#metric").selectOption({ label: "Wall" });
+	await saysFragment(page, "m", "wall");
+	const wall = await seen();
+	assert.deepEqual([wall[0], wall[2]], ["Wall: threads at a time", "Wall"]);
+	assert.ok(wall[1] > cpu[1]);
+	await page.locator(".state-legend button", { hasText: "user lock" }).click();
+	await saysFragment(page, "m", "USER_LOCK");
+	const lock = await seen();
+	assert.deepEqual([lock[0], lock[2]], ["user lock: threads at a time", "user lock"]);
+	const { ns } = (await hook(page, "states")).rows.find(({ thread }) => thread === -1);
+	assert.equal(lock[1], ns[6]);
+	assert.equal(await page.locator("#metric").inputValue(), await page.locator("#metric option", { hasText: "user lock" }).getAttribute("value"));
+	await page.locator("#metric").selectOption({ label: "cpu-clock" });
+	await saysFragment(page, "m", null);
+	assert.deepEqual(await seen(), cpu);
+});
+
+onPage("metrics: waits by kind and caller are those of the report", () => pageWith("-r", "waits"), {}, async (page) => {
+	const NONE = "<Unknown>";
+	const ours = async () => {
+		const names = new Map();
+		await page.evaluate(() => window.ctxanPage.choose("waits"));
+		for (const { func, name } of await hook(page, "functions")) names.set(func, name);
+		return (await hook(page, "waits")).map((row) => [names.get(row.caller) ?? NONE, row.kind, NAMES[row.state], row.ns, row.waits, row.longest]).sort();
+	};
+	const theirs = async () => ask(recording, "waits", "--limit", "0", ...(await options(page))).rows.map((row) => [row.caller ?? NONE, row.kind, row.state, row.wait_ns, row.waits, row.max_ns]).sort();
+	assert.equal(await page.locator("#tab-waits").getAttribute("aria-selected"), "true");
+	assert.deepEqual(await ours(), await theirs());
+	await type(page, "threads", "worker-*");
+	await brush(page, 0.2, 0.6003);
+	/* Of an interval the time is the same; ctxan counts waits that go on behind it too, and their part in it. */
+	const times = (rows) => rows.map(([caller, kind, state, ns]) => [caller, kind, state, ns]);
+	assert.deepEqual(times(await ours()), times(await theirs()));
+	assert.ok((await rowsOf(page, "waits")).length > 0);
+});
+
+onPage("metrics: busy processors are the time that threads spent on one, to the ns", () => pageWith(), {}, async (page) => {
+	const { x, y } = await hook(page, "line");
+	const busy = x.slice(1).reduce((sum, end, k) => sum + (end - x[k]) * y[k], 0) * 1e9;
+	const { ns } = (await hook(page, "states")).rows[0];
+	assert.ok(Math.abs(busy - (ns[0] + ns[1] + ns[2])) < 1000, `${busy} ns, ${ns}`);
+});
+
+/* Several metrics that were named, and no others; the first is the one that the page opens with. */
+onPage("metrics: those of --metric, with their parts", () => pageWith("--metric", "lock,user,wall"), { fragment: "#m=wall" }, async (page) => {
+	assert.deepEqual((await hook(page, "metrics")).slice(0, 3), ["lock", "user", "wall"]);
+	assert.equal(await hook(page, "metric"), "wall");
+	await compareWeights(page, recording, ["wall"]);
+	await page.evaluate(() => window.ctxanPage.choose("lock"));
+	await compareWeights(page, recording, ["lock"]);
+	assert.ok(!(await hook(page, "metrics")).includes("USER_LOCK"), "User lock is there once");
+});
 
 const small = () => pageWith("--max-size", String(statSync(path.join(sourceDir, "report/html/page.html")).size + 40000));
 onPage("states: a smaller page has them in larger steps, and says so", small, { fragment: "#s=states" }, async (page) => {

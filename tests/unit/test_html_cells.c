@@ -4,8 +4,8 @@
 #include "base/cursor.h"
 #include "base/mem.h"
 #include "fake_source.h"
-#include "report/html_cells.h"
 #include "report/html_profile.h"
+#include "report/html_states.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -93,6 +93,13 @@ static void drop_fixture(struct fixture *fixture)
 	free(fixture);
 }
 
+static void collect(const struct ctx_export_input *input, uint32_t buckets, struct ctx_cells *cells)
+{
+	const struct ctx_cells_query query = {.input = input, .metric = input->metric, .buckets = buckets};
+
+	assert_int_equal(ctx_cells_collect(cells, &query, NULL), CTX_OK);
+}
+
 /* What the cells must hold, one sample after the other. */
 static void check_cells(const struct fixture *fixture, const struct ctx_cells *cells)
 {
@@ -142,7 +149,7 @@ static void test_html__cells_are_the_sums_of_their_samples(void **state)
 		struct fixture *fixture = make(i + 1, ends[i]);
 		struct ctx_cells cells;
 
-		assert_int_equal(ctx_cells_collect(&cells, fake_export(&fixture->input), 256, NULL), CTX_OK);
+		collect(fake_export(&fixture->input), 256, &cells);
 		check_cells(fixture, &cells);
 		assert_int_equal(cells.unit_weight, 250);
 		assert_int_equal(cells.samples, SAMPLES);
@@ -160,7 +167,7 @@ static void test_html__halved_cells_are_those_collected_with_half_as_many_bucket
 	struct ctx_cells cells;
 
 	(void)state;
-	assert_int_equal(ctx_cells_collect(&cells, fake_export(&fixture->input), 256, NULL), CTX_OK);
+	collect(fake_export(&fixture->input), 256, &cells);
 	while (cells.buckets > 2) {
 		ctx_cells_halve(&cells);
 		check_cells(fixture, &cells);
@@ -174,16 +181,18 @@ static void test_html__the_lightest_stacks_are_dropped_and_counted(void **state)
 	struct fixture *fixture = make(5, 1000000);
 	uint64_t weight[NODES] = {0}, least_kept = UINT64_MAX, most_dropped = 0, dropped = 0, other = 0;
 	bool kept[NODES] = {false};
-	struct ctx_cells cells;
+	struct ctx_html_metrics metrics;
+	const struct ctx_cells *cells;
 
 	(void)state;
 	for (size_t i = 0; i < SAMPLES; i++)
 		weight[fixture->samples[i].stack] += fixture->samples[i].weight;
-	assert_int_equal(ctx_cells_collect(&cells, fake_export(&fixture->input), 64, NULL), CTX_OK);
-	assert_int_equal(ctx_cells_keep(&cells, NODES, 10, NULL), CTX_OK);
+	assert_int_equal(ctx_html_metrics_collect(&metrics, fake_export(&fixture->input), 64, NULL), CTX_OK);
+	assert_int_equal(ctx_html_metrics_keep(&metrics, 10, NULL), CTX_OK);
+	cells = &metrics.bases[0].cells;
 	for (uint32_t t = 0; t < THREADS; t++) {
-		for (size_t i = 0; i < cells.threads[t].n; i++) {
-			const struct ctx_cell_entry *entry = &cells.threads[t].entries[i];
+		for (size_t i = 0; i < cells->threads[t].n; i++) {
+			const struct ctx_cell_entry *entry = &cells->threads[t].entries[i];
 
 			if (entry->stack == CTX_CELLS_OTHER)
 				other += entry->weight;
@@ -199,9 +208,9 @@ static void test_html__the_lightest_stacks_are_dropped_and_counted(void **state)
 		dropped += kept[i] ? 0 : weight[i];
 	}
 	assert_true(least_kept >= most_dropped && most_dropped > 0);
-	assert_int_equal(cells.dropped_weight, dropped);
+	assert_int_equal(cells->dropped_weight, dropped);
 	assert_int_equal(other, dropped);
-	ctx_cells_deinit(&cells);
+	ctx_html_metrics_deinit(&metrics);
 	drop_fixture(fixture);
 }
 
@@ -216,9 +225,9 @@ static void check_profile(const struct fixture *fixture, const struct ctx_cells 
 			  const struct ctx_buf *bytes)
 {
 	struct ctx_cursor cursor = ctx_cursor_make(bytes->bytes, bytes->n);
-	uint64_t n, n_functions, n_nodes, n_threads, unit, sum = 0;
+	uint64_t n, n_functions, n_nodes, n_threads, unit, left, sum = 0;
 
-	assert_memory_equal(ctx_cursor_get_bytes(&cursor, 5), "CTXP\3", 5);
+	assert_memory_equal(ctx_cursor_get_bytes(&cursor, 5), "CTXP\4", 5);
 	n = ctx_cursor_get_varint(&cursor);
 	for (uint64_t i = 0; i < n; i++) {
 		uint64_t length = ctx_cursor_get_varint(&cursor);
@@ -245,7 +254,11 @@ static void check_profile(const struct fixture *fixture, const struct ctx_cells 
 	pass_over(&cursor, 3 * n_threads);
 	assert_int_equal(ctx_cursor_get_varint(&cursor), fixture->profile.run.end_ns);
 	assert_int_equal(ctx_cursor_get_varint(&cursor), cells->buckets);
+	assert_int_equal(ctx_cursor_get_varint(&cursor), 1); /* bases */
+	assert_int_equal(ctx_cursor_get_varint(&cursor), 0); /* of samples */
 	unit = ctx_cursor_get_varint(&cursor);
+	left = ctx_cursor_get_varint(&cursor);
+	left = ctx_cursor_left(&cursor) - left;
 	for (uint64_t t = 0; t < n_threads; t++) {
 		uint64_t m = ctx_cursor_get_varint(&cursor), entries = 0, *samples;
 
@@ -265,7 +278,9 @@ static void check_profile(const struct fixture *fixture, const struct ctx_cells 
 		}
 		free(samples);
 	}
-	pass_over(&cursor, 3 + n_functions); /* sources: none */
+	assert_int_equal(ctx_cursor_left(&cursor), left);
+	pass_over(&cursor, 4 + n_functions); /* sources: none */
+	pass_over(&cursor, 2);		     /* waits: no places, and no stacks of the base */
 	assert_false(cursor.failed);
 	assert_int_equal(ctx_cursor_left(&cursor), 0);
 	assert_int_equal(sum, cells->weight);
@@ -276,24 +291,19 @@ static void test_html__a_profile_is_read_back(void **state)
 	struct fixture *fixture = make(3, 1234567);
 	const struct ctx_html_sources none = {0};
 	struct ctx_buf bytes = {0};
-	struct ctx_cells cells;
+	struct ctx_html_metrics metrics;
+	const struct ctx_html_profile page = {.metrics = &metrics, .sources = &none};
 
 	(void)state;
-	assert_int_equal(ctx_cells_collect(&cells, fake_export(&fixture->input), 512, NULL), CTX_OK);
-	assert_int_equal(
-		ctx_html_profile_encode(&(struct ctx_html_profile){&fixture->profile, &cells, &none, NULL},
-					&bytes, NULL),
-		CTX_OK);
-	check_profile(fixture, &cells, &bytes);
+	assert_int_equal(ctx_html_metrics_collect(&metrics, fake_export(&fixture->input), 512, NULL), CTX_OK);
+	assert_int_equal(ctx_html_profile_encode(&page, &bytes, NULL), CTX_OK);
+	check_profile(fixture, &metrics.bases[0].cells, &bytes);
 	ctx_buf_clear(&bytes);
-	assert_int_equal(ctx_cells_keep(&cells, NODES, 3, NULL), CTX_OK);
-	assert_int_equal(
-		ctx_html_profile_encode(&(struct ctx_html_profile){&fixture->profile, &cells, &none, NULL},
-					&bytes, NULL),
-		CTX_OK);
-	check_profile(fixture, &cells, &bytes);
+	assert_int_equal(ctx_html_metrics_keep(&metrics, 3, NULL), CTX_OK);
+	assert_int_equal(ctx_html_profile_encode(&page, &bytes, NULL), CTX_OK);
+	check_profile(fixture, &metrics.bases[0].cells, &bytes);
 	ctx_buf_deinit(&bytes);
-	ctx_cells_deinit(&cells);
+	ctx_html_metrics_deinit(&metrics);
 	drop_fixture(fixture);
 }
 
@@ -375,10 +385,10 @@ static uint64_t part_inside(const struct ctx_sample *span, uint64_t begin, uint6
 	return from < to ? to - from : 0;
 }
 
-/* Every entry is what its spans have of its bucket; `states`: entries are of states. */
-static void check_spans(const struct span_fixture *fixture, const struct ctx_cells *cells, bool states)
+/* Every entry is what its spans have of its bucket; metric 0: of all, and entries are of states. */
+static void check_spans(const struct span_fixture *fixture, const struct ctx_cells *cells, uint32_t metric)
 {
-	uint64_t end_ns = fixture->base->profile.run.end_ns, weight = 0, samples = 0, wanted = 0;
+	uint64_t end_ns = fixture->base->profile.run.end_ns, weight = 0, samples = 0, wanted = 0, n = 0;
 
 	for (uint32_t t = 0; t < THREADS; t++) {
 		for (size_t k = 0; k < cells->threads[t].n; k++) {
@@ -390,8 +400,8 @@ static void check_spans(const struct span_fixture *fixture, const struct ctx_cel
 			for (size_t i = 0; i < fixture->n; i++) {
 				const struct ctx_sample *span = &fixture->spans[i];
 
-				if (span->thread != t ||
-				    (states ? span->metric - 1 : span->stack) != entry->stack)
+				if (span->thread != t || (metric != 0 && span->metric != metric) ||
+				    (metric == 0 ? span->metric - 1 : span->stack) != entry->stack)
 					continue;
 				sum += part_inside(span, begin, end);
 				ends += span->time_ns >= begin && span->time_ns < end;
@@ -402,12 +412,16 @@ static void check_spans(const struct span_fixture *fixture, const struct ctx_cel
 			samples += ends;
 		}
 	}
-	for (size_t i = 0; i < fixture->n; i++)
-		wanted += fixture->spans[i].weight;
+	for (size_t i = 0; i < fixture->n; i++) {
+		bool counts = metric == 0 || fixture->spans[i].metric == metric;
+
+		wanted += counts ? fixture->spans[i].weight : 0;
+		n += counts;
+	}
 	assert_int_equal(weight, wanted);
 	assert_int_equal(cells->weight, wanted);
-	assert_int_equal(samples, fixture->n);
-	assert_int_equal(cells->samples, fixture->n);
+	assert_int_equal(samples, n);
+	assert_int_equal(cells->samples, n);
 }
 
 static void test_html__spans_are_cut_at_the_borders_of_buckets(void **state)
@@ -420,17 +434,19 @@ static void test_html__spans_are_cut_at_the_borders_of_buckets(void **state)
 		struct ctx_cells cells;
 
 		make_spans(&fixture, i + 20, ends[i]);
-		assert_int_equal(ctx_cells_collect(&cells, fake_export(&fixture.base->input), 256, NULL),
-				 CTX_OK);
-		assert_int_equal(cells.unit_weight, 0);
-		check_spans(&fixture, &cells, false);
-		ctx_cells_halve(&cells);
-		check_spans(&fixture, &cells, false);
-		ctx_cells_deinit(&cells);
+		for (unsigned k = 0; k < CTX_STATE_N; k++) {
+			fixture.base->input.metric = 1 + k;
+			collect(fake_export(&fixture.base->input), 256, &cells);
+			assert_int_equal(cells.unit_weight, 0);
+			check_spans(&fixture, &cells, 1 + k);
+			ctx_cells_halve(&cells);
+			check_spans(&fixture, &cells, 1 + k);
+			ctx_cells_deinit(&cells);
+		}
 		assert_int_equal(
 			ctx_cells_collect_states(&cells, fake_export(&fixture.base->input), 128, NULL),
 			CTX_OK);
-		check_spans(&fixture, &cells, true);
+		check_spans(&fixture, &cells, 0);
 		ctx_cells_deinit(&cells);
 		drop_fixture(fixture.base);
 	}
@@ -448,7 +464,7 @@ static void test_html__a_metric_of_spans_has_only_its_own(void **state)
 	fixture.base->input.metric = 1 + CTX_STATE_SLEEP;
 	for (size_t i = 0; i < fixture.n; i++)
 		wanted += fixture.spans[i].metric == 1 + CTX_STATE_SLEEP ? fixture.spans[i].weight : 0;
-	assert_int_equal(ctx_cells_collect(&cells, fake_export(&fixture.base->input), 64, NULL), CTX_OK);
+	collect(fake_export(&fixture.base->input), 64, &cells);
 	assert_true(wanted != 0);
 	assert_int_equal(cells.weight, wanted);
 	ctx_cells_deinit(&cells);

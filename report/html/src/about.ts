@@ -1,40 +1,63 @@
 /*
- * What the page says about the recording: a line on top, and all of it in a panel.
+ * What the page says about the recording: a line on top, what is wrong with it and what was left out below that, and all of it in a panel.
  */
-import { make } from "./dom";
+import { button, make } from "./dom";
 import { formatCount, formatShare, formatTime, formatWeight, visible, weightUnit } from "./format";
+import type { Metric } from "./metrics";
+import { shellWord } from "./source";
 import type { Head } from "./types";
 
-function covers(head: Head): string {
-	return head.omitted_weight === 0 ? "all stacks" : `${(100 * head.coverage).toFixed(2)}\u2009% of the weight, the rest is <Other>`;
+const FEW = 3; /* warnings that stand on top; of more the first ones, and how many there are */
+
+function coverage({ weight, omitted }: Metric): number {
+	return weight > 0 ? 1 - omitted / weight : 1;
+}
+
+function covers(metric: Metric): string {
+	return metric.omitted === 0 ? "all stacks" : `${(100 * coverage(metric)).toFixed(2)}\u2009% of the weight, the rest is <Other>`;
 }
 
 /** The most important figures, for the line on top. */
-export function summary(head: Head): HTMLElement {
+export function summary(head: Head, metric: Metric): HTMLElement {
 	const property = (key: string) => head.properties.find(([name]) => name === key)?.[1];
 	const facts: [string, string][] = [
-		["metric", visible(head.metric.name)],
+		["metric", visible(metric.name)],
 		["duration", formatTime(head.duration_ns)],
-		[head.metric.spans === true ? "spans" : "samples", formatCount(head.samples)],
-		["total", `${formatWeight(head.weight, head.metric.unit, head.weight)} ${weightUnit(head.metric.unit, head.weight)}`],
+		[metric.spans === true ? "spans" : "samples", formatCount(metric.samples)],
+		["total", `${formatWeight(metric.weight, metric.unit, metric.weight)} ${weightUnit(metric.unit, metric.weight)}`],
 		["lost", formatCount(head.lost_samples)],
-		["coverage", formatShare(head.coverage, 1)],
+		["coverage", formatShare(coverage(metric), 1)],
 	];
 	const host = property("host");
 	if (host !== undefined) facts.unshift(["host", visible(host)]);
 	return make("dl", { class: "summary" }, ...facts.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))));
 }
 
-export function about(head: Head): HTMLElement {
+/** What is wrong with the recording, and what of it the page has not; as the page opens. Null: nothing. */
+export function notices(head: Head, more: () => void): HTMLElement | null {
+	const list = make("ul", { class: "notices", "aria-label": "Warnings" });
+	const warnings = head.warnings.length > FEW ? head.warnings.slice(0, FEW - 1) : head.warnings;
+	if (head.left_out !== undefined) {
+		const parts = head.left_out.map(visible).join("; ");
+		list.append(make("li", { class: "left-out" }, `Left out of this page to keep it small: ${parts}. `, ...wholePage(head)));
+	}
+	for (const text of warnings) list.append(make("li", {}, visible(text)));
+	if (head.warnings.length > warnings.length) list.append(make("li", {}, button(`${head.warnings.length - warnings.length} more`, "All of them are in the panel Recording", more)));
+	return list.childElementCount > 0 ? list : null;
+}
+
+function wholePage(head: Head): (Node | string)[] {
+	return head.whole_size === undefined ? [] : ["All of it: ", make("code", {}, visible(`ctxan ${shellWord(head.experiment)} --export html --max-size ${head.whole_size}`))];
+}
+
+export function about(head: Head, metrics: Metric[]): HTMLElement {
 	const rows: [string, string][] = [
 		["experiment", head.experiment],
 		...head.properties,
-		["metric", `${head.metric.name}, ${head.metric.unit}`],
+		...metrics.filter(({ single }) => !single).map((metric): [string, string] => ["metric", `${metric.name}, ${metric.unit}: ${formatCount(metric.samples)} ${metric.spans === true ? "spans" : "samples"}, ${covers(metric)}`]),
 		["duration", formatTime(head.duration_ns)],
-		[head.metric.spans === true ? "spans" : "samples", formatCount(head.samples)],
 		["lost samples", formatCount(head.lost_samples)],
 		["resolution", `${formatTime(head.resolution_ns)}: intervals begin and end at multiples of it (${formatCount(head.buckets)} in the run)`],
-		["coverage", covers(head)],
 	];
 	const list = make("dl", { class: "about-list" });
 	for (const [name, value] of rows) list.append(make("dt", {}, visible(name)), make("dd", {}, visible(value)));

@@ -13,21 +13,38 @@ export interface Answer {
 	functions: Functions;
 }
 
+type Sums = { a: Accumulator; b: Accumulator };
+
 export class Answers {
 	readonly shape: Shape;
-	readonly whole: Tree; /* of the run, all threads */
+	whole: Tree; /* of the run, all threads */
 	a: Answer;
 	b: Answer | null = null;
-	private readonly sums: { a: Accumulator; b: Accumulator };
+	private sums: Sums;
+	private readonly known = new Map<Model, { sums: Sums; whole: Tree }>(); /* of the metrics that were shown */
 	private spare: Answer | null = null; /* memory for B while nothing is compared */
 
-	constructor(private readonly model: Model) {
-		const rollup = new Rollup(model);
+	constructor(private model: Model) {
 		this.shape = shapeOf(model);
-		this.sums = { a: rollup.accumulator(), b: rollup.accumulator() };
-		this.whole = callTree(rollup.query({ begin: 0, end: model.buckets, threads: null }), newTree(this.shape));
+		({ sums: this.sums, whole: this.whole } = this.make(model));
 		const tree = newTree(this.shape);
 		this.a = { tree, functions: functions(this.shape, tree) };
+	}
+
+	/** From the next update() on the numbers are those of another metric: the same stacks with other cells. */
+	choose(model: Model): void {
+		this.model = model;
+		({ sums: this.sums, whole: this.whole } = this.known.get(model) ?? this.make(model));
+	}
+
+	private make(model: Model): { sums: Sums; whole: Tree } {
+		const rollup = new Rollup(model);
+		const made = {
+			sums: { a: rollup.accumulator(), b: rollup.accumulator() },
+			whole: callTree(rollup.query({ begin: 0, end: model.buckets, threads: null }), newTree(this.shape)),
+		};
+		this.known.set(model, made);
+		return made;
 	}
 
 	update(state: Readonly<State>): void {

@@ -1,10 +1,11 @@
 /*
  * The page: header, time line, controls, the views. What changes in the state goes here to those who show it:
  *
- *	a, b, threads	->  answers  ->  graphs, tables
+ *	metric  ->  the model: the stacks of all metrics with the cells of one
+ *	a, b, threads, metric  ->  answers  ->  graphs, tables
  *	view, func, path, search, span, ...  ->  those who show it
  */
-import { about, summary } from "./about";
+import { about, notices, summary } from "./about";
 import { Answers } from "./answers";
 import { Colours, type Theme } from "./colours";
 import { Controls } from "./controls";
@@ -12,6 +13,8 @@ import { button, eachFrame, make } from "./dom";
 import { countOf, formatShare, formatTime, visible } from "./format";
 import { Graphs } from "./graphs";
 import { timesOf } from "./interval";
+import { metricOfState, metricsOf, modelOf, type Metric, type Shown } from "./metrics";
+import { ProfileError } from "./payload";
 import { foundWeight, search, type Found } from "./search";
 import { fromFragment, initialState, Store, toFragment, type Change, type Side, type State, type View } from "./state";
 import { SourcePane } from "./source";
@@ -20,28 +23,36 @@ import { StateSums } from "./states";
 import { functionName, FunctionTable, Outline, StanzaTable, ThreadTable, type Context } from "./tables";
 import { Tabs } from "./tabs";
 import { pickThread, ThreadSums } from "./threads";
-import { Timeline } from "./timeline";
+import { rateTitle, Timeline } from "./timeline";
 import { Tip } from "./tip";
-import type { Head, Model } from "./types";
+import type { Head, Model, Profile } from "./types";
+import { WaitTable } from "./wait_table";
 
 const FRAGMENT_AFTER = 200; /* ms */
-const ALL: ReadonlySet<Change> = new Set<Change>(["a", "b", "editing", "threads", "view", "side", "roots", "path", "func", "lanes", "search", "span"]);
+const ALL: ReadonlySet<Change> = new Set<Change>(["a", "b", "editing", "threads", "view", "side", "roots", "path", "func", "lanes", "search", "span", "metric"]);
 
 export class App {
 	readonly store: Store;
 	readonly answers: Answers;
 	readonly functionTable: FunctionTable;
 	recomputed = 0; /* ms: the last selection, from the change to the drawn graph */
+	readonly metrics: Metric[];
+	private readonly models = new Map<number, Model>(); /* of the metrics that were shown */
+	private shown: Shown;
+	private summary: HTMLElement;
+	private readonly rateHead = make("h2", {});
+	private readonly failure = make("p", { class: "failure", hidden: true });
 	private readonly initial: State;
 	private readonly colours: Colours;
 	private readonly graphs: Graphs;
-	private readonly timeline: Timeline;
+	readonly timeline: Timeline;
 	private readonly controls: Controls;
 	private readonly outline: Outline;
 	private readonly stanzaTable: StanzaTable;
 	private readonly threadTable: ThreadTable;
 	private readonly sourcePane: SourcePane;
-	private readonly threadSums: ThreadSums;
+	private threadSums: ThreadSums;
+	readonly waitTable: WaitTable | null;
 	readonly stateTable: StateTable | null;
 	private readonly views: Tabs<View>;
 	private readonly sides: Tabs<Side>;
@@ -57,41 +68,50 @@ export class App {
 
 	constructor(
 		host: HTMLElement,
-		readonly model: Model,
+		private readonly profile: Profile,
 		readonly head: Head,
 	) {
 		const tip = new Tip(document.body);
+		this.metrics = metricsOf(head);
+		const model = this.modelOf(0);
 		this.initial = initialState(model, head);
 		this.store = new Store(model, fromFragment(model, location.hash, this.initial));
+		this.shown = { metric: this.metrics[0]!, model };
+		this.summary = summary(head, this.shown.metric);
 		this.answers = new Answers(model);
 		this.threadSums = new ThreadSums(model);
 		this.colours = new Colours(model, this.answers.objectWeights());
 		const say = (text: string) => this.say(text, 0);
+		const unit = () => this.shown.metric.unit;
 		const context: Context = {
 			model,
 			shape: this.answers.shape,
-			unit: head.metric.unit,
+			get unit() {
+				return unit();
+			},
 			colours: this.colours,
 			pick: (func) => this.store.set({ func }),
 			say,
 			selected: () => this.store.get().func,
 		};
-		this.graphs = new Graphs(this.store, this.answers, this.colours, tip, head.metric.unit, say);
+		this.graphs = new Graphs(this.store, this.answers, this.colours, tip, unit, say);
 		this.functionTable = new FunctionTable(context);
 		this.outline = new Outline(context, this.answers.whole);
 		this.stanzaTable = new StanzaTable(context);
 		this.threadTable = new ThreadTable(context, (thread, add) => this.store.set({ threads: pickThread(this.store.get().threads, thread, add) }));
 		const states = model.states !== null ? new StateSums(model.states, model.duration) : null;
 		this.stateTable = states !== null ? new StateTable(model, states, (thread, add) => this.store.set({ threads: pickThread(this.store.get().threads, thread, add) }), say) : null;
+		this.waitTable = model.hasWaits ? new WaitTable(profile, (func) => this.store.set({ func }), say) : null;
 		this.sourcePane = new SourcePane(model, head, this.initial);
-		this.controls = new Controls(this.store);
+		this.controls = new Controls(this.store, this.metrics);
 		this.views = this.makeViews();
 		this.sides = this.makeSides();
 		this.rootsButton = button("Root at bottom", "Flame graph: the root at the bottom instead of at the top", () => this.store.set({ roots: this.store.get().roots === "top" ? "bottom" : "top" }));
 		const line = make("section", { class: "timeline", "aria-label": "Time line" });
-		this.timeline = new Timeline(line, this.store, head, this.colours, tip, states);
-		line.prepend(make("div", { class: "timeline-head" }, make("h2", {}, rateTitle(head)), ...this.timeline.buttons()));
-		host.append(this.header(), line, this.controls.element, this.body(), this.live);
+		this.timeline = new Timeline(line, this.store, () => this.shown, this.colours, tip, states, (state) => metricOfState(head, this.metrics, state));
+		line.prepend(make("div", { class: "timeline-head" }, this.rateHead, ...this.timeline.buttons()));
+		const told = notices(head, () => this.store.set({ side: "about" }));
+		host.append(this.header(), this.failure, ...(told !== null ? [told] : []), line, this.controls.element, this.body(), this.live);
 		this.store.listen((_state, changed) => this.note(changed));
 		this.watch();
 		this.controls.update(this.store.get(), null);
@@ -106,12 +126,13 @@ export class App {
 		const has = (...keys: Change[]) => keys.some((key) => changed.has(key));
 		this.pending = new Set();
 		if (changed.size === 0) return;
-		const selects = has("a", "b", "threads");
+		if (has("metric")) this.choose(state.metric);
+		const selects = has("a", "b", "threads", "metric");
 		this.views.show(state.view); /* before the tables: rows of a hidden one are not scrolled to */
 		this.sides.show(state.side);
 		const begin = performance.now();
 		if (selects) this.answers.update(state);
-		if (has("search")) this.found = search(this.model, state.search);
+		if (has("search")) this.found = search(this.shown.model, state.search);
 		if (selects || has("view", "roots") || (has("func") && state.view === "sandwich") || (has("path") && state.view === "bottom-up")) this.graphs.update(state);
 		if (has("path", "view")) this.graphs.updatePath(state);
 		this.graphs.draw(state, this.found.functions);
@@ -123,6 +144,39 @@ export class App {
 		this.rootsButton.hidden = state.view !== "graph" && state.view !== "bottom-up";
 		this.rootsButton.setAttribute("aria-pressed", String(state.roots === "bottom"));
 		this.tellSelection(state, has("func") && !selects);
+	}
+
+	/** The stacks, names and cells that are shown. */
+	get model(): Model {
+		return this.shown.model;
+	}
+
+	private modelOf(metric: number): Model {
+		const known = this.models.get(metric) ?? modelOf(this.profile, this.metrics, metric);
+		this.models.set(metric, known);
+		return known;
+	}
+
+	/* All that is shown comes from the cells of another metric. Cells are read when they are first shown: damage of theirs is seen only now. */
+	private choose(metric: number): void {
+		try {
+			this.shown = { metric: this.metrics[metric]!, model: this.modelOf(metric) };
+		} catch (error) {
+			if (!(error instanceof ProfileError)) throw error;
+			this.failure.textContent = error.message;
+			this.failure.setAttribute("role", "alert");
+			this.failure.hidden = false;
+			this.store.set({ metric: this.metrics.indexOf(this.shown.metric) });
+			return;
+		}
+		this.answers.choose(this.model);
+		this.graphs.choose();
+		this.outline.openHeavy(this.answers.whole);
+		this.threadSums = new ThreadSums(this.model);
+		const next = summary(this.head, this.shown.metric);
+		this.summary.replaceWith(next);
+		this.summary = next;
+		this.rateHead.textContent = rateTitle(this.shown.metric);
 	}
 
 	/** The call tree of A, depth first, the heaviest of the run first. */
@@ -141,7 +195,7 @@ export class App {
 
 	private updateTables(state: Readonly<State>, has: (...keys: Change[]) => boolean): void {
 		const { a, b } = this.answers;
-		const selects = has("a", "b", "threads");
+		const selects = has("a", "b", "threads", "metric");
 		if (selects || has("search", "side")) this.functionTable.update(a.functions, b?.functions ?? null, this.found.functions);
 		else if (has("func")) this.functionTable.grid.draw();
 		if (has("func") && state.func >= 0) this.functionTable.show(state.func);
@@ -154,6 +208,7 @@ export class App {
 		if (state.side === "source" && (selects || has("func", "side"))) this.sourcePane.update(state);
 		if (state.side === "threads" && (selects || has("side"))) this.threadTable.update(this.threadSums, state.a, state.threads);
 		if (state.side === "states" && (selects || has("side"))) this.stateTable?.update(state);
+		if (state.side === "waits" && (selects || has("side"))) this.waitTable?.update(state);
 	}
 
 	private note(changed: ReadonlySet<Change>): void {
@@ -190,11 +245,7 @@ export class App {
 			document.documentElement.dataset["theme"] = this.theme() === "dark" ? "light" : "dark";
 			this.applyTheme();
 		});
-		const warnings = this.head.warnings.length;
-		const told = button(warnings === 1 ? "1 warning" : `${warnings} warnings`, "What is known to be wrong with this recording", () => this.store.set({ side: "about" }));
-		told.classList.add("warned");
-		told.hidden = warnings === 0;
-		return make("header", { class: "head" }, make("h1", {}, visible(this.head.experiment)), summary(this.head), make("div", { class: "head-buttons" }, told, theme));
+		return make("header", { class: "head" }, make("h1", {}, visible(this.head.experiment)), this.summary, make("div", { class: "head-buttons" }, theme));
 	}
 
 	private makeViews(): Tabs<View> {
@@ -219,7 +270,8 @@ export class App {
 				{ key: "source", title: "Source", panel: this.sourcePane.element },
 				{ key: "threads", title: "Threads", panel: make("div", { class: "panel" }, this.threadTable.grid.element) },
 				...(this.stateTable !== null ? [{ key: "states" as const, title: "States", panel: this.stateTable.element }] : []),
-				{ key: "about", title: "Recording", panel: make("div", { class: "panel" }, about(this.head)) },
+				...(this.waitTable !== null ? [{ key: "waits" as const, title: "Waits", panel: this.waitTable.element }] : []),
+				{ key: "about", title: "Recording", panel: make("div", { class: "panel" }, about(this.head, this.metrics)) },
 			],
 			(side) => this.store.set({ side }),
 		);
@@ -257,7 +309,7 @@ export class App {
 		const { a, b } = this.answers;
 		const of = (name: string, range: State["a"], samples: number) => {
 			const [begin, end] = timesOf(this.model, range);
-			return `${name} ${formatTime(begin)} to ${formatTime(end)}: ${countOf(samples, this.head.metric.spans === true)}`;
+			return `${name} ${formatTime(begin)} to ${formatTime(end)}: ${countOf(samples, this.shown.metric.spans === true)}`;
 		};
 		const selection = [of("A", state.a, a.tree.totalSamples), ...(b !== null && state.b !== null ? [of("B", state.b, b.tree.totalSamples)] : [])].join("; ");
 		const func = state.func < 0 ? "" : this.tellFunction(state.func);
@@ -279,9 +331,4 @@ export class App {
 			if (this.live.textContent !== text) this.live.textContent = text;
 		}, after);
 	}
-}
-
-function rateTitle({ metric }: Head): string {
-	if (metric.unit !== "ns") return `${visible(metric.name)} per second`;
-	return metric.spans === true ? `${visible(metric.name)}: threads at a time` : "Busy processors";
 }

@@ -81,6 +81,13 @@ export class ByteReader {
 		return text.decode(this.bytes.subarray(this.at - length, this.at));
 	}
 
+	/** The next `length` bytes, to be read by themselves. */
+	part(length: number, what: string): ByteReader {
+		if (length > this.left) this.damaged(`it ends within ${what}`);
+		this.at += length;
+		return new ByteReader(this.bytes.subarray(this.at - length, this.at));
+	}
+
 	end(): void {
 		if (this.left !== 0) this.damaged(`${this.left} bytes follow its end`);
 	}

@@ -1,10 +1,12 @@
 /*
- * The line of controls below the time line: the intervals as texts, comparison, threads, search. What cannot be meant is said beside its field.
+ * The line of controls below the time line: the metric, the intervals as texts, comparison, threads, search. What cannot be meant is said beside its
+ * field.
  */
 import { button, make } from "./dom";
-import { formatTime } from "./format";
+import { formatTime, visible } from "./format";
 import { IntervalError, intervalText, isWhole, parseInterval, rangeOf, timesOf, type Range } from "./interval";
 import type { Found } from "./search";
+import type { Metric } from "./metrics";
 import { listText, type Change, type State, type Store } from "./state";
 import { parseThreads, ThreadListError } from "./threads";
 
@@ -34,8 +36,12 @@ export class Controls {
 	private readonly search: Field;
 	private readonly compare: HTMLButtonElement;
 	private readonly editing: HTMLElement;
+	private readonly menu = make("select", { id: "metric", title: "What graphs, tables and the time line show" });
 
-	constructor(private readonly store: Store) {
+	constructor(
+		private readonly store: Store,
+		metrics: Metric[],
+	) {
 		const hint = "BEGIN:END as for --interval: 300:700 (ms), 1.5s:, 30%:60%";
 		this.a = field("interval-a", "Interval A", hint, "0%:100%");
 		this.b = field("interval-b", "B", hint, "");
@@ -48,11 +54,12 @@ export class Controls {
 		this.listenInterval(this.b, "b");
 		this.threads.input.addEventListener("change", () => this.readThreads());
 		this.search.input.addEventListener("input", () => store.set({ search: this.search.input.value }));
-		this.element = make("section", { class: "controls", "aria-label": "Selection" }, this.a.box, this.compare, this.b.box, this.editing, this.threads.box, this.search.box);
+		this.element = make("section", { class: "controls", "aria-label": "Selection" }, this.metricBox(metrics), this.a.box, this.compare, this.b.box, this.editing, this.threads.box, this.search.box);
 	}
 
 	update(state: Readonly<State>, changed: ReadonlySet<Change> | null): void {
 		const has = (key: Change) => changed === null || changed.has(key);
+		this.menu.value = String(state.metric);
 		if (has("a")) this.showRange(this.a, state.a);
 		if (has("b") && state.b !== null) this.showRange(this.b, state.b);
 		if (has("threads")) {
@@ -64,6 +71,17 @@ export class Controls {
 		this.b.box.hidden = this.editing.hidden = state.b === null;
 		this.compare.setAttribute("aria-pressed", String(state.b !== null));
 		for (const radio of this.editing.querySelectorAll("input")) radio.checked = radio.value === state.editing;
+	}
+
+	/* Nothing to choose among: no menu. */
+	private metricBox(metrics: Metric[]): HTMLElement {
+		const option = (metric: Metric) => make("option", { value: metrics.indexOf(metric) }, visible(metric.name));
+		const parts = metrics.filter(({ single }) => single).map(option);
+		this.menu.append(...metrics.filter(({ single }) => !single).map(option), ...(parts.length > 0 ? [make("optgroup", { label: "Parts of them" }, ...parts)] : []));
+		this.menu.addEventListener("change", () => this.store.set({ metric: Number(this.menu.value) }));
+		const box = make("div", { class: "field" }, make("label", { for: "metric" }, "Metric"), this.menu);
+		box.hidden = metrics.length < 2;
+		return box;
 	}
 
 	/** What the search has found, and the share of the selection. */

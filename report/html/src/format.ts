@@ -73,7 +73,7 @@ export function baseName(path: string): string {
 }
 
 /** A function as it is shown: one that has no name is told apart by its object. */
-export function functionLabel(model: Model, func: number): string {
+export function functionLabel(model: Pick<Model, "functions" | "objects">, func: number): string {
 	const { name, object, kind } = model.functions[func]!;
 	return kind === 1 && object >= 0 ? `${visible(name)} in ${visible(baseName(model.objects[object]!))}` : visible(name);
 }

@@ -15,7 +15,7 @@ import type { Tree } from "./views";
 const MIN_SHARE = 1 / 8000; /* of what is shown: less than a third of a pixel on any screen */
 
 export class Graphs {
-	readonly order: Order; /* of the call tree */
+	order: Order; /* of the call tree */
 	readonly graphPanel: HTMLElement;
 	readonly bottomUpPanel: HTMLElement;
 	readonly sandwichPanel: HTMLElement;
@@ -33,11 +33,19 @@ export class Graphs {
 		private readonly answers: Answers,
 		colours: Colours,
 		tip: Tip,
-		unit: string,
+		unit: () => string,
 		say: (text: string) => void,
 	) {
 		const { model } = store;
-		const flame = (label: string, root: string, picked: (path: number[], func: number) => void) => new Flame(model, colours, tip, { label, root, unit, picked, say });
+		const flame = (label: string, root: string, picked: (path: number[], func: number) => void) => new Flame(model, colours, tip, {
+				label,
+				root,
+				get unit() {
+					return unit();
+				},
+				picked,
+				say,
+			});
 		const keys = "arrows move, Enter zooms, Escape zooms out";
 		const zoom = (path: number[], func: number) => store.set(func < 0 ? { path } : { path, func });
 		const select = (_path: number[], func: number) => store.set({ func });
@@ -58,6 +66,11 @@ export class Graphs {
 			this.callees.element,
 		);
 		this.sandwichPanel = make("div", { class: "panel sandwich-panel" }, this.noFunction, this.halves);
+	}
+
+	/** The call tree of another metric has another order. */
+	choose(): void {
+		this.order = orderOf(this.answers.whole, this.answers.whole.cum);
 	}
 
 	/** Makes the trees of the view that is shown. */

@@ -1,6 +1,6 @@
 /*
  * What a test reads of the page (window.ctxanPage): the selection and its numbers, as plain numbers to be compared with those of ctxan. Read-only, but for
- * brush(), which does what a mouse would.
+ * brush() and choose(), which do what a mouse would.
  */
 import type { App } from "./app";
 import { cutRange } from "./state";
@@ -11,6 +11,7 @@ import { ROOT } from "./shape";
 import { sourceRows, type SourceRow } from "./source";
 import type { StateRow } from "./state_table";
 import type { FunctionRow } from "./tables";
+import type { WaitRow } from "./waits";
 
 interface TreeRow {
 	level: number;
@@ -23,6 +24,10 @@ interface TreeRow {
 export interface Hooks {
 	readonly ready: number; /* ms from the start of the page until it could be used */
 	readonly selection: { a: [number, number]; b: [number, number] | null; threads: number[] | null };
+	readonly metric: string; /* the word of the one that is shown */
+	readonly metrics: string[];
+	readonly waits: WaitRow[] | null; /* as the table Waits shows them; null: there is none */
+	readonly line: { x: number[]; y: number[] }; /* of the time line: seconds, and the rate from there on */
 	readonly totals: { weight: number; samples: number };
 	readonly totalsB: { weight: number; samples: number } | null;
 	readonly functions: FunctionRow[]; /* as the table shows them */
@@ -33,6 +38,7 @@ export interface Hooks {
 	source(func: number): SourceRow[] | null; /* as the pane shows it; null: it is not in the page */
 	bottomUpTotal(): number;
 	brush(begin: number, end: number): number; /* shares of the run; ms that it took */
+	choose(word: string): number; /* the metric; ms that it took */
 }
 
 declare global {
@@ -46,13 +52,29 @@ function totals(tree: Tree): { weight: number; samples: number } {
 }
 
 export function publish(app: App): void {
-	const { answers, store, model } = app;
+	const { answers, store } = app;
+	const { model } = store;
 	const ready = performance.now();
 	const hooks: Hooks = {
 		ready,
 		get selection() {
 			const { a, b, threads } = store.get();
 			return { a: timesOf(model, a), b: b === null ? null : timesOf(model, b), threads: threads?.slice() ?? null };
+		},
+		get metric() {
+			return app.metrics[store.get().metric]!.word;
+		},
+		get metrics() {
+			return app.metrics.map(({ word }) => word);
+		},
+		get waits() {
+			app.flush();
+			return app.waitTable?.asRows(store.get()) ?? null;
+		},
+		get line() {
+			app.flush();
+			const [x, y] = app.timeline.line();
+			return { x: [...x], y: [...y] };
 		},
 		get totals() {
 			app.flush();
@@ -87,6 +109,12 @@ export function publish(app: App): void {
 			store.set({ a: cutRange(model, begin * model.buckets, end * model.buckets) });
 			app.flush();
 			return app.recomputed;
+		},
+		choose(word) {
+			const begin = performance.now();
+			store.set({ metric: app.metrics.findIndex((metric) => metric.word === word) });
+			app.flush();
+			return performance.now() - begin;
 		},
 	};
 	Object.defineProperty(window, "ctxanPage", { value: Object.freeze(hooks) });

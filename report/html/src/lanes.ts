@@ -5,6 +5,7 @@
 import type { Colours } from "./colours";
 import { eachFrame, fit, make } from "./dom";
 import { baseName, formatShare, formatTime, formatWeight, functionLabel, visible, weightUnit } from "./format";
+import type { Shown } from "./metrics";
 import { weightByThread } from "./rate";
 import { lane, type Lane } from "./series";
 import { NONE } from "./shape";
@@ -31,12 +32,12 @@ export class Lanes {
 		private readonly store: Store,
 		private readonly colours: Colours,
 		private readonly tip: Tip,
-		private readonly unit: string,
+		private readonly shown: () => Shown,
 		private readonly left: number,
 		private readonly right: number,
 		private readonly states: StateSums | null,
 	) {
-		const { model } = store;
+		const { model } = shown();
 		const weights = weightByThread(model);
 		this.order = [...model.threads.keys()].sort((a, b) => weights[b]! - weights[a]! || a - b);
 		this.peak = new Float64Array(model.threads.length);
@@ -55,6 +56,11 @@ export class Lanes {
 	setEdges(edges: Uint32Array<ArrayBuffer>): void {
 		this.edges = edges;
 		this.later();
+	}
+
+	/** The lanes by function are those of another metric. */
+	choose(): void {
+		this.peak.fill(0);
 	}
 
 	/** Scrolls to the first of these threads if none of them is in sight. */
@@ -156,7 +162,7 @@ export class Lanes {
 
 	private laneOf(thread: number): Lane {
 		const { edges } = this;
-		return lane(this.store.model, thread, edges[0]!, edges[edges.length - 1]!, edges.length - 1);
+		return lane(this.shown().model, thread, edges[0]!, edges[edges.length - 1]!, edges.length - 1);
 	}
 
 	private label(thread: number): string {
@@ -188,7 +194,8 @@ export class Lanes {
 		if (bin >= 0 && bin < bins) {
 			const row = this.laneOf(thread);
 			lines.push(["time", formatTime(bucketBegin(model, this.edges[bin]!))]);
-			lines.push(["weight", `${formatWeight(row.weight[bin]!, this.unit, row.weight[bin]!)} ${weightUnit(this.unit, row.weight[bin]!)}`]);
+			const { unit } = this.shown().metric;
+			lines.push(["weight", `${formatWeight(row.weight[bin]!, unit, row.weight[bin]!)} ${weightUnit(unit, row.weight[bin]!)}`]);
 			if (row.func[bin]! !== NONE) lines.push(["most in", functionLabel(model, row.func[bin]!)]);
 			lines.push(...this.stateLines(thread, bin));
 		}

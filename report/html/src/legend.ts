@@ -1,8 +1,8 @@
 /*
- * The colours of the states that occur, each with its share of the selected threads' time in A.
+ * The colours of the states that occur, each with its share of the selected threads' time in A. A state whose stacks the page has leads to them.
  */
 import type { Theme } from "./colours";
-import { make } from "./dom";
+import { button, make } from "./dom";
 import { formatShare, formatTime } from "./format";
 import { stateRange, STATE_LOOKS, STATE_ORDER, statesSeen, sum, type StateSums } from "./states";
 import type { State } from "./state";
@@ -15,12 +15,17 @@ export class Legend {
 	constructor(
 		private readonly model: Model,
 		private readonly sums: StateSums,
+		private readonly metricOf: (state: number) => number, /* that shows the state alone; -1: none */
+		choose: (metric: number) => void,
 	) {
 		const seen = statesSeen(sums);
 		this.items = STATE_ORDER.filter((state) => seen.includes(state)).map((state) => {
 			const swatch = make("i", {});
 			const share = make("span", { class: "number" });
-			return { state, swatch, share, item: make("li", {}, swatch, `${STATE_LOOKS[state]!.text} `, share) };
+			const { text } = STATE_LOOKS[state]!;
+			const metric = metricOf(state);
+			const name = metric < 0 ? text : button(text, `Show the stacks of ${text}: the metric of the graphs and tables`, () => choose(metric));
+			return { state, swatch, share, item: make("li", {}, swatch, name, " ", share) };
 		});
 		this.element = make("ul", { class: "state-legend", "aria-label": "Thread states in A" }, ...this.items.map(({ item }) => item));
 	}
@@ -32,6 +37,11 @@ export class Legend {
 	/** The shares stay where the lanes have the colours of functions; the colours would say something else then. */
 	setLanes(lanes: State["lanes"]): void {
 		this.element.classList.toggle("uncoloured", lanes !== "states");
+	}
+
+	/** Marks the state that is the metric shown. */
+	setMetric(metric: number): void {
+		for (const { state, item } of this.items) item.querySelector("button")?.setAttribute("aria-pressed", String(this.metricOf(state) === metric));
 	}
 
 	update({ a, threads }: Readonly<State>): void {

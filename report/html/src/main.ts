@@ -17,14 +17,14 @@ function element(id: string): HTMLElement {
 async function start(): Promise<void> {
 	const head = JSON.parse(element("head").textContent ?? "") as Head;
 	const profile = element("profile");
-	const model = await loadProfile(profile.textContent ?? "");
+	const data = await loadProfile(profile.textContent ?? "");
 
 	profile.remove();
 	if (head.selected.intervals_ns.length > 1)
 		head.warnings.push(`${head.selected.intervals_ns.length} intervals were selected when the page was written: it opens with the first one.`);
 	document.title = `${visible(head.experiment)} - ctxan`;
 	element("app").replaceChildren();
-	publish(new App(element("app"), model, head));
+	publish(new App(element("app"), data, head));
 }
 
 start().catch((error: unknown) => {

@@ -1,18 +1,18 @@
 /*
- * The text in the element `profile` -> Model: base64, gzip, and the columns that docs/html-page.md has in a table. Nothing in the bytes is believed:
- * an id is checked against what it counts, a count against the bytes that are left, so that a damaged page gives a message and no wrong picture.
+ * The text in the element `profile` -> Profile: base64, gzip, and the columns that docs/html-page.md has in a table. Nothing in the bytes is believed:
+ * an id is checked against what it counts, a count against the bytes that are left, so that a damaged page gives a message and no wrong picture. The cells of a base are read when a metric that needs them is shown.
  */
 import { ByteReader, ProfileError } from "./bytes";
-import { bucketBegin, NO_STATE, SHARED, STATES, type Cells, type Model, type Sources, type SourceSection, type States, type ThreadStates } from "./types";
+import { bucketBegin, NO_STATE, SHARED, STATES, type Cells, type Model, type Profile, type Sources, type SourceSection, type States, type ThreadStates, type WaitPlace, type Waits } from "./types";
 
 export { ProfileError } from "./bytes";
 
-const VERSION = 3;
+const VERSION = 4;
 const MAX_BUCKETS = 2 ** 24;
 const NO_FUNCTION = 0xffffffff;
 
-/** The model of the profile in this page. Throws ProfileError. */
-export async function loadProfile(base64: string): Promise<Model> {
+/** The profile in this page. Throws ProfileError. */
+export async function loadProfile(base64: string): Promise<Profile> {
 	return decodeProfile(await unpack(bytesOf(base64)));
 }
 
@@ -40,8 +40,8 @@ async function unpack(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
 	}
 }
 
-/** The model of unpacked bytes. Throws ProfileError. */
-export function decodeProfile(bytes: Uint8Array): Model {
+/** The profile of unpacked bytes. Throws ProfileError. */
+export function decodeProfile(bytes: Uint8Array): Profile {
 	const input = new ByteReader(bytes);
 	readMagic(input);
 	const strings = readStrings(input);
@@ -56,23 +56,13 @@ export function decodeProfile(bytes: Uint8Array): Model {
 	const duration = input.number("the end of the run");
 	const buckets = input.number("the number of buckets");
 	if (buckets < 1 || buckets > MAX_BUCKETS) input.damaged(`time has ${buckets} buckets`);
-	const unit = input.number("the unit weight");
-	const cells = threads.map(() => readCells(input, buckets, tree.parent.length, unit));
-	const sources = readSources(input, functions.length, unit);
+	const time = { duration, buckets };
+	const bases = fill(input.count(3, "metrics"), () => readBase(input, threads.length, tree.parent.length, time));
+	const sources = readSources(input, functions.length);
+	const waits = readWaits(input, string, { functions: functions.length, stacks: tree.parent.length, bases: bases.length });
 	const states = input.left > 0 ? readStates(input, threads.length, duration) : null;
 	input.end();
-	checkTotals(input, cells);
-	return {
-		objects,
-		functions,
-		...tree,
-		processes,
-		threads: threads.map((thread, i) => ({ ...thread, cells: cells[i]! })),
-		duration,
-		buckets,
-		sources,
-		states,
-	};
+	return { objects, functions, ...tree, processes, threads, duration, buckets, sources, waits, states, nBases: bases.length, cellsOf: (base) => bases[base]!() };
 }
 
 function fill<T>(n: number, make: () => T): T[] {
@@ -124,12 +114,32 @@ function readThreads(input: ByteReader, string: (what: string) => string, nProce
 	return processes.map((process, i) => ({ process, tid: tids[i]!, name: string("names of threads") }));
 }
 
-function readCells(input: ByteReader, nBuckets: number, nStacks: number, unit: number): Cells {
+/** What the weights of a thread's entries are less than. */
+type Expected = { spans: boolean; unit: number; time: { duration: number; buckets: number } };
+
+const SPANS = 1;
+
+/* Gives what reads the cells, once. */
+function readBase(input: ByteReader, nThreads: number, nStacks: number, time: Expected["time"]): () => Cells[] {
+	const spans = input.below(SPANS + 1, "kinds of metrics") === SPANS;
+	const unit = input.number("the unit weight");
+	const part = input.part(input.number("the length of cells"), "cells");
+	let cells: Cells[] | null = null;
+	return () => {
+		if (cells !== null) return cells;
+		const read = fill(nThreads, () => readCells(part, nStacks, { spans, unit, time }));
+		part.end();
+		checkTotals(part, read);
+		return (cells = read);
+	};
+}
+
+function readCells(input: ByteReader, nStacks: number, expected: Expected): Cells {
 	const m = input.count(2, "cells of a thread");
 	const bucket = new Uint32Array(m);
 	const first = new Uint32Array(m + 1);
 	for (let j = 0, at = 0; j < m; j++) {
-		at = readNext(input, at, j === 0, nBuckets, "buckets");
+		at = readNext(input, at, j === 0, expected.time.buckets, "buckets");
 		bucket[j] = at;
 	}
 	let n = 0;
@@ -149,7 +159,37 @@ function readCells(input: ByteReader, nBuckets: number, nStacks: number, unit: n
 	}
 	const samples = new Uint32Array(n);
 	for (let i = 0; i < n; i++) samples[i] = input.below(2 ** 32, "numbers of samples");
-	return { bucket, first, stack, samples, weight: readWeights(input, samples, unit) };
+	return { bucket, first, stack, samples, weight: expected.spans ? readSpans(input, bucket, first, expected.time) : readWeights(input, samples, expected.unit) };
+}
+
+/* A span has what its bucket has left, less what is written. */
+function readSpans(input: ByteReader, bucket: Uint32Array, first: Uint32Array, time: Expected["time"]): Float64Array {
+	const weight = new Float64Array(first[first.length - 1]!);
+	for (let j = 0; j < bucket.length; j++) {
+		let rest = bucketBegin(time, bucket[j]! + 1) - bucketBegin(time, bucket[j]!);
+		for (let i = first[j]!; i < first[j + 1]!; i++) {
+			const left = input.signed("weights");
+			weight[i] = checkedWeight(input, rest - left);
+			rest = left;
+		}
+	}
+	return weight;
+}
+
+function readWaits(input: ByteReader, string: (what: string) => string, n: { functions: number; stacks: number; bases: number }): Waits {
+	const places = fill(input.count(4, "places of waits"), (): WaitPlace => ({ caller: input.below(n.functions + 1, "callers of waits") - 1, kind: "", state: 0, longest: 0 }));
+	for (const place of places) place.kind = string("kinds of waits");
+	for (const place of places) place.state = input.below(STATES, "states of waits");
+	for (const place of places) place.longest = input.number("the longest waits");
+	const stack: Uint32Array[] = [];
+	const place: Uint32Array[] = [];
+	for (let base = 0; base < n.bases; base++) {
+		const stacks = new Uint32Array(input.count(2, "stacks of waits"));
+		for (let i = 0, at = 0; i < stacks.length; i++) stacks[i] = at = readNext(input, at, i === 0, n.stacks, "stacks of waits");
+		stack.push(stacks);
+		place.push(stacks.map(() => input.below(places.length, "places of stacks")));
+	}
+	return { places, stack, place };
 }
 
 /* The first of an ascending row stands itself, those after it as the step, which is at least 1. */
@@ -170,7 +210,8 @@ function readWeights(input: ByteReader, samples: Uint32Array, unit: number): Flo
 }
 
 /* In the bytes 0 is SOURCE_NONE, 1 SOURCE_LEFT, then the groups. */
-function readSources(input: ByteReader, nFunctions: number, unit: number): Sources {
+function readSources(input: ByteReader, nFunctions: number): Sources {
+	const unit = input.number("the unit weight of sources");
 	const weight = input.number("the weight of sources");
 	const samples = input.number("the samples of sources");
 	const n = input.count(1, "groups of sources");

@@ -106,15 +106,15 @@ export class SourcePane {
 	private about(state: Readonly<State>, group: SourceSection[]): HTMLElement[] {
 		const { model, head, initial } = this;
 		const { func } = state;
-		const same = state.b === null && head.selected.intervals_ns.length === 1 && JSON.stringify([state.a, state.threads]) === JSON.stringify([initial.a, initial.threads]);
+		const same = state.b === null && state.metric === initial.metric && head.selected.intervals_ns.length === 1 && JSON.stringify([state.a, state.threads]) === JSON.stringify([initial.a, initial.threads]);
 		const instances = model.sources.ofFunction.filter((other) => other === model.sources.ofFunction[func]).length;
 		const title = make("p", {}, make("strong", {}, functionLabel(model, func)), instances > 1 ? " with its inlined instances" : "");
 		const lines = [title];
 		if (same) lines.push(make("p", { class: "quiet" }, `Weights of ${this.covered()}.`));
 		else
 			lines.push(
-				make("p", { class: "source-other", role: "note" }, `These weights are of ${this.covered()}, not of what is selected now: the page has lines only of that.`),
-				...(state.b === null ? [make("p", { class: "quiet" }, "For the selection: ", this.command(func, state))] : []),
+				make("p", { class: "source-other", role: "note" }, `These weights are of ${state.metric === initial.metric ? "" : `${visible(head.metric.name)}, `}${this.covered()}, not of what is selected now: the page has lines only of that.`),
+				...(state.b === null && state.metric === initial.metric ? [make("p", { class: "quiet" }, "For the selection: ", this.command(func, state))] : []),
 			);
 		if (group.some(({ textLines }) => textLines === 0)) lines.push(make("p", { class: "quiet" }, "Of a file whose text was not found there are only the lines with samples."));
 		return lines;

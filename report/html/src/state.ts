@@ -1,7 +1,7 @@
 /*
  * What is selected and shown, who wants to know, and the same as the fragment of the page's address, so that a link reproduces a view.
  *
- *	#a=BEGIN:END&b=BEGIN:END&t=0,2-5&v=sandwich&s=stanzas&f=12&p=3,17&q=memcpy&o=flame&l=functions&z=BEGIN:END
+ *	#m=wall&a=BEGIN:END&b=BEGIN:END&t=0,2-5&v=sandwich&s=stanzas&f=12&p=3,17&q=memcpy&o=flame&l=functions&z=BEGIN:END
  *
  * Times are in ns; what is as the page opens is not in the fragment.
  */
@@ -9,7 +9,7 @@ import { isWhole, rangeOf, timesOf, type Range } from "./interval";
 import type { Head, Model } from "./types";
 
 export const VIEWS = ["graph", "bottom-up", "sandwich", "outline"] as const;
-export const SIDES = ["functions", "stanzas", "source", "threads", "states", "about"] as const;
+export const SIDES = ["functions", "stanzas", "source", "threads", "states", "waits", "about"] as const;
 export const LANES = ["states", "functions"] as const;
 export type View = (typeof VIEWS)[number];
 export type Side = (typeof SIDES)[number];
@@ -27,6 +27,7 @@ export interface State {
 	lanes: (typeof LANES)[number]; /* what the lanes of threads are coloured by */
 	search: string;
 	span: Range; /* what of the run the time line shows */
+	metric: number; /* among those of the page */
 }
 
 export type Change = keyof State;
@@ -81,6 +82,7 @@ const SIDE_OF: { [report: string]: Side } = {
 	threads: "threads",
 	processes: "threads",
 	states: "states",
+	waits: "waits",
 	header: "about",
 	overview: "about",
 };
@@ -93,7 +95,7 @@ function preselected<T>(table: { [report: string]: T }, reports: string[], usual
 
 /** The sides that the page of a recording has. */
 export function sidesOf(model: Model): readonly Side[] {
-	return SIDES.filter((side) => side !== "states" || model.states !== null);
+	return SIDES.filter((side) => (side !== "states" || model.states !== null) && (side !== "waits" || model.hasWaits));
 }
 
 export function initialState(model: Model, head: Head): State {
@@ -112,6 +114,7 @@ export function initialState(model: Model, head: Head): State {
 		lanes: model.states !== null ? "states" : "functions",
 		search: "",
 		span: whole,
+		metric: 0,
 	};
 }
 
@@ -120,6 +123,7 @@ export function toFragment(model: Model, state: State, initial: State): string {
 	const put = (key: string, text: string, usual: string) => {
 		if (text !== usual) words.set(key, text);
 	};
+	put("m", model.metricWords[state.metric] ?? "", model.metricWords[initial.metric] ?? "");
 	put("a", rangeText(model, state.a), rangeText(model, initial.a));
 	if (state.b !== null) words.set("b", rangeText(model, state.b));
 	put("t", state.threads === null ? "all" : listText(state.threads), initial.threads === null ? "all" : listText(initial.threads));
@@ -155,6 +159,7 @@ export function fromFragment(model: Model, fragment: string, initial: State): St
 		lanes: model.states !== null ? oneOf(LANES, words.get("l"), initial.lanes) : initial.lanes,
 		search: words.get("q") ?? "",
 		span: range("z") ?? initial.span,
+		metric: Math.max(initial.metric, model.metricWords.indexOf(words.get("m") ?? "")),
 	};
 }
 

@@ -195,7 +195,7 @@ export class Outline {
 		whole: Tree,
 	) {
 		const { model, colours } = context;
-		for (let i = 0; i < whole.n; i++) if (whole.cum[i]! >= OPEN_FROM * whole.totalWeight) this.open.add(i);
+		this.openHeavy(whole);
 		this.grid = new Grid({
 			label: "Call tree",
 			tree: true,
@@ -207,6 +207,11 @@ export class Outline {
 			key: (row, event) => this.key(row, event),
 			say: (row) => context.say(`${functionName(model, model.func[this.rows[row]!]!)}, level ${model.depth[this.rows[row]!]!}, inclusive ${this.cell(this.rows[row]!, "cumShare")}`),
 		});
+	}
+
+	/** Opens what is heavy in the run; what is open stays so. */
+	openHeavy(whole: Tree): void {
+		for (let i = 0; i < whole.n; i++) if (whole.cum[i]! >= OPEN_FROM * whole.totalWeight) this.open.add(i);
 	}
 
 	update(a: Tree, b: Tree | null): void {

@@ -33,7 +33,8 @@ function sumsOf(first: Uint32Array, value: ArrayLike<number>): Float64Array {
 	return sums;
 }
 
-function lowerBound(sorted: Uint32Array, value: number): number {
+/** The first index whose value is not below `value`. */
+export function lowerBound(sorted: Uint32Array, value: number): number {
 	let begin = 0;
 	let end = sorted.length;
 	while (begin < end) {

@@ -6,19 +6,22 @@ import "uplot/dist/uPlot.min.css";
 import { Brush } from "./brush";
 import type { Colours, Theme } from "./colours";
 import { button, eachFrame, make } from "./dom";
+import { visible } from "./format";
 import { Lanes } from "./lanes";
 import { Legend } from "./legend";
+import type { Metric, Shown } from "./metrics";
 import { binEdges, busyByBucket, rates, steadyEdges, type Rated } from "./rate";
 import { sumByBucket } from "./series";
 import { stateRange, type StateSums } from "./states";
 import { cutRange, type Change, type State, type Store } from "./state";
 import type { Tip } from "./tip";
-import { bucketBegin, type Head } from "./types";
+import { bucketBegin } from "./types";
 
 const LEFT = 148; /* px beside the plot, for labels */
 const RIGHT = 18;
 const HEIGHT = 118;
 const FEWEST = 8; /* buckets in sight */
+const CPU_TIME = "cpu-time"; /* the kind of metrics whose rate is busy processors */
 
 export class Timeline {
 	private readonly lanes: Lanes;
@@ -35,14 +38,15 @@ export class Timeline {
 	constructor(
 		host: HTMLElement,
 		private readonly store: Store,
-		private readonly head: Head,
+		private readonly shown: () => Shown,
 		colours: Colours,
 		tip: Tip,
 		private readonly states: StateSums | null,
+		metricOf: (state: number) => number,
 	) {
 		this.rated = this.rate(store.get().threads);
-		this.lanes = new Lanes(store, colours, tip, head.metric.unit, LEFT, RIGHT, states);
-		this.legend = states !== null ? new Legend(store.model, states) : null;
+		this.lanes = new Lanes(store, colours, tip, shown, LEFT, RIGHT, states);
+		this.legend = states !== null ? new Legend(store.model, states, metricOf, (metric) => store.set({ metric })) : null;
 		this.body = make("div", { class: "timeline-body" }, this.chart, this.lanes.element, this.layer);
 		this.layer.style.left = `${LEFT}px`;
 		this.layer.style.right = `${RIGHT}px`;
@@ -83,15 +87,22 @@ export class Timeline {
 	}
 
 	update(state: Readonly<State>, changed: ReadonlySet<Change>): void {
+		if (changed.has("metric")) this.lanes.choose();
+		if (changed.has("metric") || changed.has("threads")) this.rated = this.rate(state.threads);
 		if (changed.has("threads")) {
-			this.rated = this.rate(state.threads);
 			if (state.threads !== null) this.lanes.reveal(state.threads);
 		}
 		if (this.laneButton !== null) this.laneButton.textContent = state.lanes === "states" ? "Lanes by function" : "Lanes by state";
 		if (changed.has("a") || changed.has("threads")) this.legend?.update(state);
 		this.legend?.setLanes(state.lanes);
-		if (changed.has("threads") || changed.has("span") || changed.has("lanes")) this.later();
+		this.legend?.setMetric(state.metric);
+		if (changed.has("metric") || changed.has("threads") || changed.has("span") || changed.has("lanes")) this.later();
 		else this.brush.update(state);
+	}
+
+	/** What is drawn of the part in sight: seconds, and the rate from each on. */
+	line(): [Float64Array, Float64Array] {
+		return this.points(this.body.clientWidth);
 	}
 
 	/** Draws anew with the colours of another theme. */
@@ -102,10 +113,10 @@ export class Timeline {
 
 	/* Busy processors come from the states, exactly, where there are states; all else comes from the cells. */
 	private rate(threads: number[] | null): Rated {
-		const { model } = this.store;
-		const { unit, spans } = this.head.metric;
+		const { model, metric } = this.shown();
+		const { unit, spans } = metric;
 		const { duration } = model;
-		if (this.states !== null && unit === "ns" && spans !== true)
+		if (this.states !== null && metric.kind === CPU_TIME)
 			return { time: { duration, buckets: this.states.states.buckets }, sums: busyByBucket(this.states, threads), samples: null, period: 0 };
 		const sums = sumByBucket(model, threads, "weight");
 		if (spans === true) return { time: model, sums, samples: null, period: 0 };
@@ -119,11 +130,10 @@ export class Timeline {
 		const { model } = this.store;
 		const { time } = this.rated;
 		const range = stateRange(model, time, this.store.get().span);
-		return rates(time, this.rated.sums, steadyEdges(this.rated, binEdges(range, (width - LEFT - RIGHT) / 2)), this.head.metric.unit);
+		return rates(time, this.rated.sums, steadyEdges(this.rated, binEdges(range, (width - LEFT - RIGHT) / 2)), this.shown().metric.unit);
 	}
 
 	private makePlot(colours: Colours): void {
-		const { unit, spans } = this.head.metric;
 		const axis = { stroke: () => colours.palette.faint, font: "11px system-ui, sans-serif", ticks: { stroke: () => colours.palette.line, width: 1, size: 4 }, grid: { stroke: () => colours.palette.line, width: 1 } };
 		const options: uPlot.Options = {
 			width: 600,
@@ -134,7 +144,7 @@ export class Timeline {
 			scales: { x: { time: false }, y: { range: (_plot, _min, max) => [0, max > 0 ? max * 1.08 : 1] } },
 			axes: [
 				{ ...axis, size: 26, gap: 3, space: 70, values: (_plot, splits, _axis, _space, step) => splits.map((s) => timeLabel(s, splits[splits.length - 1]!, step)) },
-				{ ...axis, size: LEFT, gap: 4, values: (_plot, splits) => splits.map((v) => rateLabel(v, unit, spans === true)) },
+				{ ...axis, size: LEFT, gap: 4, values: (_plot, splits) => splits.map((v) => rateLabel(v, this.shown().metric)) },
 			],
 			series: [
 				{},
@@ -199,9 +209,15 @@ function timeLabel(s: number, last: number, step: number): string {
 	return `${(s * scale).toFixed(digits)}\u2009${unit}`;
 }
 
-function rateLabel(value: number, unit: string, spans: boolean): string {
-	if (unit === "ns") return `${Number(value.toFixed(3))}${spans ? "" : " CPU"}`;
+function rateLabel(value: number, { unit, kind }: Metric): string {
+	if (unit === "ns") return `${Number(value.toFixed(3))}${kind === CPU_TIME ? " CPU" : ""}`;
 	const scales: [number, string][] = [[1e9, "G"], [1e6, "M"], [1e3, "k"]];
 	const found = scales.find(([scale]) => value >= scale);
 	return `${Number((value / (found?.[0] ?? 1)).toFixed(2))}${found?.[1] ?? ""}/s`;
+}
+
+/** What the line is. */
+export function rateTitle({ name, unit, kind }: Metric): string {
+	if (unit !== "ns") return `${visible(name)} per second`;
+	return kind === CPU_TIME ? "Busy processors" : `${visible(name)}: threads at a time`;
 }

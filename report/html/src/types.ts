@@ -2,10 +2,21 @@
  * What the modules of the page talk in. Arrays are indexed by id, as everywhere in ctxan.
  */
 
+/** What weights mean. spans: they are time that threads spent, cut at the ends of intervals. */
+export interface MetricName {
+	name: string;
+	word: string; /* as --metric takes it, but for "waits" */
+	unit: string;
+	kind: string; /* "cpu-time", "span", ...: enum ctx_metric_kind */
+	spans?: true;
+}
+
 export interface Head {
 	version: number;
 	experiment: string;
-	metric: { name: string; unit: string; spans?: true }; /* spans: its weight is time that threads spent, not only on processors */
+	metric: MetricName; /* the first of metrics, which the next four are of too */
+	metrics: (MetricName & { bases: number[] })[]; /* sums of bases */
+	bases: (MetricName & { state?: number; samples: number; weight: number; omitted_weight: number })[]; /* as in the profile */
 	duration_ns: number;
 	samples: number;
 	weight: number;
@@ -16,6 +27,8 @@ export interface Head {
 	buckets: number;
 	properties: [string, string][];
 	warnings: string[];
+	left_out?: string[]; /* to make the page smaller */
+	whole_size?: string; /* --max-size of a page that has all of it */
 	selected: { intervals_ns: [number, number][]; threads: number[] | null; reports: string[] };
 }
 
@@ -70,6 +83,30 @@ export interface States {
 	threads: ThreadStates[];
 }
 
+/** A place of waits, as a row of ctxan's report waits. */
+export interface WaitPlace {
+	caller: number; /* function, -1 unknown */
+	kind: string;
+	state: number;
+	longest: number; /* ns, of the run */
+}
+
+/** Waits by call stack: those of base b with the stack stack[b][i] are of the place place[b][i]. Stacks ascending. */
+export interface Waits {
+	places: WaitPlace[];
+	stack: Uint32Array[];
+	place: Uint32Array[];
+}
+
+/** All of the profile; what one metric shows of it is a Model. */
+export interface Profile extends Omit<Model, "threads" | "metricWords" | "hasWaits"> {
+	threads: Omit<Model["threads"][number], "cells">[];
+	waits: Waits;
+	nBases: number;
+	/** The cells of a base by thread, read from the bytes when they are first asked for. Throws ProfileError. */
+	cellsOf: (base: number) => Cells[];
+}
+
 export interface Model {
 	objects: string[];
 	functions: { name: string; object: number; kind: number }[]; /* object -1: none */
@@ -82,6 +119,8 @@ export interface Model {
 	buckets: number;
 	sources: Sources;
 	states: States | null; /* null: the recording has none */
+	hasWaits: boolean; /* there are places of waits */
+	metricWords: readonly string[]; /* of all metrics that the page can show */
 }
 
 /** Begin (ns) of bucket i; i = buckets gives the end of the run. */

@@ -5,13 +5,13 @@
  */
 import { gzipSync } from "node:zlib";
 import { bottomUp, sandwich } from "../src/merged";
-import { decodeProfile, loadProfile } from "../src/payload";
+import { loadProfile } from "../src/payload";
 import { Rollup } from "../src/rollup";
 import { lane, sumByBucket } from "../src/series";
 import { shapeOf } from "../src/shape";
 import { callTree, functions, newTree, stanzas } from "../src/views";
 import type { Model } from "../src/types";
-import { encode, random, randomModel, randomSelection } from "./models";
+import { decodeModel, encode, random, randomModel, randomSelection } from "./models";
 
 function measure(name: string, runs: number, run: (i: number) => void): void {
 	const times: number[] = [];
@@ -26,7 +26,7 @@ function measure(name: string, runs: number, run: (i: number) => void): void {
 }
 
 function measureLoad(model: Model, bytes: Uint8Array): void {
-	measure("decode", 7, () => decodeProfile(bytes));
+	measure("decode", 7, () => decodeModel(bytes));
 	measure("roll-up", 7, () => new Rollup(model));
 	measure("shape", 7, () => shapeOf(model));
 	measure("weight by bucket", 7, () => sumByBucket(model, null, "weight"));

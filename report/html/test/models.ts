@@ -1,7 +1,9 @@
 /*
  * Random models with a seed, and the bytes of a profile from a model: the obvious encoder, in the order of docs/html-page.md.
  */
-import type { Cells, Model, Selection, Sources, SourceSection } from "../src/types";
+import { decodeProfile } from "../src/payload";
+import { modelOf, type Metric } from "../src/metrics";
+import type { Cells, Model, Selection, Sources, SourceSection, Waits } from "../src/types";
 import { bucketBegin, SHARED, STATES, type States, type ThreadStates } from "../src/types";
 
 /** Numbers from 0 to 1 that depend on the seed alone (mulberry32). */
@@ -46,7 +48,7 @@ function randomTree(size: Size, next: () => number): Pick<Model, "parent" | "fun
 	return { parent, func, depth };
 }
 
-function randomCells(size: Size, next: () => number): Cells {
+export function randomCells(size: Size, next: () => number): Cells {
 	const cells = new Map<number, Map<number, { samples: number; weight: number }>>();
 	for (let i = 0; i < size.entries; i++) {
 		const bucket = Math.floor(next() * size.buckets);
@@ -116,6 +118,8 @@ export function randomModel(size: Size, seed: number): Model {
 		buckets: size.buckets,
 		sources: randomSources(size.functions, random(seed + 1000)),
 		states: null,
+		hasWaits: false,
+		metricWords: ["cpu-clock"],
 	};
 }
 
@@ -152,7 +156,8 @@ export class Writer {
 	}
 }
 
-function encodeCells(out: Writer, cells: Cells, unit: number): void {
+/* `time`: of spans; null: of samples. */
+function encodeCells(out: Writer, cells: Cells, unit: number, time: { buckets: number; duration: number } | null): void {
 	const { bucket, first, stack, samples, weight } = cells;
 	out.number(bucket.length);
 	out.column(bucket, (b, j) => out.number(j === 0 ? b : b - bucket[j - 1]!));
@@ -160,7 +165,48 @@ function encodeCells(out: Writer, cells: Cells, unit: number): void {
 	const begins = new Set(first);
 	out.column(stack, (s, i) => out.number(begins.has(i) ? s : s - stack[i - 1]!));
 	out.column(samples, (s) => out.number(s));
-	out.column(weight, (w, i) => out.signed(w - samples[i]! * unit));
+	if (time === null) out.column(weight, (w, i) => out.signed(w - samples[i]! * unit));
+	else
+		bucket.forEach((b, j) => {
+			let rest = bucketBegin(time, b + 1) - bucketBegin(time, b);
+			out.column(weight.subarray(first[j], first[j + 1]), (w) => out.signed((rest -= w)));
+		});
+}
+
+/** The cells of one base, by thread. */
+export interface Base {
+	spans: boolean;
+	unit: number;
+	cells: Cells[];
+}
+
+function encodeBase(out: Writer, { spans, unit, cells }: Base, time: { buckets: number; duration: number }): void {
+	const part = new Writer();
+	for (const one of cells) encodeCells(part, one, unit, spans ? time : null);
+	out.number(spans ? 1 : 0).number(unit).number(part.bytes.length);
+	for (const byte of part.bytes) out.bytes.push(byte);
+}
+
+function encodeWaits(out: Writer, { places, stack, place }: Waits, string: (text: string) => Writer): void {
+	out.number(places.length).column(places, ({ caller }) => out.number(caller + 1));
+	out.column(places, ({ kind }) => string(kind));
+	out.column(places, ({ state }) => out.number(state)).column(places, ({ longest }) => out.number(longest));
+	stack.forEach((stacks, base) => {
+		out.number(stacks.length).column(stacks, (node, i) => out.number(i === 0 ? node : node - stacks[i - 1]!));
+		out.column(place[base]!, (of) => out.number(of));
+	});
+}
+
+/** A metric of these bases. */
+export function metricOf(bases: number[]): Metric {
+	return { name: "cpu-clock", word: "cpu-clock", unit: "ns", kind: "cpu-time", bases, samples: 1, weight: 1, omitted: 0, single: false };
+}
+
+/** What is read back of encode(): all of it, the cells of the first base. */
+export function decodeModel(bytes: Uint8Array): Model {
+	const profile = decodeProfile(bytes);
+	for (let base = 0; base < profile.nBases; base++) profile.cellsOf(base);
+	return modelOf(profile, [metricOf([0])], 0);
 }
 
 /* Rows as they are kept in a model: what is not whole is a single bucket. */
@@ -220,12 +266,13 @@ function encodeSection(out: Writer, { path, textLines, line, exclusive, inclusiv
 }
 
 function encodeSources(out: Writer, sources: Sources, unit: number): void {
-	out.number(sources.weight).number(sources.samples).number(sources.groups.length);
+	out.number(unit).number(sources.weight).number(sources.samples).number(sources.groups.length);
 	out.column(sources.ofFunction, (group) => out.number(group + 2));
 	out.column(sources.groups, (group) => out.number(group.length).column(group, (section) => encodeSection(out, section, unit)));
 }
 
-export function encode(model: Model, unit: number): Uint8Array<ArrayBuffer> {
+/** `more`: bases besides the one of the model's cells; `waits` of all bases. */
+export function encode(model: Model, unit: number, more: Base[] = [], waits: Waits | null = null): Uint8Array<ArrayBuffer> {
 	const out = new Writer();
 	const strings = [""];
 	const string = (text: string): Writer => {
@@ -245,13 +292,15 @@ export function encode(model: Model, unit: number): Uint8Array<ArrayBuffer> {
 	out.number(model.threads.length).column(model.threads, ({ process }) => out.number(process));
 	out.column(model.threads, ({ tid }) => out.signed(tid));
 	out.column(model.threads, ({ name }) => string(name));
-	out.number(model.duration).number(model.buckets).number(unit);
-	out.column(model.threads, ({ cells }) => encodeCells(out, cells, unit));
+	out.number(model.duration).number(model.buckets);
+	const bases = [{ spans: false, unit, cells: model.threads.map(({ cells }) => cells) }, ...more];
+	out.number(bases.length).column(bases, (base) => encodeBase(out, base, model));
 	encodeSources(out, model.sources, unit);
+	encodeWaits(out, waits ?? { places: [], stack: bases.map(() => new Uint32Array(0)), place: bases.map(() => new Uint32Array(0)) }, string);
 	if (model.states !== null) out.number(model.states.buckets).column(model.states.threads, (thread) => encodeThreadStates(out, thread, { buckets: model.states!.buckets, duration: model.duration }));
 
 	const begin = new Writer();
-	begin.bytes.push(...new TextEncoder().encode("CTXP"), 3);
+	begin.bytes.push(...new TextEncoder().encode("CTXP"), 4);
 	begin.number(strings.length).column(strings, (text) => begin.text(text));
 	const bytes = new Uint8Array(begin.bytes.length + out.bytes.length);
 	bytes.set(begin.bytes);

@@ -3,34 +3,38 @@ import test from "node:test";
 import { gzipSync } from "node:zlib";
 import { sourceRows } from "../src/source";
 import { decodeProfile, loadProfile, ProfileError } from "../src/payload";
-import { bucketBegin, SOURCE_NONE } from "../src/types";
-import { encode, NO_SOURCES, randomModel, Writer, randomStates } from "./models";
+import { joinCells, metricOfState, metricsOf, modelOf } from "../src/metrics";
+import { bucketBegin, SOURCE_NONE, type Cells, type Head, type Model, type Profile, type Waits } from "../src/types";
+import { WaitSums } from "../src/waits";
+import { decodeModel, encode, metricOf, NO_SOURCES, random, randomCells, randomModel, randomSelection, randomStates, Writer, type Base } from "./models";
 
 const SMALL = { stacks: 20, functions: 6, threads: 3, buckets: 16, entries: 12 };
 
 /* Every byte by hand: two functions, main -> work, one thread with two cells. */
 // prettier-ignore
 const BY_HAND = Uint8Array.from([
-	0x43, 0x54, 0x58, 0x50, 3,
+	0x43, 0x54, 0x58, 0x50, 4,
 	5, 0, 4, ...Buffer.from("main"), 4, ...Buffer.from("work"), 3, ...Buffer.from("a.c"), 2, 0xc3, 0xa9,
 	1, 3,			/* objects: a.c */
 	2, 1, 2, 1, 0, 0, 3,	/* functions: main in a.c, work in none and artificial */
 	3, 1, 1, 0, 1,		/* stacks: main; main, work */
 	1, 4, 3,		/* processes: é with pid -2 */
 	1, 0, 0xac, 2, 4,	/* threads: of process 0, tid 150, é */
-	0xe8, 7, 4, 10,		/* 1000 ns in 4 buckets; unit weight 10 */
+	0xe8, 7, 4,		/* 1000 ns in 4 buckets */
+	1, 0, 10, 14,		/* one base, of samples; unit weight 10; 14 bytes */
 	2, 1, 2, 2, 1,		/* cells in buckets 1 and 3, with two entries and one */
 	1, 1, 2,		/* stacks 1 and 2, then 2 */
 	3, 1, 2, 0, 5, 6,	/* samples; weights 30, 10 - 3, 20 + 3 */
-	60, 6, 1, 2, 0,		/* sources: weight 60, 6 samples; a group, of main; work has no lines */
+	10, 60, 6, 1, 2, 0,	/* sources: unit weight 10, weight 60, 6 samples; a group, of main; work has no lines */
 	1, 3, ...Buffer.from("m.c"), 3, 4, 0, 2, 1, 2, /* a section: text of 3 lines; without line, 2, 3 and 5 */
 	1, 0, 2, 0, 1, 4, 2, 1,	/* samples, exclusive and inclusive */
 	0, 0, 1, 0, 0, 0, 2, 0,	/* weights 10, 0, 20 - 1, 0; 10, 40, 20 + 1, 10 */
 	6, ...Buffer.from("{\n\tgo("),
+	0, 0,			/* no places of waits, no stacks of the base */
 ]);
 
 test("a profile written by hand", () => {
-	const model = decodeProfile(BY_HAND);
+	const model = decodeModel(BY_HAND);
 	assert.deepEqual(model.objects, ["a.c"]);
 	assert.deepEqual(model.functions, [
 		{ name: "main", object: 0, kind: 0 },
@@ -70,19 +74,19 @@ test("a profile written by hand", () => {
 	});
 });
 
-type Model = ReturnType<typeof decodeProfile>;
+
 
 test("random models come back as they were", () => {
 	for (let seed = 1; seed <= 30; seed++) {
 		const model = randomModel({ ...SMALL, stacks: 2 + seed * 3 }, seed);
-		assert.deepEqual(decodeProfile(encode(model, 1000)), model);
+		assert.deepEqual(decodeModel(encode(model, 1000)), model);
 	}
 });
 
 test("states come back as they were, and are added up", () => {
 	for (let seed = 1; seed <= 30; seed++) {
 		const model = { ...randomModel(SMALL, seed), states: randomStates(SMALL, seed) };
-		assert.deepEqual(decodeProfile(encode(model, 1000)), model);
+		assert.deepEqual(decodeModel(encode(model, 1000)), model);
 	}
 });
 
@@ -90,8 +94,8 @@ test("states that cannot be are damage", () => {
 	const model = { ...randomModel(SMALL, 3), states: { buckets: 4, threads: [] } };
 	const bytes = encode(model, 1000);
 	const thread = (...columns: number[]) => Uint8Array.of(...bytes, ...columns, ...new Array<number>(SMALL.threads - 1).fill(0));
-	assert.equal(decodeProfile(thread(0)).states!.threads.length, SMALL.threads);
-	assert.deepEqual([...decodeProfile(thread(1, 3, 4)).states!.threads[0]!.edge], [0, 4]);
+	assert.equal(decodeModel(thread(0)).states!.threads.length, SMALL.threads);
+	assert.deepEqual([...decodeModel(thread(1, 3, 4)).states!.threads[0]!.edge], [0, 4]);
 	const damaged: [number[], RegExp][] = [
 		[[1, 3, 5], /states up to bucket 5 of 4/],
 		[[1, 3, 0], /states up to bucket 0 of 4/],
@@ -102,26 +106,125 @@ test("states that cannot be are damage", () => {
 		[[99], /99 rows of states/],
 		[[2, 12 + 3, 12 + 3, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x0f, 5, 5, 5], /out of range/],
 	];
-	for (const [columns, message] of damaged) assert.throws(() => decodeProfile(thread(...columns)), message, columns.join());
+	for (const [columns, message] of damaged) assert.throws(() => decodeModel(thread(...columns)), message, columns.join());
 	/* A full bucket whose first state is longer than the bucket. */
 	const full = 12 + 2048 + 3;
-	assert.throws(() => decodeProfile(thread(1, (full & 127) | 128, full >> 7, 0xff, 0xff, 0xff, 0xff, 0xff, 0x0f)), /out of range/);
-	assert.throws(() => decodeProfile(Uint8Array.of(...encode({ ...model, states: null }, 1000), 0)), /states have 0 buckets/);
+	assert.throws(() => decodeModel(thread(1, (full & 127) | 128, full >> 7, 0xff, 0xff, 0xff, 0xff, 0xff, 0x0f)), /out of range/);
+	assert.throws(() => decodeModel(Uint8Array.of(...encode({ ...model, states: null }, 1000), 0)), /states have 0 buckets/);
+});
+
+/* Cells of spans: the entries of a bucket have parts of it. */
+function randomSpans(size: typeof SMALL, next: () => number, duration: number): Cells {
+	const cells = randomCells(size, next);
+	for (let j = 0; j < cells.bucket.length; j++) {
+		let left = bucketBegin({ duration, buckets: size.buckets }, cells.bucket[j]! + 1) - bucketBegin({ duration, buckets: size.buckets }, cells.bucket[j]!);
+		for (let i = cells.first[j]!; i < cells.first[j + 1]!; i++) left -= cells.weight[i] = next() < 0.3 ? left : Math.floor(next() * left);
+	}
+	return cells;
+}
+
+function severalBases(seed: number): { model: Model; more: Base[]; waits: Waits; profile: Profile } {
+	const model = { ...randomModel(SMALL, seed), states: randomStates(SMALL, seed) };
+	const next = random(seed + 77);
+	const more = Array.from({ length: 3 }, () => ({ spans: true, unit: 0, cells: model.threads.map(() => randomSpans(SMALL, next, model.duration)) }));
+	const places = Array.from({ length: 4 }, (_, i) => ({ caller: i - 1, kind: `kind ${i % 2}`, state: 5 + i, longest: i * 1000 }));
+	const stack = [[], ...more.map(() => Array.from(model.parent.keys()).filter(() => next() < 0.6))].map((nodes) => Uint32Array.from(nodes));
+	const waits = { places, stack, place: stack.map((nodes) => nodes.map(() => Math.floor(next() * 4))) };
+	return { model, more, waits, profile: decodeProfile(encode(model, 1000, more, waits)) };
+}
+
+test("cells of several bases come back as they were, and places of waits", () => {
+	for (let seed = 1; seed <= 20; seed++) {
+		const { model, more, waits, profile } = severalBases(seed);
+		assert.equal(profile.nBases, 4);
+		assert.deepEqual(profile.cellsOf(0), model.threads.map(({ cells }) => cells));
+		more.forEach(({ cells }, i) => assert.deepEqual(profile.cellsOf(i + 1), cells));
+		assert.deepEqual(profile.waits, waits);
+		assert.equal(profile.cellsOf(2), profile.cellsOf(2)); /* read once */
+	}
+});
+
+/* Weight and samples by thread, bucket and stack. */
+function flat(cells: Cells[]): Map<string, number[]> {
+	const sums = new Map<string, number[]>();
+	cells.forEach(({ bucket, first, stack, samples, weight }, thread) =>
+		bucket.forEach((b, j) => {
+			for (let i = first[j]!; i < first[j + 1]!; i++) {
+				const key = `${thread} ${b} ${stack[i]}`;
+				const [n, w] = sums.get(key) ?? [0, 0];
+				sums.set(key, [n! + samples[i]!, w! + weight[i]!]);
+			}
+		}),
+	);
+	return sums;
+}
+
+test("a sum of metrics has the cells of its bases, each stack once in a bucket", () => {
+	for (let seed = 1; seed <= 20; seed++) {
+		const { model, more, profile } = severalBases(seed);
+		for (const bases of [[1, 2, 3], [0, 2], [3], []]) {
+			const wanted = new Map<string, number[]>();
+			for (const base of bases)
+				for (const [key, [n, w]] of flat(profile.cellsOf(base))) wanted.set(key, [(wanted.get(key)?.[0] ?? 0) + n!, (wanted.get(key)?.[1] ?? 0) + w!]);
+			const shown = modelOf(profile, [metricOf([0]), metricOf(bases)], 1);
+			const cells = shown.threads.map((thread) => thread.cells);
+			assert.deepEqual(flat(cells), wanted);
+			assert.equal(cells.reduce((n, { stack }) => n + stack.length, 0), wanted.size);
+			for (const { bucket } of cells) assert.ok(bucket.every((b, j) => j === 0 || b > bucket[j - 1]!));
+			assert.equal(shown.parent, profile.parent); /* stacks and names are shared */
+		}
+		assert.equal(joinCells([more[0]!.cells[0]!], model.parent.length, model.buckets), more[0]!.cells[0]);
+	}
+});
+
+test("waits are added up by place, those of no place are <Other>", () => {
+	for (let seed = 1; seed <= 20; seed++) {
+		const { model, waits, profile } = severalBases(seed);
+		const next = random(seed);
+		const sums = new WaitSums(profile);
+		for (let i = 0; i < 10; i++) {
+			const { begin, end, threads } = randomSelection(model, next);
+			const wanted = new Map<number, number[]>();
+			for (const base of [1, 2, 3].filter((b) => waits.stack[b]!.length > 0))
+				for (const [key, [n, w]] of flat(profile.cellsOf(base))) {
+					const [thread, bucket, stack] = key.split(" ").map(Number) as [number, number, number];
+					const at = waits.stack[base]!.indexOf(stack);
+					const place = at < 0 ? waits.places.length : waits.place[base]![at]!;
+					if (bucket < begin || bucket >= end || (threads !== null && !threads.includes(thread))) continue;
+					wanted.set(place, [(wanted.get(place)?.[0] ?? 0) + n!, (wanted.get(place)?.[1] ?? 0) + w!]);
+				}
+			const rows = sums.of({ begin, end }, threads);
+			assert.deepEqual(new Map(rows.map((row) => [row.place, [row.waits, row.ns]])), new Map([...wanted].filter(([, [n, w]]) => n! > 0 || w! > 0)));
+			for (const row of rows) assert.equal(row.name, row.place === waits.places.length ? "<Other>" : "<Unknown>");
+		}
+	}
+});
+
+test("the metrics of a page: those it was written with, then their parts; a state leads to its own", () => {
+	const name = (word: string) => ({ name: word, word, unit: "ns", kind: "span", spans: true as const });
+	const base = (word: string, samples: number, state?: number) => ({ ...name(word), samples, weight: samples * 10, omitted_weight: samples, ...(state !== undefined ? { state } : {}) });
+	const head = { metrics: [{ ...name("cpu-clock"), bases: [0] }, { ...name("wall"), bases: [1, 2, 3] }, { ...name("lock"), bases: [2] }, { ...name("fault"), bases: [3] }], bases: [base("cpu-clock", 0), base("USER", 5, 0), base("USER_LOCK", 7, 6), base("KFAULT", 0, 5)] } as unknown as Head;
+	const metrics = metricsOf(head);
+	/* The first one is there without samples too; nothing is there twice. */
+	assert.deepEqual(metrics.map(({ word, single }) => [word, single]), [["cpu-clock", false], ["wall", false], ["lock", false], ["USER", true]]);
+	assert.deepEqual([metrics[1]!.samples, metrics[1]!.weight, metrics[1]!.omitted], [12, 120, 12]);
+	assert.deepEqual([0, 6, 5, 9].map((state) => metricOfState(head, metrics, state)), [3, 2, -1, -1]);
 });
 
 test("a profile without anything", () => {
-	const none = { objects: [], functions: [], processes: [], threads: [], parent: Uint32Array.of(0), func: Uint32Array.of(0xffffffff), depth: Uint32Array.of(0), duration: 0, buckets: 1, sources: NO_SOURCES, states: null };
-	assert.deepEqual(decodeProfile(encode(none, 0)), none);
+	const none = { objects: [], functions: [], processes: [], threads: [], parent: Uint32Array.of(0), func: Uint32Array.of(0xffffffff), depth: Uint32Array.of(0), duration: 0, buckets: 1, sources: NO_SOURCES, states: null, hasWaits: false, metricWords: ["cpu-clock"] };
+	assert.deepEqual(decodeModel(encode(none, 0)), none);
 });
 
 test("the text of the element: base64 of gzip, by the browser's own decoder or atob", async () => {
 	const bytes = encode(randomModel(SMALL, 7), 1000);
 	const text = gzipSync(bytes).toString("base64");
-	assert.deepEqual(await loadProfile(text), decodeProfile(bytes));
-	assert.deepEqual(await loadProfile(`${text.slice(0, 40)}\n${text.slice(40)}\n`), decodeProfile(bytes));
+	const load = async (base64: string) => modelOf(await loadProfile(base64), [metricOf([0])], 0);
+	assert.deepEqual(await load(text), decodeModel(bytes));
+	assert.deepEqual(await load(`${text.slice(0, 40)}\n${text.slice(40)}\n`), decodeModel(bytes));
 	Object.assign(Uint8Array, { fromBase64: (from: string) => new Uint8Array(Buffer.from(from, "base64")) });
 	try {
-		assert.deepEqual(await loadProfile(text), decodeProfile(bytes));
+		assert.deepEqual(await load(text), decodeModel(bytes));
 	} finally {
 		delete (Uint8Array as { fromBase64?: unknown }).fromBase64;
 	}
@@ -147,15 +250,15 @@ test("a profile cut at any byte is damage", () => {
 	const states = encode({ ...model, states: randomStates(SMALL, 3) }, 1000);
 	for (const bytes of [BY_HAND, without, states]) {
 		/* A profile may end where states would begin. */
-		for (let n = bytes === states ? without.length + 1 : 0; n < bytes.length; n++) assert.throws(() => decodeProfile(bytes.subarray(0, n)), /^ProfileError: The profile in this page is damaged: .* \(byte \d+ of \d+\)\.$/, `${n} bytes`);
+		for (let n = bytes === states ? without.length + 1 : 0; n < bytes.length; n++) assert.throws(() => decodeModel(bytes.subarray(0, n)), /^ProfileError: The profile in this page is damaged: .* \(byte \d+ of \d+\)\.$/, `${n} bytes`);
 	}
 });
 
 test("bytes after the end are damage", () => {
 	const states = { buckets: 1, threads: [{ edge: Uint32Array.of(0), whole: new Int8Array(0), sums: new Float64Array(10) }] };
 	const bytes = encode({ ...randomModel({ ...SMALL, threads: 1 }, 3), states }, 1000);
-	assert.throws(() => decodeProfile(Uint8Array.of(...BY_HAND, 0)), /states have 0 buckets/);
-	assert.throws(() => decodeProfile(Uint8Array.of(...bytes, 0)), /1 bytes follow its end/);
+	assert.throws(() => decodeModel(Uint8Array.of(...BY_HAND, 0)), /states have 0 buckets/);
+	assert.throws(() => decodeModel(Uint8Array.of(...bytes, 0)), /1 bytes follow its end/);
 });
 
 test("any changed byte gives a message or a model within its bounds", () => {
@@ -166,7 +269,7 @@ test("any changed byte gives a message or a model within its bounds", () => {
 			bytes[at] = value;
 			let model: Model;
 			try {
-				model = decodeProfile(bytes);
+				model = decodeModel(bytes);
 			} catch (error) {
 				assert.ok(error instanceof ProfileError, String(error));
 				refused++;
@@ -212,60 +315,64 @@ const DEFECTS: [string, number, number[], number[], RegExp][] = [
 	["a thread of an unknown process", 42, [0], [1], /1 among processes of threads, of which there are 1/],
 	["no buckets", 48, [4], [0], /time has 0 buckets/],
 	["too many buckets", 48, [4], [0x80, 0x80, 0x80, 9], /time has 18874368 buckets/],
-	["more cells than bytes", 50, [2], [100], /100 cells of a thread in \d+ bytes/],
-	["a bucket beyond the end", 52, [2], [3], /4 among buckets, of which there are 4/],
-	["a bucket twice", 52, [2], [0], /1 twice among buckets/],
-	["more entries than bytes", 54, [1], [99], /101 entries in \d+ bytes/],
-	["a stack that is not there", 57, [2], [3], /3 among stacks, of which there are 3/],
-	["a stack twice in a cell", 56, [1], [0], /1 twice among stacks/],
-	["samples beyond 32 bits", 58, [3], [0x80, 0x80, 0x80, 0x80, 16], /4294967296 among numbers of samples/],
-	["samples beyond 32 bits in all", 58, [3], [0xff, 0xff, 0xff, 0xff, 15], /its total is out of range/],
-	["a weight below nothing", 62, [5], [21], /a weight is out of range/],
-	["a weight beyond 2^53", 49, [10], [0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 8], /a weight is out of range/],
-	["a source of a group that is not there", 67, [2], [3], /3 among sources of functions, of which there are 3/],
-	["more groups than bytes", 66, [1], [100], /100 groups of sources in \d+ bytes/],
-	["more sections than bytes", 69, [1], [50], /50 sections of a source in \d+ bytes/],
-	["a path beyond the end", 70, [3], [120], /ends within paths of sources/],
-	["more lines than bytes", 75, [4], [9], /9 lines of a source in \d+ bytes/],
-	["a line twice", 78, [1], [0], /2 twice among lines/],
-	["text of fewer lines than there are", 74, [3], [5], /2 lines of text for 3 lines/],
-	["text of lines that have none", 74, [3], [0], /2 lines of text for 0 lines/],
-	["a weight of a line below nothing", 90, [1], [41], /a weight is out of range/],
-	["a weight beyond 2^53 in all", 49, [10], [0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 3], /its total is out of range/],
+	["more cells than bytes", 53, [2], [100], /100 cells of a thread in \d+ bytes/],
+	["a bucket beyond the end", 55, [2], [3], /4 among buckets, of which there are 4/],
+	["a bucket twice", 55, [2], [0], /1 twice among buckets/],
+	["more entries than bytes", 57, [1], [99], /101 entries in \d+ bytes/],
+	["a stack that is not there", 60, [2], [3], /3 among stacks, of which there are 3/],
+	["a stack twice in a cell", 59, [1], [0], /1 twice among stacks/],
+	["samples beyond 32 bits", 52, [14, 2, 1, 2, 2, 1, 1, 1, 2, 3], [18, 2, 1, 2, 2, 1, 1, 1, 2, 0x80, 0x80, 0x80, 0x80, 16], /4294967296 among numbers of samples/],
+	["samples beyond 32 bits in all", 52, [14, 2, 1, 2, 2, 1, 1, 1, 2, 3], [18, 2, 1, 2, 2, 1, 1, 1, 2, 0xff, 0xff, 0xff, 0xff, 15], /its total is out of range/],
+	["a weight below nothing", 65, [5], [21], /a weight is out of range/],
+	["a weight beyond 2^53", 51, [10], [0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 8], /a weight is out of range/],
+	["a source of a group that is not there", 71, [2], [3], /3 among sources of functions, of which there are 3/],
+	["more groups than bytes", 70, [1], [100], /100 groups of sources in \d+ bytes/],
+	["more sections than bytes", 73, [1], [50], /50 sections of a source in \d+ bytes/],
+	["a path beyond the end", 74, [3], [120], /ends within paths of sources/],
+	["more lines than bytes", 79, [4], [9], /9 lines of a source in \d+ bytes/],
+	["a line twice", 82, [1], [0], /2 twice among lines/],
+	["text of fewer lines than there are", 78, [3], [5], /2 lines of text for 3 lines/],
+	["text of lines that have none", 78, [3], [0], /2 lines of text for 0 lines/],
+	["a weight of a line below nothing", 94, [1], [41], /a weight is out of range/],
+	["a weight beyond 2^53 in all", 51, [10], [0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 3], /its total is out of range/],
+	["a base of another kind", 50, [0], [2], /2 among kinds of metrics/],
+	["cells beyond the end", 52, [14], [120], /ends within cells/],
+	["bytes behind the cells", 52, [14, 2, 1, 2, 2, 1, 1, 1, 2, 3, 1, 2, 0, 5, 6], [15, 2, 1, 2, 2, 1, 1, 1, 2, 3, 1, 2, 0, 5, 6, 0], /1 bytes follow its end/],
+	["more places of waits than bytes", 107, [0], [9], /9 places of waits in \d+ bytes/],
 ];
 
 for (const [what, at, was, becomes, message] of DEFECTS) {
 	test(`damage: ${what}`, () => {
 		assert.deepEqual([...BY_HAND.slice(at, at + was.length)], was, "the byte that is meant");
 		const bytes = Uint8Array.of(...BY_HAND.slice(0, at), ...becomes, ...BY_HAND.slice(at + was.length));
-		assert.throws(() => decodeProfile(bytes), message);
+		assert.throws(() => decodeModel(bytes), message);
 	});
 }
 
 test("another version is named", () => {
-	assert.throws(() => decodeProfile(Uint8Array.of(0x43, 0x54, 0x58, 0x50, 9)), /has version 9, the page reads version 3/);
+	assert.throws(() => decodeModel(Uint8Array.of(0x43, 0x54, 0x58, 0x50, 9)), /has version 9, the page reads version 4/);
 });
 
 test("a count without the bytes for it takes no memory", () => {
 	const out = new Writer();
-	out.bytes.push(0x43, 0x54, 0x58, 0x50, 3);
+	out.bytes.push(0x43, 0x54, 0x58, 0x50, 4);
 	out.number(2 ** 40);
-	assert.throws(() => decodeProfile(Uint8Array.from(out.bytes)), /1099511627776 strings in 0 bytes/);
+	assert.throws(() => decodeModel(Uint8Array.from(out.bytes)), /1099511627776 strings in 0 bytes/);
 });
 
 test("a number beyond 2^53 is damage, up to there it is exact", () => {
 	const model = { ...randomModel({ ...SMALL, entries: 0 }, 1), duration: Number.MAX_SAFE_INTEGER };
-	assert.equal(decodeProfile(encode(model, 1)).duration, Number.MAX_SAFE_INTEGER);
-	assert.throws(() => decodeProfile(encode({ ...model, duration: 2 ** 53 }, 1)), /the end of the run is too large/);
-	assert.throws(() => decodeProfile(encode({ ...model, duration: 2 ** 60 }, 1)), /the end of the run is too large/);
+	assert.equal(decodeModel(encode(model, 1)).duration, Number.MAX_SAFE_INTEGER);
+	assert.throws(() => decodeModel(encode({ ...model, duration: 2 ** 53 }, 1)), /the end of the run is too large/);
+	assert.throws(() => decodeModel(encode({ ...model, duration: 2 ** 60 }, 1)), /the end of the run is too large/);
 });
 
 test("bytes that are not UTF-8 become U+FFFD; a byte order mark stays", () => {
 	const bytes = BY_HAND.slice();
 	bytes[bytes.indexOf(0xc3)] = 0xff;
-	assert.equal(decodeProfile(bytes).processes[0]!.command, "\ufffd\ufffd");
+	assert.equal(decodeModel(bytes).processes[0]!.command, "\ufffd\ufffd");
 	const model = { ...randomModel(SMALL, 1), objects: ["\ufeffx", "y"] };
-	assert.equal(decodeProfile(encode(model, 1)).objects[0], "\ufeffx");
+	assert.equal(decodeModel(encode(model, 1)).objects[0], "\ufeffx");
 });
 
 test("ends of buckets are those of integer division", () => {

@@ -8,11 +8,13 @@ import { bucketBegin, type Head } from "../src/types";
 import { random, randomModel } from "./models";
 
 const size = { stacks: 40, functions: 12, threads: 9, buckets: 137, entries: 200 };
-const model = randomModel(size, 1);
+const model = { ...randomModel(size, 1), metricWords: ["cpu-clock", "wall", "a metric:&=x"] };
 const head: Head = {
 	version: 1,
 	experiment: "x",
-	metric: { name: "cpu-clock", unit: "ns" },
+	metric: { name: "cpu-clock", word: "cpu-clock", unit: "ns", kind: "cpu-time" },
+	metrics: [],
+	bases: [],
 	duration_ns: model.duration,
 	samples: 0,
 	weight: 0,
@@ -92,6 +94,7 @@ test("a fragment reproduces the state", () => {
 			lanes: "functions", /* all that a page without states has */
 			search: one(["", "a b", "/x&y=#%/", "\u00e4:,\u2028"]),
 			span: range(),
+			metric: Math.floor(next() * 3),
 		};
 		assert.deepEqual(fromFragment(model, `#${toFragment(model, state, initial)}`, initial), state);
 	}
@@ -114,7 +117,7 @@ test("only a page with states has their table and their lanes", () => {
 
 test("a fragment that is wrong gives what the page opens with", () => {
 	const initial = initialState(model, head);
-	for (const text of ["#a=5:3", "#a=x", "#f=99999", "#f=-7", "#f=1.5", "#v=nothing", "#p=999,-1,x", "#z=:", "#b=99999999999999999:5", "#%%%"]) assert.deepEqual(fromFragment(model, text, initial), initial, text);
+	for (const text of ["#a=5:3", "#a=x", "#f=99999", "#f=-7", "#f=1.5", "#v=nothing", "#p=999,-1,x", "#z=:", "#b=99999999999999999:5", "#%%%", "#m=none", "#s=waits"]) assert.deepEqual(fromFragment(model, text, initial), initial, text);
 });
 
 test("what was selected when the page was written is selected when it opens", () => {

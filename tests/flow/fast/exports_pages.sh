@@ -62,3 +62,9 @@ grep -q 'thread [0-9]* |' picture.svg || fail "the picture does not say its thre
 
 expect 1 'no such format' ctxan phases.er --export flame-graph -o x
 finish
+
+# Only the page has several metrics.
+unpack recordings/convoy
+expect 1 'export folded requires a single metric' ctxan -q convoy.er --export folded --metric user,lock
+expect 0 '' ctxan -q convoy.er --export html --metric user,lock -o several.html
+grep -q '"metrics":\[{"name":"User CPU","word":"user",' several.html || fail "the page has not the metrics of --metric"
