@@ -280,7 +280,7 @@ export class App {
 	private body(): HTMLElement {
 		const pane = (label: string, tabs: Tabs<View> | Tabs<Side>, panels: HTMLElement[], ...extra: HTMLElement[]) =>
 			make("section", { class: "pane", "aria-label": label }, make("div", { class: "pane-head" }, tabs.list, ...extra), ...panels);
-		const legend = make("span", { class: "legend", "aria-hidden": "true" }, make("i", { class: "legend-a" }), "more in A", make("i", { class: "legend-b" }), "more in B, full colour from 10 points");
+		const legend = make("span", { class: "legend", "aria-hidden": "true", title: "By points of a percent; the full colour from ten points on" }, make("i", { class: "legend-a" }), "more in A", make("i", { class: "legend-b" }), "more in B");
 		return make("div", { class: "panes" }, pane("Graphs", this.views, this.views.panels(), legend, this.rootsButton), pane("Tables", this.sides, this.sides.panels()), this.status);
 	}
 

@@ -75,11 +75,8 @@ export function timesOf(model: Model, range: Range): [number, number] {
 export function intervalText(model: Model, range: Range): string {
 	if (range.begin === 0 && range.end === model.buckets) return "0%:100%";
 	const digits = Math.min(6, Math.max(0, Math.ceil(-Math.log10(model.duration / model.buckets / 1e6)) + 1));
-	const text = (i: number, round: (x: number) => number) => {
-		const scale = 10 ** digits;
-		return (round((bucketBegin(model, i) / 1e6) * scale) / scale).toFixed(digits);
-	};
-	return `${text(range.begin, Math.ceil)}:${text(range.end, Math.floor)}`;
+	const text = (i: number) => (bucketBegin(model, i) / 1e6).toFixed(digits);
+	return `${text(range.begin)}:${text(range.end)}`;
 }
 
 export function isWhole(model: Model, range: Range): boolean {

@@ -70,6 +70,9 @@ test("an interval that begins where another ends begins at the same border", () 
 		assert.ok(a.end === b.begin && a.begin === 0 && b.end === model.buckets, `${at}`);
 		assert.ok(Math.abs(bucketBegin(model, a.end) - at) <= model.duration / model.buckets / 2 + 1);
 	}
+	/* It is written as the same time too. */
+	const [first, second] = [rangeOf(model, [0, 5e9]), rangeOf(model, [5e9, 7e9])].map((range) => intervalText(model, range).split(":"));
+	assert.equal(first![1], second![0]);
 	/* The shortest one is the bucket that it begins in. */
 	for (const ns of [0, 12345678, model.duration - 1]) assert.deepEqual(rangeOf(model, [ns, ns + 1]), { begin: bucketAt(model, ns), end: bucketAt(model, ns) + 1 });
 });
