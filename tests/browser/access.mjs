@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { closing, eventually, onPage, open, pageOf } from "./setup.mjs";
+import { closing, eventually, hook, onPage, open, pageOf } from "./setup.mjs";
 
 export const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const VIEWS = ["graph", "bottom-up", "sandwich", "outline"];
@@ -56,6 +56,15 @@ onPage("access: dark and light, as the system has it and by the button", "mixed.
 	const light = await eventually(canvas);
 	await page.emulateMedia({ colorScheme: "dark" });
 	await eventually(async () => assert.ok((await lightness(page, "html")) < 0.25));
+
+	/* On paper it is light, and tables have all their rows. */
+	const printed = (name) => page.evaluate((event) => void window.dispatchEvent(new Event(event)), name);
+	await printed("beforeprint");
+	assert.ok((await lightness(page, "html")) > 0.8);
+	assert.equal(await page.locator(".whole-table tbody tr").count(), (await hook(page, "functions")).length);
+	await printed("afterprint");
+	assert.ok((await lightness(page, "html")) < 0.25);
+	assert.equal(await page.locator(".whole-table").count(), 0);
 	await eventually(async () => assert.notEqual(await canvas(), light));
 	await page.getByRole("button", { name: "Dark/light" }).click();
 	await eventually(async () => assert.ok((await lightness(page, "html")) > 0.8));

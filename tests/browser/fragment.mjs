@@ -65,9 +65,11 @@ onPage("fragment: nonsense in the address is not there", "mixed.er", { fragment:
 	const { selection, tabs } = await shown(page);
 	assert.deepEqual(selection, { a: [0, 4000000001], b: null, threads: [] });
 	assert.deepEqual(tabs, ["Flame graph", "Functions"]);
+	await eventually(async () => assert.match(await page.locator(".empty-note").textContent(), /^No samples in the run, of no thread\./));
 	await page.evaluate(() => (location.hash = "#t=2&v=outline"));
 	await eventually(async () => assert.deepEqual((await shown(page)).tabs, ["Call tree", "Functions"]));
 	assert.deepEqual((await hook(page, "selection")).threads, [2]);
+	await eventually(async () => assert.equal(await page.locator(".empty-note").isVisible(), false));
 });
 
 onPage("fragment: a link that is followed while the page is about to write its own", "mixed.er", {}, async (page) => {

@@ -41,7 +41,7 @@ onPage("hostile: names are shown as they are, and nothing runs", () => hostile()
 		assert.ok(row !== undefined, `there is a function ${JSON.stringify(name.slice(0, 60))}`);
 		assert.equal(wanted.find((one) => one.function === name && one.object !== null).inclusive, row.inclusive, name.slice(0, 60));
 		await page.evaluate((func) => (location.hash = `#f=${func}&s=stanzas&v=sandwich`), row.func);
-		await eventually(async () => assert.ok((await page.locator(".status-function").textContent()).startsWith(`${shown}: inclusive`), await page.locator(".status-function").textContent()));
+		await eventually(async () => assert.ok((await page.locator(".status-function").textContent()).startsWith(`${shown}: self`), await page.locator(".status-function").textContent()));
 		await eventually(async () => assert.equal((await page.locator("#panel-stanzas tbody tr.relation-self td").last().textContent()).trim(), shown));
 	}
 	await unharmed(page);

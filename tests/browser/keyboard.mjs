@@ -90,10 +90,10 @@ onPage("keyboard: arrows in the flame graph", "mixed.er", {}, async (page) => {
 	await page.keyboard.press("ArrowUp");
 	await said(tree[at].name);
 	await page.keyboard.press("Enter");
-	await eventually(async () => assert.equal((await fragment(page)).get("p")?.split(",").length, tree[at].level));
+	await eventually(async () => assert.equal((await fragment(page)).getAll("path").length, tree[at].level));
 	assert.equal((await page.locator("#panel-graph .crumbs button").allTextContents()).at(-1), tree[at].name);
 	await page.keyboard.press("Escape");
-	await saysFragment(page, "p", null);
+	await saysFragment(page, "path", null);
 	assert.equal(await page.evaluate(() => document.activeElement.classList.contains("flame")), true);
 });
 
@@ -126,14 +126,14 @@ onPage("keyboard: tabs, tables, lanes, search", "mixed.er", {}, async (page) => 
 	await page.locator("#panel-functions regular-table").focus();
 	await page.keyboard.press("ArrowDown");
 	await page.keyboard.press("ArrowDown");
-	await eventually(async () => assert.ok((await page.locator(".unseen[role=status]").textContent()).startsWith(`${functions[2].name}, inclusive`)));
+	await eventually(async () => assert.ok((await page.locator(".unseen[role=status]").textContent()).startsWith(`${functions[2].name}, self`)));
 	await page.keyboard.press("Enter");
-	await saysFragment(page, "f", String(functions[2].func));
+	await saysFragment(page, "func", functions[2].name);
 	await page.keyboard.press("End");
 	await page.keyboard.press("Enter");
-	await saysFragment(page, "f", String(functions.at(-1).func));
+	await saysFragment(page, "func", functions.at(-1).name);
 	await eventually(async () => assert.ok(await page.locator("#panel-functions tbody tr.selected").isVisible()));
-	const head = page.locator("#panel-functions thead th", { hasText: "Excl." }).first();
+	const head = page.locator("#panel-functions thead th", { hasText: "Total" }).first();
 	await head.focus();
 	await page.keyboard.press("Enter");
 	await eventually(async () => assert.equal(await head.getAttribute("aria-sort"), "descending"));

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { readFileSync, statSync } from "node:fs";
 import path from "node:path";
-import { ask, generated, hook, inWork, kept, onPage, options, pageOf, run, sourceDir, type } from "./setup.mjs";
+import { ask, eventually, generated, hook, inWork, kept, onPage, options, pageOf, run, sourceDir, type } from "./setup.mjs";
 
 /* Each row's text is made once, and not with each comparison. */
 const texts = new WeakMap();
@@ -45,8 +45,8 @@ async function compareStanzas(page, recording, args, some) {
 	}
 }
 
-async function compareAll(page, recording) {
-	const args = await options(page);
+async function compareAll(page, recording, ...more) {
+	const args = [...(await options(page)), ...more];
 	await compareFunctions(page, recording, args);
 	await compareTree(page, recording, args);
 	await compareStanzas(page, recording, args, 5);
@@ -117,6 +117,22 @@ onPage("numbers: a program's recording, with what was selected as it was written
 	await type(page, "threads", "all");
 	await type(page, "interval-a", "all");
 	await compareAll(page, "phases.er");
+
+	/* Frames, typed and from a link. */
+	const { weight } = await hook(page, "totals");
+	const note = (wanted) => eventually(async () => assert.match(await page.locator("#frames-note").textContent(), wanted));
+	await type(page, "frames", "work_|multiply");
+	await note(/^focus work_\|multiply: [1-9]/);
+	await compareAll(page, "phases.er", "--focus", "work_|multiply");
+	await page.evaluate(() => (location.hash = "#hide=^(main|worker|tokenize)$&ignore=^work_b$"));
+	await note(/^ignore \^work_b\$, hide/);
+	assert.ok((await hook(page, "totals")).weight < weight);
+	await compareAll(page, "phases.er", "--hide", "^(main|worker|tokenize)$", "--ignore", "^work_b$");
+	await page.evaluate(() => (location.hash = "#show=phase_"));
+	await note(/^show phase_/);
+	await compareAll(page, "phases.er", "--show", "phase_");
+	await page.evaluate(() => (location.hash = "#focus=("));
+	await note(/^focus: .*expression/i);
 });
 
 /* One has no call stacks, the other truncated ones and lost records. */

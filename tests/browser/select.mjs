@@ -2,15 +2,15 @@
  * What is selected: the time line's brush, typed intervals, threads, two intervals compared, zooming the time line.
  */
 import assert from "node:assert/strict";
-import { ask, eventually, fragment, generated, hook, onPage, options, rowsOf, saysFragment, type, weightWriter } from "./setup.mjs";
+import { ask, drawn, eventually, fragment, generated, hook, onPage, options, rowsOf, saysFragment, type, weightWriter } from "./setup.mjs";
 
 const BUCKETS = 4096;
 
 /** Presses at a share of the time line's width, and releases at another. */
-async function drag(page, from, to, modifier) {
+async function drag(page, from, to, modifier, y = null) {
 	const layer = await page.locator(".brush-layer").boundingBox();
 	const chart = await page.locator(".chart").boundingBox();
-	const y = chart.y + chart.height / 2;
+	y ??= chart.y + chart.height / 2;
 	if (modifier !== undefined) await page.keyboard.down(modifier);
 	await page.mouse.move(layer.x + from * layer.width, y);
 	await page.mouse.down();
@@ -38,6 +38,9 @@ onPage("select: the page comes up with its head", "mixed.er", {}, async (page) =
 	await eventually(async () => assert.ok((await rowsOf(page, "functions")).length > 10));
 	assert.equal(await page.locator("[role=alert]").count(), 0);
 	assert.equal(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth), false, "the page is wider than the window");
+	for (let i = 0; i < 4; i++) await drawn(page);
+	const pictures = await page.evaluate(() => ["#panel-graph .flame", ".lanes"].map((where) => window.pictures.get(document.querySelector(`${where} canvas`))));
+	assert.deepEqual(pictures, [1, 1], "flame graph and lanes are drawn once");
 });
 
 onPage("select: a brush with the mouse, its edges, and the whole run by a double click", "mixed.er", {}, async (page) => {
@@ -57,6 +60,12 @@ onPage("select: a brush with the mouse, its edges, and the whole run by a double
 
 	await drag(page, 0.9, 0.7); /* leftwards */
 	await isAt(page, "a", 0.7, 0.9);
+
+	/* Over the lanes too; the thread under the mouse is not selected by that. */
+	const lanes = await page.locator(".lanes").boundingBox();
+	await drag(page, 0.3, 0.45, undefined, lanes.y + 24);
+	await isAt(page, "a", 0.3, 0.45);
+	assert.equal((await hook(page, "selection")).threads, null);
 	await page.mouse.dblclick(layer.x + layer.width / 2, layer.y + 40);
 	await isAt(page, "a", 0, 1);
 	await saysFragment(page, "a", null);
@@ -129,7 +138,9 @@ onPage("select: threads, typed, in the table, in the lanes", "mixed.er", {}, asy
 	await chosen([heaviest[0]]);
 	await lanes.click({ position: { x: 400, y: 16 + 8 }, modifiers: ["Control"] });
 	await chosen(heaviest.slice(0, 2).sort((x, y) => x - y));
-	await saysFragment(page, "t", (await hook(page, "selection")).threads.join(",").replace("0,1", "0-1").replace("1,2", "1-2").replace("2,3", "2-3"));
+	const names = ["main", "worker-1", "worker-2", "io"];
+	const { threads } = await hook(page, "selection");
+	await eventually(async () => assert.deepEqual((await fragment(page)).getAll("thread"), threads.map((thread) => names[thread])));
 	await agrees();
 });
 

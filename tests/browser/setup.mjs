@@ -9,7 +9,8 @@ import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
 
-const [build, source, work, executablePath, option] = process.argv.slice(2);
+const [givenBuild, source, work, executablePath, option] = process.argv.slice(2);
+const build = path.resolve(givenBuild); /* programs are run in another folder */
 export const wanted = option?.replace(/^--/, "") || "use"; /* or safe, speed, picture */
 export const sourceDir = source;
 export const buildDir = build;
@@ -93,11 +94,18 @@ async function watch(tab) {
 	page.on("popup", () => note("a window opened"));
 	page.on("request", (request) => {
 		const asked = request.url().replace(/#.*/s, "");
-		if (asked !== tab.url && !asked.startsWith("data:")) note(`a request: ${asked}`);
+		if (asked !== tab.url && !asked.startsWith("data:") && !asked.startsWith("blob:")) note(`a request: ${asked}`);
 	});
 	await page.exposeFunction("noteFault", note);
 	await page.addInitScript(() => {
 		document.addEventListener("securitypolicyviolation", (event) => window.noteFault(`against the policy: ${event.violatedDirective} ${event.blockedURI}`));
+		/* Each picture on a canvas begins with this: how many there were, by canvas. */
+		const { clearRect } = CanvasRenderingContext2D.prototype;
+		window.pictures = new Map();
+		CanvasRenderingContext2D.prototype.clearRect = function (...box) {
+			window.pictures.set(this.canvas, (window.pictures.get(this.canvas) ?? 0) + 1);
+			return clearRect.apply(this, box);
+		};
 	});
 }
 
@@ -215,7 +223,7 @@ export async function type(page, id, text) {
 
 /** How the page writes a weight: in the unit that the function table's head names. */
 export async function weightWriter(page) {
-	const unit = (await page.locator("#panel-functions thead th", { hasText: "Incl." }).first().textContent()).trim().split(/\s/).at(-1);
+	const unit = (await page.locator("#panel-functions thead th", { hasText: "Total" }).first().textContent()).trim().split(/\s/).at(-1);
 	const scale = { s: 1e9, ms: 1e6, us: 1e3 }[unit];
 	assert.ok(scale !== undefined, `the unit '${unit}'`);
 	return (weight) => (weight / scale).toFixed(3);

@@ -67,7 +67,7 @@ onPage("source: says what the weights are of when something else is selected", p
 	await shown.locator("#panel-functions tbody td", { hasText: /^divisions$/ }).click();
 	await shown.locator("#tab-source").click();
 	await saysFragment(shown, "s", "source");
-	await saysFragment(shown, "f", String(await numberOf(shown, "divisions")));
+	await saysFragment(shown, "func", "divisions");
 	const before = await shown.locator("#panel-source .source").innerText();
 	assert.match(before, /sum \+= turn\(i\)/);
 	assert.doesNotMatch(await notes(shown), /not of what is selected/);

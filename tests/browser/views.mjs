@@ -10,9 +10,12 @@ const note = (page, id) => page.locator(`#${id}-note`).textContent();
 const names = async (page) => (await hook(page, "functions")).map(({ name }) => name);
 const nameOf = async (page, func) => (await hook(page, "functions")).find((row) => row.func === func)?.name;
 const picture = (page, selector) => page.locator(`${selector} canvas`).first().evaluate((canvas) => canvas.toDataURL());
-const selected = async (page) => Number((await fragment(page)).get("f") ?? -1);
+const selected = async (page) => {
+	const name = (await fragment(page)).get("func");
+	return name === null ? -1 : (await hook(page, "functions")).find((row) => row.name === name).func;
+};
 
-const isSelected = (page, name) => eventually(async () => assert.equal(await nameOf(page, await selected(page)), name));
+const isSelected = (page, name) => saysFragment(page, "func", name);
 
 onPage("views: search, plain and by regular expression", "mixed.er", {}, async (page) => {
 	const all = await names(page);
@@ -32,6 +35,14 @@ onPage("views: search, plain and by regular expression", "mixed.er", {}, async (
 	await page.locator("#search").fill("/(/");
 	await eventually(async () => assert.match(await note(page, "search"), /regular expression/i));
 	assert.equal(await page.locator("#search").getAttribute("aria-invalid"), "true");
+	/* One that takes forever is stopped, and the page goes on meanwhile. */
+	await page.locator("#search").fill("/^(\\w*){30}!$/");
+	await eventually(async () => assert.match(await note(page, "search"), /looking/));
+	await page.locator("#tab-threads").click();
+	await page.locator("#panel-threads").waitFor();
+	await page.locator("#tab-functions").click();
+	await eventually(async () => assert.match(await note(page, "search"), /stopped after 1\s*s/));
+	await finds("/_9.[57]$/", (name) => /_9.[57]$/.test(name));
 	await page.locator("#search").fill("no such function");
 	await eventually(async () => assert.match(await note(page, "search"), /^0 functions/));
 	await page.locator("#search").fill("");
@@ -45,14 +56,12 @@ onPage("views: the function table sorts, scrolls and selects everywhere", "mixed
 		const values = (await hook(page, "functions")).map((row) => row[key]);
 		assert.ok(values.every((value, i) => i === 0 || sign * (value < values[i - 1] ? -1 : value > values[i - 1] ? 1 : 0) >= 0), `${key}: ${values.slice(0, 5)}`);
 	};
-	await sorted("inclusive", -1);
-	await head("Excl.").click();
 	await sorted("exclusive", -1);
-	await head("Excl.").click();
+	await head("Self").click();
 	await sorted("exclusive", 1);
 	await head("Function").click();
 	await sorted("name", 1);
-	await head("Incl.").click();
+	await head("Total").click();
 	await sorted("inclusive", -1);
 
 	await page.locator("#tab-outline").click();
@@ -60,7 +69,7 @@ onPage("views: the function table sorts, scrolls and selects everywhere", "mixed
 	const name = await cell.textContent();
 	await cell.click();
 	await isSelected(page, name);
-	assert.ok((await page.locator(".status-function").textContent()).startsWith(`${name}: inclusive`));
+	assert.ok((await page.locator(".status-function").textContent()).startsWith(`${name}: self`));
 	await page.locator("#tab-stanzas").click();
 	await eventually(async () => assert.ok((await rowsOf(page, "stanzas")).some((row) => row.includes("self") && row.at(-1).trim() === name)));
 	await eventually(async () => assert.equal(await page.locator("#panel-outline tbody tr.selected", { hasText: name }).first().isVisible(), true));
@@ -87,7 +96,7 @@ onPage("views: the flame graph zooms, tells and turns over", "mixed.er", {}, asy
 	await crumbs.nth(1).click();
 	await eventually(async () => assert.deepEqual(await crumbs.allTextContents(), ["<Total>", first.name]));
 	await crumbs.first().click();
-	await saysFragment(page, "p", null);
+	await saysFragment(page, "path", null);
 
 	await page.getByRole("button", { name: "Root at bottom" }).click();
 	await saysFragment(page, "o", "bottom");
@@ -113,6 +122,7 @@ onPage("views: bottom-up", "mixed.er", {}, async (page) => {
 onPage("views: click through the sandwich", "mixed.er", {}, async (page) => {
 	await page.locator("#tab-sandwich").click();
 	assert.match(await page.locator("#panel-sandwich").textContent(), /Select a function/);
+	await page.locator("#panel-functions thead th", { hasText: "Total" }).first().click(); /* heavy ones: tips have the unit of the table */
 	await page.locator("#panel-functions tbody tr").nth(4).locator("td").last().click();
 	await eventually(async () => assert.ok((await selected(page)) >= 0));
 	const [callers, callees] = [0, 1].map((i) => page.locator("#panel-sandwich .flame").nth(i));
@@ -166,7 +176,7 @@ onPage("views: click through the stanzas", "mixed.er", {}, async (page) => {
 	assert.equal(await step("parent"), first);
 });
 
-onPage("views: the outline opens and closes, with the mouse and with keys", "mixed.er", {}, async (page) => {
+onPage("views: the outline opens and closes, with the mouse and with keys", "mixed.er", { fragment: "#fold=no" }, async (page) => {
 	await page.locator("#tab-outline").click();
 	const rows = () => page.locator("#panel-outline tbody tr").evaluateAll((all) => all.map((row) => [Number(row.getAttribute("aria-level")), row.cells[row.cells.length - 1].textContent.replace(/^[\s\u25b8\u25be]+/, "")]));
 	const tree = (await hook(page, "tree")).map((row) => [row.level + 1, row.name]);
@@ -190,6 +200,35 @@ onPage("views: the outline opens and closes, with the mouse and with keys", "mix
 	const arrow = page.locator("#panel-outline tbody tr").first().locator("td").last();
 	await arrow.click({ position: { x: 9, y: 10 } });
 	await eventually(async () => assert.deepEqual(await rows(), [[1, "<Total>"]]));
+});
+
+onPage("views: the call tree folds, and a click keeps its row, in the link too", "deep.er", { fragment: "#v=outline" }, async (page) => {
+	const names = () => page.locator("#panel-outline tbody tr").evaluateAll((all) => all.map((row) => row.cells[row.cells.length - 1].textContent.replace(/^[\s\u25b8\u25be]+/, "")));
+	const chosen = async () => (await page.locator("#panel-outline tbody tr.selected td:last-child").allTextContents()).map((text) => text.replace(/^[\s\u25b8\u25be]+/, ""));
+	const ending = (end) => eventually(async () => {
+		const found = (await names()).filter((name) => name.endsWith(end));
+		assert.ok(found.length > 0, `${end} in ${await names()}`);
+		return found;
+	});
+	/* Two rows end with burn: this is the lighter one. */
+	const [deep] = await ending("deep \u00d7301 \u203a burn");
+	assert.equal((await ending("burn")).length, 2);
+	const folded = (await names()).length;
+	await page.locator("#panel-outline tbody tr", { hasText: deep }).locator("td").last().click();
+	await saysFragment(page, "func", "burn");
+	const keeps = async () => eventually(async () => assert.deepEqual(await chosen(), [deep]));
+	await keeps();
+	assert.equal((await fragment(page)).get("again"), "300");
+	await page.reload();
+	await keeps();
+	await page.getByRole("button", { name: "Fold" }).click();
+	await saysFragment(page, "fold", "no");
+	await eventually(async () => assert.ok((await names()).length > folded));
+	await eventually(async () => assert.deepEqual(await chosen(), ["burn"]));
+	assert.equal((await names()).some((name) => name.includes("\u203a")), false);
+	/* A link to another recording's page says what is not there. */
+	await page.evaluate(() => (location.hash = "#v=outline&func=gone"));
+	await eventually(async () => assert.match(await page.locator(".status").textContent(), /Not in this page.*: function gone/));
 });
 
 onPage("views: the recording's facts", "mixed.er", {}, async (page) => {

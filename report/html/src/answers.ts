@@ -1,48 +1,65 @@
 /*
  * The numbers of the two selections, made anew when one of them changes, in the same memory each time.
  */
+import { ALL_FRAMES, selectFrames, type Frames } from "./frames";
 import { Rollup, type Accumulator } from "./rollup";
 import { shapeOf, type Shape } from "./shape";
 import type { State } from "./state";
-import type { Model } from "./types";
+import type { Histogram, Model } from "./types";
 import { callTree, functions, newTree, type Functions, type Tree } from "./views";
 
 /** Of one selection. */
 export interface Answer {
 	tree: Tree;
 	functions: Functions;
+	weight: number; /* of all frames: what focus and the like have their share of */
 }
 
-type Sums = { a: Accumulator; b: Accumulator };
+/* Of one metric. */
+type Sums = { rollup: Rollup; a: Accumulator; b: Accumulator };
 
 export class Answers {
-	readonly shape: Shape;
+	readonly cct: Shape; /* of all frames */
+	shape: Shape; /* of the frames that are selected; the trees have its nodes */
 	whole: Tree; /* of the run, all threads */
 	a: Answer;
 	b: Answer | null = null;
+	private frames = ALL_FRAMES;
 	private sums: Sums;
-	private readonly known = new Map<Model, { sums: Sums; whole: Tree }>(); /* of the metrics that were shown */
+	private readonly known = new Map<Model, Sums>(); /* of the metrics that were shown */
 	private spare: Answer | null = null; /* memory for B while nothing is compared */
+	private selected: Histogram; /* memory for what the frames leave of a histogram */
 
 	constructor(private model: Model) {
-		this.shape = shapeOf(model);
-		({ sums: this.sums, whole: this.whole } = this.make(model));
-		const tree = newTree(this.shape);
-		this.a = { tree, functions: functions(this.shape, tree) };
+		this.cct = this.shape = shapeOf(model);
+		this.sums = this.make(model);
+		this.selected = this.newHistogram();
+		this.whole = this.wholeTree();
+		this.a = this.newAnswer();
+	}
+
+	/** Selects frames; true: they are others than before, and update() is due. */
+	setFrames(frames: Frames): boolean {
+		if (frames.key === this.frames.key) return false;
+		this.frames = frames;
+		this.shape = frames.restack?.shape ?? this.cct;
+		this.selected = this.newHistogram();
+		this.whole = this.wholeTree();
+		this.a = this.newAnswer();
+		this.b = this.spare = null;
+		return true;
 	}
 
 	/** From the next update() on the numbers are those of another metric: the same stacks with other cells. */
 	choose(model: Model): void {
 		this.model = model;
-		({ sums: this.sums, whole: this.whole } = this.known.get(model) ?? this.make(model));
+		this.sums = this.known.get(model) ?? this.make(model);
+		this.whole = this.wholeTree();
 	}
 
-	private make(model: Model): { sums: Sums; whole: Tree } {
+	private make(model: Model): Sums {
 		const rollup = new Rollup(model);
-		const made = {
-			sums: { a: rollup.accumulator(), b: rollup.accumulator() },
-			whole: callTree(rollup.query({ begin: 0, end: model.buckets, threads: null }), newTree(this.shape)),
-		};
+		const made = { rollup, a: rollup.accumulator(), b: rollup.accumulator() };
 		this.known.set(model, made);
 		return made;
 	}
@@ -55,15 +72,29 @@ export class Answers {
 			this.b = null;
 			return;
 		}
-		if (this.b === null) {
-			const tree = newTree(this.shape);
-			this.b = this.spare ?? { tree, functions: functions(this.shape, tree) };
-		}
+		this.b ??= this.spare ?? this.newAnswer();
 		this.fill(this.b, this.sums.b, { ...state.b, threads });
 	}
 
+	private newAnswer(): Answer {
+		const tree = newTree(this.shape);
+		return { tree, functions: functions(this.shape, tree), weight: 0 };
+	}
+
+	private newHistogram(): Histogram {
+		const { n } = this.shape;
+		return { weight: new Float64Array(n), samples: new Float64Array(n), nodes: new Uint32Array(0), totalWeight: 0, totalSamples: 0 };
+	}
+
+	private wholeTree(): Tree {
+		const histogram = this.sums.rollup.query({ begin: 0, end: this.model.buckets, threads: null });
+		return callTree(selectFrames(this.frames, histogram, this.selected), newTree(this.shape));
+	}
+
 	private fill(answer: Answer, sums: Accumulator, selection: Parameters<Accumulator["select"]>[0]): void {
-		callTree(sums.select(selection), answer.tree);
+		const histogram = sums.select(selection);
+		answer.weight = histogram.totalWeight;
+		callTree(selectFrames(this.frames, histogram, this.selected), answer.tree);
 		functions(this.shape, answer.tree, answer.functions);
 	}
 

@@ -11,17 +11,26 @@ import { Colours, type Theme } from "./colours";
 import { Controls } from "./controls";
 import { button, eachFrame, make } from "./dom";
 import { countOf, formatShare, formatTime, visible } from "./format";
+import { EmptyNote } from "./empty";
+import { EXPRESSION_FLAGS, framesOf, matchesOf, type Matches } from "./frames";
+import { FramesField } from "./frames_field";
+import { FunctionTable } from "./function_table";
 import { Graphs } from "./graphs";
 import { timesOf } from "./interval";
 import { metricOfState, metricsOf, modelOf, type Metric, type Shown } from "./metrics";
+import { Outline } from "./outline";
 import { ProfileError } from "./payload";
-import { foundWeight, search, type Found } from "./search";
-import { fromFragment, initialState, Store, toFragment, type Change, type Side, type State, type View } from "./state";
+import { whenPrinting } from "./printed";
+import { Matcher } from "./matcher";
+import { expressionOf, foundWeight, namesOf, search, type Found } from "./search";
+import { FILTERS, fromFragment, initialState, Store, toFragment, type Change, type Side, type State, type View } from "./state";
 import { SourcePane } from "./source";
 import { StateTable } from "./state_table";
 import { StateSums } from "./states";
-import { functionName, FunctionTable, Outline, StanzaTable, ThreadTable, type Context } from "./tables";
+import { StanzaTable } from "./stanza_table";
+import { functionName, type Context } from "./tables";
 import { Tabs } from "./tabs";
+import { ThreadTable } from "./thread_table";
 import { pickThread, ThreadSums } from "./threads";
 import { rateTitle, Timeline } from "./timeline";
 import { Tip } from "./tip";
@@ -29,7 +38,7 @@ import type { Head, Model, Profile } from "./types";
 import { WaitTable } from "./wait_table";
 
 const FRAGMENT_AFTER = 200; /* ms */
-const ALL: ReadonlySet<Change> = new Set<Change>(["a", "b", "editing", "threads", "view", "side", "roots", "path", "func", "lanes", "search", "span", "metric"]);
+const ALL: ReadonlySet<Change> = new Set<Change>(["a", "b", "editing", "threads", "view", "side", "roots", "fold", "path", "func", "lanes", "search", ...FILTERS, "span", "metric"]);
 
 export class App {
 	readonly store: Store;
@@ -59,10 +68,18 @@ export class App {
 	private readonly live = make("div", { class: "unseen", role: "status", "aria-live": "polite" });
 	private readonly status = make("div", { class: "status" });
 	private readonly rootsButton: HTMLButtonElement;
-	private found: Found = { functions: null, count: 0, error: "" };
+	private readonly foldButton: HTMLButtonElement;
+	private readonly matcher: Matcher;
+	private readonly framesField: FramesField;
+	private readonly empty: EmptyNote;
+	private matches: Matches = { functions: {}, errors: {}, waits: false };
+	private found: Found = { functions: null, count: 0, error: "", waits: false };
 	private pending = new Set<Change>();
 	private readonly later = eachFrame(() => this.flush());
 	private fragmentTimer = 0;
+	private view: View; /* before the last change */
+	private missing: string[] = []; /* what a link names and the page does not have */
+	private printing = false;
 	private address = location.hash; /* as last read or written here */
 	private sayTimer = 0;
 
@@ -75,45 +92,56 @@ export class App {
 		this.metrics = metricsOf(head);
 		const model = this.modelOf(0);
 		this.initial = initialState(model, head);
-		this.store = new Store(model, fromFragment(model, location.hash, this.initial));
+		this.store = new Store(model, fromFragment(model, location.hash, this.initial, this.missing));
+		this.view = this.store.get().view;
 		this.shown = { metric: this.metrics[0]!, model };
 		this.summary = summary(head, this.shown.metric);
 		this.answers = new Answers(model);
 		this.threadSums = new ThreadSums(model);
+		this.matcher = new Matcher(namesOf(model), () => this.matched());
 		this.colours = new Colours(model, this.answers.objectWeights());
 		const say = (text: string) => this.say(text, 0);
 		const unit = () => this.shown.metric.unit;
+		const { answers } = this;
 		const context: Context = {
 			model,
-			shape: this.answers.shape,
+			get shape() {
+				return answers.shape;
+			},
 			get unit() {
 				return unit();
 			},
 			colours: this.colours,
-			pick: (func) => this.store.set({ func }),
+			pick: (func) => this.store.set(this.store.get().func === func ? { func } : { func, ...this.withoutRow() }),
+			pickRow: (path, func) => this.store.set({ path, func }),
 			say,
 			selected: () => this.store.get().func,
 		};
 		this.graphs = new Graphs(this.store, this.answers, this.colours, tip, unit, say);
 		this.functionTable = new FunctionTable(context);
-		this.outline = new Outline(context, this.answers.whole);
+		this.outline = new Outline(context);
 		this.stanzaTable = new StanzaTable(context);
 		this.threadTable = new ThreadTable(context, (thread, add) => this.store.set({ threads: pickThread(this.store.get().threads, thread, add) }));
 		const states = model.states !== null ? new StateSums(model.states, model.duration) : null;
 		this.stateTable = states !== null ? new StateTable(model, states, (thread, add) => this.store.set({ threads: pickThread(this.store.get().threads, thread, add) }), say) : null;
-		this.waitTable = model.hasWaits ? new WaitTable(profile, (func) => this.store.set({ func }), say) : null;
+		this.waitTable = model.hasWaits ? new WaitTable(profile, context.pick, say) : null;
 		this.sourcePane = new SourcePane(model, head, this.initial);
 		this.controls = new Controls(this.store, this.metrics);
+		this.framesField = new FramesField(this.store);
+		this.controls.element.append(this.framesField.element);
+		this.empty = new EmptyNote(this.store, () => (this.shown.metric.spans === true ? "spans" : "samples"));
 		this.views = this.makeViews();
 		this.sides = this.makeSides();
 		this.rootsButton = button("Root at bottom", "Flame graph: the root at the bottom instead of at the top", () => this.store.set({ roots: this.store.get().roots === "top" ? "bottom" : "top" }));
+		this.foldButton = button("Fold", "Call tree: chains of single callees and recursion are one row, small nodes are hidden", () => this.store.set({ fold: this.store.get().fold === "yes" ? "no" : "yes" }));
 		const line = make("section", { class: "timeline", "aria-label": "Time line" });
 		this.timeline = new Timeline(line, this.store, () => this.shown, this.colours, tip, states, (state) => metricOfState(head, this.metrics, state));
 		line.prepend(make("div", { class: "timeline-head" }, this.rateHead, ...this.timeline.buttons()));
 		const told = notices(head, () => this.store.set({ side: "about" }));
-		host.append(this.header(), this.failure, ...(told !== null ? [told] : []), line, this.controls.element, this.body(), this.live);
+		host.append(this.header(), this.failure, ...(told !== null ? [told] : []), line, this.controls.element, this.empty.element, this.body(), this.live);
 		this.store.listen((_state, changed) => this.note(changed));
 		this.watch();
+		this.setTheme();
 		this.controls.update(this.store.get(), null);
 		this.pending = new Set(ALL);
 		this.flush();
@@ -127,22 +155,26 @@ export class App {
 		this.pending = new Set();
 		if (changed.size === 0) return;
 		if (has("metric")) this.choose(state.metric);
-		const selects = has("a", "b", "threads", "metric");
+		const selects = this.selectFrames(state, has(...FILTERS)) || has("a", "b", "threads", "metric");
 		this.views.show(state.view); /* before the tables: rows of a hidden one are not scrolled to */
 		this.sides.show(state.side);
 		const begin = performance.now();
 		if (selects) this.answers.update(state);
-		if (has("search")) this.found = search(this.shown.model, state.search);
+		if (has("search")) this.look(state);
 		if (selects || has("view", "roots") || (has("func") && state.view === "sandwich") || (has("path") && state.view === "bottom-up")) this.graphs.update(state);
 		if (has("path", "view")) this.graphs.updatePath(state);
 		this.graphs.draw(state, this.found.functions);
-		this.updateTables(state, has); /* their cells come with the next picture */
+		this.updateTables(state, selects, has); /* their cells come with the next picture */
 		if (selects) this.recomputed = performance.now() - begin;
+		if (selects || has(...FILTERS)) this.framesField.update(state, this.matches, formatShare(this.answers.a.tree.totalWeight, this.answers.a.weight));
+		if (selects) this.empty.update(state, this.answers);
 		if (selects || has("search")) this.controls.showFound(this.found, this.foundShare());
 		this.timeline.update(state, changed);
 		this.controls.update(state, changed);
 		this.rootsButton.hidden = state.view !== "graph" && state.view !== "bottom-up";
 		this.rootsButton.setAttribute("aria-pressed", String(state.roots === "bottom"));
+		this.foldButton.hidden = state.view !== "outline";
+		this.foldButton.setAttribute("aria-pressed", String(state.fold === "yes"));
 		this.tellSelection(state, has("func") && !selects);
 	}
 
@@ -171,12 +203,40 @@ export class App {
 		}
 		this.answers.choose(this.model);
 		this.graphs.choose();
-		this.outline.openHeavy(this.answers.whole);
 		this.threadSums = new ThreadSums(this.model);
 		const next = summary(this.head, this.shown.metric);
 		this.summary.replaceWith(next);
 		this.summary = next;
 		this.rateHead.textContent = rateTitle(this.shown.metric);
+	}
+
+	/* Expressions that are not wanted any more wait no longer. */
+	private forget(state: Readonly<State>): void {
+		const wanted = FILTERS.map((filter) => ({ source: state[filter], flags: EXPRESSION_FLAGS }));
+		const expression = expressionOf(state.search);
+		this.matcher.forgetBut(expression === null ? wanted : [...wanted, expression]);
+	}
+
+	/* Whether other frames are selected now. */
+	private selectFrames(state: Readonly<State>, asked: boolean): boolean {
+		if (!asked) return false;
+		this.forget(state);
+		this.matches = matchesOf(this.model, this.matcher, state);
+		if (this.matches.waits || !this.answers.setFrames(framesOf(this.answers.cct, this.model, this.matches))) return false;
+		this.graphs.choose();
+		return true;
+	}
+
+	private look(state: Readonly<State>): void {
+		this.forget(state);
+		this.found = search(this.model, this.matcher, state.search, this.found);
+	}
+
+	/* An expression has its answer. */
+	private matched(): void {
+		if (this.found.waits) this.pending.add("search");
+		if (this.matches.waits) this.pending.add("focus");
+		this.later();
 	}
 
 	/** The call tree of A, depth first, the heaviest of the run first. */
@@ -185,24 +245,23 @@ export class App {
 		return Array.from(this.graphs.order.node)
 			.filter((node) => tree.cum[node] !== 0 || tree.cumSamples[node] !== 0)
 			.map((node) => ({
-				level: this.model.depth[node]!,
-				name: node === 0 ? "<Total>" : this.model.functions[this.model.func[node]!]!.name,
+				level: tree.depth[node]!,
+				name: node === 0 ? "<Total>" : this.model.functions[tree.func[node]!]!.name,
 				base: tree.base[node]!,
 				cum: tree.cum[node]!,
 				samples: tree.cumSamples[node]!,
 			}));
 	}
 
-	private updateTables(state: Readonly<State>, has: (...keys: Change[]) => boolean): void {
+	private updateTables(state: Readonly<State>, selects: boolean, has: (...keys: Change[]) => boolean): void {
 		const { a, b } = this.answers;
-		const selects = has("a", "b", "threads", "metric");
 		if (selects || has("search", "side")) this.functionTable.update(a.functions, b?.functions ?? null, this.found.functions);
 		else if (has("func")) this.functionTable.grid.draw();
-		if (has("func") && state.func >= 0) this.functionTable.show(state.func);
+		if (has("search")) this.functionTable.showFirst(state.func);
+		else if (has("func")) this.functionTable.show(state.func);
 		if (state.view === "outline") {
-			if (selects || has("view")) this.outline.update(a.tree, b?.tree ?? null);
-			if (has("func", "view") && state.func >= 0) this.outline.show(state.func);
-			else if (has("func")) this.outline.grid.draw();
+			if (selects || has("view", "fold")) this.outline.update(this.answers.whole, a.tree, b?.tree ?? null, state.fold === "yes");
+			if (has("func", "path", "view", "fold", ...FILTERS)) this.outline.show(state.path, state.func);
 		}
 		if (state.side === "stanzas" && (selects || has("func", "side"))) this.stanzaTable.update(a.tree, state.func);
 		if (state.side === "source" && (selects || has("func", "side"))) this.sourcePane.update(state);
@@ -213,8 +272,11 @@ export class App {
 
 	private note(changed: ReadonlySet<Change>): void {
 		for (const key of changed) this.pending.add(key);
-		/* A zoomed path belongs to its graph. */
-		if (changed.has("view") && !changed.has("path") && this.store.get().path.length > 0) this.store.set({ path: [] });
+		this.missing = [];
+		/* A zoomed path belongs to its graph; what the flame graph is zoomed to is a row of the call tree too. */
+		const before = this.view;
+		this.view = this.store.get().view;
+		if (changed.has("view") && !changed.has("path") && !(before === "graph" && this.view === "outline")) this.store.set({ path: [] });
 		this.later();
 		clearTimeout(this.fragmentTimer);
 		this.fragmentTimer = window.setTimeout(() => {
@@ -226,10 +288,19 @@ export class App {
 		}, FRAGMENT_AFTER);
 	}
 
+	/* Another function than that of the row is selected. */
+	private withoutRow(): Partial<State> {
+		return this.store.get().view === "outline" ? { path: [] } : {};
+	}
+
 	private watch(): void {
 		window.addEventListener("hashchange", () => {
 			this.address = location.hash;
-			this.store.set(fromFragment(this.model, location.hash, this.initial));
+			const missing: string[] = [];
+			this.store.set(fromFragment(this.model, location.hash, this.initial, missing));
+			this.missing = missing;
+			this.pending.add("func"); /* what is missing is told even if nothing else changes */
+			this.later();
 		});
 		document.addEventListener("keydown", (event) => {
 			if (event.key !== "/" || event.target instanceof HTMLInputElement) return;
@@ -237,7 +308,10 @@ export class App {
 			this.controls.focusSearch();
 		});
 		matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.applyTheme());
-		this.applyTheme();
+		whenPrinting(
+			() => this.print(true),
+			() => this.print(false),
+		);
 	}
 
 	private header(): HTMLElement {
@@ -255,7 +329,7 @@ export class App {
 				{ key: "graph", title: "Flame graph", panel: this.graphs.graphPanel },
 				{ key: "bottom-up", title: "Bottom-up", panel: this.graphs.bottomUpPanel },
 				{ key: "sandwich", title: "Sandwich", panel: this.graphs.sandwichPanel },
-				{ key: "outline", title: "Call tree", panel: make("div", { class: "panel" }, this.outline.grid.element) },
+				{ key: "outline", title: "Call tree", panel: this.outline.element },
 			],
 			(view) => this.store.set({ view }),
 		);
@@ -281,19 +355,31 @@ export class App {
 		const pane = (label: string, tabs: Tabs<View> | Tabs<Side>, panels: HTMLElement[], ...extra: HTMLElement[]) =>
 			make("section", { class: "pane", "aria-label": label }, make("div", { class: "pane-head" }, tabs.list, ...extra), ...panels);
 		const legend = make("span", { class: "legend", "aria-hidden": "true", title: "By points of a percent; the full colour from ten points on" }, make("i", { class: "legend-a" }), "more in A", make("i", { class: "legend-b" }), "more in B");
-		return make("div", { class: "panes" }, pane("Graphs", this.views, this.views.panels(), legend, this.rootsButton), pane("Tables", this.sides, this.sides.panels()), this.status);
+		return make("div", { class: "panes" }, pane("Graphs", this.views, this.views.panels(), legend, this.rootsButton, this.foldButton), pane("Tables", this.sides, this.sides.panels()), this.status);
+	}
+
+	private print(begins: boolean): void {
+		this.printing = begins;
+		this.applyTheme();
+		this.timeline.drawNow();
 	}
 
 	private theme(): Theme {
+		if (this.printing) return "light";
 		const chosen = document.documentElement.dataset["theme"];
 		if (chosen === "dark" || chosen === "light") return chosen;
 		return matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
 	}
 
-	private applyTheme(): void {
+	/* What is drawn from here on has the colours of the theme. */
+	private setTheme(): void {
 		document.documentElement.classList.toggle("dark", this.theme() === "dark");
 		this.colours.setTheme(this.theme());
 		this.timeline.redraw(this.theme());
+	}
+
+	private applyTheme(): void {
+		this.setTheme();
 		this.graphs.draw(this.store.get(), this.found.functions);
 		this.functionTable.grid.draw();
 		this.outline.grid.draw();
@@ -315,13 +401,21 @@ export class App {
 		const func = state.func < 0 ? "" : this.tellFunction(state.func);
 		const threads = state.threads === null ? "all threads" : `${state.threads.length} of ${this.model.threads.length} threads`;
 		document.documentElement.classList.toggle("compares", b !== null);
-		this.status.replaceChildren(make("span", { class: "status-selection" }, `${selection}; ${threads}`), make("span", { class: "status-function" }, func));
+		this.status.replaceChildren(make("span", { class: "status-selection" }, `${selection}; ${threads}`), make("span", { class: "status-function" }, func), ...this.tellMissing());
 		this.say(functionOnly ? func : `${selection}; ${threads}`, 400);
+	}
+
+	/* Of a link to a page of another recording, or of fewer functions. */
+	private tellMissing(): HTMLElement[] {
+		if (this.missing.length === 0) return [];
+		const names = [...new Set(this.missing)].map(visible);
+		const more = names.length > 3 ? ` and ${names.length - 3} more` : "";
+		return [make("span", { class: "status-missing", role: "alert" }, `Not in this page, though the link names it: ${names.slice(0, 3).join(", ")}${more}`)];
 	}
 
 	private tellFunction(func: number): string {
 		const { a, b } = this.answers;
-		const share = (answer: typeof a) => `inclusive ${formatShare(answer.functions.inclusive[func]!, answer.functions.totalWeight)}, exclusive ${formatShare(answer.functions.exclusive[func]!, answer.functions.totalWeight)}`;
+		const share = (answer: typeof a) => `self ${formatShare(answer.functions.exclusive[func]!, answer.functions.totalWeight)}, total ${formatShare(answer.functions.inclusive[func]!, answer.functions.totalWeight)}`;
 		return `${functionName(this.model, func)}: ${b === null ? share(a) : `A ${share(a)}; B ${share(b)}`}`;
 	}
 

@@ -20,14 +20,19 @@ interface Band {
 export class Brush {
 	private readonly bands: Record<Name, Band>;
 
-	/** `layer` lies over the plot, exactly; `surface` takes the mouse. */
+	/** `layer` lies over the plot, exactly; the mouse brushes on `surface` and on the lanes, where a click without a drag is theirs. */
 	constructor(
 		private readonly store: Store,
 		private readonly layer: HTMLElement,
 		surface: HTMLElement,
+		lanes: HTMLElement,
 	) {
 		this.bands = { a: this.band("a"), b: this.band("b") };
 		surface.addEventListener("pointerdown", (event) => this.press(event, surface));
+		lanes.addEventListener("pointerdown", (event) => {
+			const { left, right } = layer.getBoundingClientRect();
+			if (event.pointerType !== "touch" && left <= event.clientX && event.clientX <= right) this.press(event, lanes); /* touch scrolls */
+		});
 		surface.addEventListener("dblclick", () => {
 			const { editing } = store.get();
 			if (editing === "a" || store.get().b !== null) store.set({ [editing]: { begin: 0, end: store.model.buckets } });
@@ -124,9 +129,19 @@ export class Brush {
 		const x = event.clientX;
 		let moved = false;
 		this.drag(event, surface, (at, now) => {
-			moved ||= Math.abs(now.clientX - x) >= CLICK;
+			if (!moved && Math.abs(now.clientX - x) >= CLICK) {
+				moved = true;
+				this.swallowClick(surface);
+			}
 			if (moved) this.store.set({ [name]: cutRange(this.store.model, from, at), editing: name });
 		});
+	}
+
+	/* The click that ends a drag is none. */
+	private swallowClick(surface: HTMLElement): void {
+		const swallow = (event: Event) => event.stopImmediatePropagation();
+		surface.addEventListener("click", swallow, { capture: true });
+		surface.addEventListener("pointerup", () => setTimeout(() => surface.removeEventListener("click", swallow, { capture: true })), { once: true });
 	}
 
 	private drag(event: PointerEvent, target: HTMLElement, moved: (bucket: number, event: PointerEvent) => void): void {

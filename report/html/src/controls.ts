@@ -10,19 +10,19 @@ import type { Metric } from "./metrics";
 import { listText, type Change, type State, type Store } from "./state";
 import { parseThreads, ThreadListError } from "./threads";
 
-interface Field {
+export interface Field {
 	box: HTMLElement;
 	input: HTMLInputElement;
 	note: HTMLElement; /* what is wrong, or what it comes to */
 }
 
-function field(id: string, label: string, hint: string, placeholder: string): Field {
+export function field(id: string, label: string, hint: string, placeholder: string): Field {
 	const note = make("output", { id: `${id}-note`, class: "note", for: id });
 	const input = make("input", { id, type: "text", placeholder, title: hint, spellcheck: "false", autocomplete: "off", "aria-describedby": `${id}-note` });
 	return { box: make("div", { class: `field field-${id}` }, make("label", { for: id }, label), input, note), input, note };
 }
 
-function tell(target: Field, text: string, wrong: boolean): void {
+export function tell(target: Field, text: string, wrong: boolean): void {
 	target.note.textContent = text;
 	target.note.classList.toggle("wrong", wrong);
 	target.input.setAttribute("aria-invalid", String(wrong));
@@ -87,6 +87,7 @@ export class Controls {
 	/** What the search has found, and the share of the selection. */
 	showFound(found: Found, share: string): void {
 		if (found.error !== "") tell(this.search, found.error, true);
+		else if (found.waits) tell(this.search, "looking \u2026", false);
 		else tell(this.search, found.functions === null ? "" : `${found.count} function${found.count === 1 ? "" : "s"}, ${share}`, false);
 	}
 

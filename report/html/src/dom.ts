@@ -48,3 +48,14 @@ export function eachFrame(work: () => void): () => void {
 		});
 	};
 }
+
+/**
+ * Calls `work` when an element has another size than it was drawn with. An observer reports the
+ * first size too, after the page has been drawn with it.
+ */
+export function onResize(element: HTMLElement, drawn: () => { width: number; height: number }, work: () => void): void {
+	new ResizeObserver(() => {
+		const { width, height } = drawn();
+		if (element.clientWidth !== width || element.clientHeight !== height) work();
+	}).observe(element);
+}

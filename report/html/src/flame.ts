@@ -3,7 +3,7 @@
  * least a third of a pixel wide is drawn, in one pass over the nodes in depth-first order (layout.ts).
  */
 import type { Colours } from "./colours";
-import { eachFrame, fit, make } from "./dom";
+import { eachFrame, fit, make, onResize } from "./dom";
 import { baseName, formatCount, formatPoints, formatShare, formatWeight, functionLabel, visible, weightUnit } from "./format";
 import { newSpread, orderOf, shares, spread, type Order, type Spread } from "./layout";
 import { ROOT } from "./shape";
@@ -35,7 +35,7 @@ export class Flame {
 	private stale = true; /* the spread is not that of the trees and the zoomed frame */
 	private rows = 1;
 	private drawn = new Uint32Array(0); /* by row: 1 + the pixel of the last frame, if that was narrower than a pixel */
-	private sight = { all: 0, height: 0, top: 0 }; /* px, at the last drawing: of all rows, of those in sight, and what is scrolled away */
+	private sight = { all: 0, width: 0, height: 0, top: 0 }; /* px, at the last drawing: of all rows, of those in sight, and what is scrolled away */
 	private zoomed = 0; /* place */
 	private focused = 0; /* place */
 	private matches: Uint8Array | null = null;
@@ -61,10 +61,10 @@ export class Flame {
 		});
 		this.canvas.addEventListener("pointermove", (event) => this.hover(event));
 		this.canvas.addEventListener("pointerleave", () => tip.hide());
-		new ResizeObserver(() => {
+		onResize(this.element, () => this.sight, () => {
 			this.stale = true;
 			this.later();
-		}).observe(this.element);
+		});
 	}
 
 	/** Shows a tree, `order` of its nodes given or by weight; with `other` (the same nodes), their difference. */
@@ -130,7 +130,7 @@ export class Flame {
 		const fromBottom = element.scrollHeight - height - element.scrollTop;
 		this.room.style.height = `${all}px`;
 		if (this.rootsBelow) element.scrollTop = all - height - fromBottom;
-		this.sight = { all, height, top: element.scrollTop };
+		this.sight = { all, width, height, top: element.scrollTop };
 		const context = fit(this.canvas, width, height);
 		context.clearRect(0, 0, width, height);
 		context.font = `11.5px ${getComputedStyle(element).fontFamily}`;
@@ -289,8 +289,8 @@ export class Flame {
 		const lines: [string, string][] = [];
 		if (object >= 0) lines.push(["object", visible(baseName(this.model.objects[object]!))]);
 		if (this.other === null) {
-			lines.push(["inclusive", `${formatWeight(tree.cum[node]!, unit, tree.cum[node]!)} ${weightUnit(unit, tree.cum[node]!)}`]);
-			lines.push(["exclusive", `${formatWeight(tree.base[node]!, unit, tree.cum[node]!)} ${weightUnit(unit, tree.cum[node]!)}`]);
+			lines.push(["self", `${formatWeight(tree.base[node]!, unit, tree.cum[node]!)} ${weightUnit(unit, tree.cum[node]!)}`]);
+			lines.push(["total", `${formatWeight(tree.cum[node]!, unit, tree.cum[node]!)} ${weightUnit(unit, tree.cum[node]!)}`]);
 			lines.push(["samples", formatCount(tree.cumSamples[node]!)]);
 			lines.push(["of the selection", formatShare(tree.cum[node]!, tree.totalWeight)]);
 			if (this.zoomed !== 0) lines.push(["of what is shown", formatShare(tree.cum[node]!, tree.cum[this.order!.node[this.zoomed]!]!)]);

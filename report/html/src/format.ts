@@ -42,9 +42,9 @@ export function weightUnit(unit: string, total: number): string {
 	return scaleOf(unit, total)[1];
 }
 
-/** The width of a column of weights, in pixels: for its numbers, and for "Excl. " with its unit above them, unless that is a very long one. */
+/** The width of a column of weights, in pixels: for its numbers, and for "Total " with its unit above them, unless that is a very long one. */
 export function weightWidth(unit: string, total: number): number {
-	const heading = Math.min(24, "Excl. ".length + weightUnit(unit, total).length);
+	const heading = Math.min(24, "Total ".length + weightUnit(unit, total).length);
 	return Math.max(68, 24 + 7.2 * Math.max(formatWeight(total, unit, total).length, heading));
 }
 
@@ -72,8 +72,14 @@ export function baseName(path: string): string {
 	return path.slice(path.lastIndexOf("/") + 1) || path;
 }
 
-/** A function as it is shown: one that has no name is told apart by its object. */
+/**
+ * A function as it is shown. One that has no name is its place in its object, "wl+0x1234", or where
+ * that is not known "<Unknown> in wl".
+ */
 export function functionLabel(model: Pick<Model, "functions" | "objects">, func: number): string {
 	const { name, object, kind } = model.functions[func]!;
-	return kind === 1 && object >= 0 ? `${visible(name)} in ${visible(baseName(model.objects[object]!))}` : visible(name);
+	if (kind !== 1 || object < 0) return visible(name);
+	const place = /^<Unknown>@(0x[0-9a-f]+(?:-0x[0-9a-f]+)?)$/.exec(name)?.[1];
+	const file = visible(baseName(model.objects[object]!));
+	return place !== undefined ? `${file}+${place}` : `${visible(name)} in ${file}`;
 }

@@ -68,7 +68,7 @@ export class Graphs {
 		this.sandwichPanel = make("div", { class: "panel sandwich-panel" }, this.noFunction, this.halves);
 	}
 
-	/** The call tree of another metric has another order. */
+	/** Another metric or other frames: the call tree has another order, or other nodes. */
 	choose(): void {
 		this.order = orderOf(this.answers.whole, this.answers.whole.cum);
 	}

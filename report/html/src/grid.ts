@@ -4,7 +4,8 @@
  */
 import "regular-table";
 import type { RegularTableElement } from "regular-table";
-import { eachFrame, make } from "./dom";
+import { eachFrame, make, onResize } from "./dom";
+import { wholeTable, whenPrinting } from "./printed";
 
 export interface Column {
 	key: string;
@@ -41,8 +42,10 @@ export class Grid {
 	private current = 0;
 	private sort: { key: string; descending: boolean } | null = null;
 	private drawing: Promise<void> | null = null;
-	private again = false;
-	private lastWidth = 0;
+	private again = true; /* once more after this drawing: the first one does not know the height of the head */
+	private whole: HTMLElement | null = null; /* while the page is printed */
+	private wanted: number | null = null; /* the row to be brought into sight */
+	private laid = { width: 0, height: 0 }; /* what the columns were laid out for, and the rows drawn */
 
 	constructor(private readonly options: GridOptions) {
 		this.element = make("div", { class: "grid" }, this.table);
@@ -70,10 +73,19 @@ export class Grid {
 		this.table.addEventListener("keydown", (event) => this.key(event));
 		this.table.addEventListener("focus", () => this.style());
 		this.table.addEventListener("blur", () => this.style());
-		new ResizeObserver(() => {
-			if (this.element.clientWidth !== this.lastWidth) this.layColumns();
+		whenPrinting(
+			() => this.print(),
+			() => this.whole?.remove(),
+		);
+		onResize(this.element, () => this.laid, () => {
+			if (this.element.clientWidth !== this.laid.width) this.layColumns();
 			this.draw();
-		}).observe(this.element);
+		});
+	}
+
+	/* On paper there is no scrolling. */
+	private print(): void {
+		if (this.element.offsetParent !== null) this.element.append((this.whole = wholeTable(this.options.label, this.columns, this.rows, this.options.cell)));
 	}
 
 	setColumns(columns: Column[]): void {
@@ -101,17 +113,26 @@ export class Grid {
 			this.again = true;
 			return;
 		}
+		this.laid.height = this.element.clientHeight;
 		this.drawing = this.table.draw({ invalid_viewport: true }).finally(() => {
 			this.drawing = null;
-			if (!this.again) return;
+			if (!this.again) return this.bringIntoSight();
 			this.again = false;
 			this.drawNow();
 		});
 	}
 
+	/** Makes a row the current one and brings it into sight with the next picture: the table knows its rows then. */
 	scrollTo(row: number): void {
-		this.current = row;
+		this.current = this.wanted = row;
+		this.draw();
+	}
+
+	private bringIntoSight(): void {
+		const row = this.wanted;
 		const page = this.page();
+		this.wanted = null;
+		if (row === null) return;
 		const first = Math.round(this.table.scrollTop / ROW);
 		if (row < first || row >= first + page) void this.table.scrollToCell(0, Math.max(0, row - Math.floor(page / 2))).then(() => this.draw());
 	}
@@ -121,12 +142,16 @@ export class Grid {
 		return Math.max(1, Math.floor(this.element.clientHeight / ROW) - 2);
 	}
 
-	private layColumns(): void {
-		const width = this.element.clientWidth - 14;
+	/** Of a column, in px. */
+	widthOf(key: string): number {
 		const fixed = this.columns.reduce((sum, column) => sum + column.width, 0);
+		return this.columns.find((column) => column.key === key)?.width || Math.max(NARROWEST, this.element.clientWidth - 14 - fixed);
+	}
+
+	private layColumns(): void {
 		const sizes: Record<number, number> = {};
-		this.columns.forEach((column, i) => (sizes[i] = column.width || Math.max(NARROWEST, width - fixed)));
-		this.lastWidth = this.element.clientWidth;
+		this.columns.forEach(({ key }, i) => (sizes[i] = this.widthOf(key)));
+		this.laid.width = this.element.clientWidth;
 		this.table.restoreColumnSizes(sizes);
 	}
 

@@ -10,7 +10,7 @@ import { stanza, type Stanza, type Tree } from "./views";
 import { ROOT } from "./shape";
 import { sourceRows, type SourceRow } from "./source";
 import type { StateRow } from "./state_table";
-import type { FunctionRow } from "./tables";
+import type { FunctionRow } from "./function_table";
 import type { WaitRow } from "./waits";
 
 interface TreeRow {

@@ -5,7 +5,7 @@
 import { make } from "./dom";
 import { baseName, formatCount, formatShare, formatTime, formatWeight, functionLabel, visible, weightUnit } from "./format";
 import { isWhole, timesOf } from "./interval";
-import { listText, type State } from "./state";
+import { FILTERS, listText, type State } from "./state";
 import { SOURCE_NONE, type Head, type Model, type SourceSection } from "./types";
 
 export interface SourceRow {
@@ -87,6 +87,7 @@ export class SourcePane {
 		const words = ["ctxan", shellWord(this.head.experiment), "--report", shellWord(`source=${this.model.functions[func]!.name}`)];
 		if (state !== null && !isWhole(this.model, state.a)) words.push("-i", timesOf(this.model, state.a).map((ns) => `${ns}ns`).join(":"));
 		if (state !== null && state.threads !== null) words.push("-t", listText(state.threads));
+		if (state !== null) for (const filter of FILTERS) if (state[filter] !== "") words.push(`--${filter}`, shellWord(state[filter]));
 		return make("code", {}, visible(words.join(" ")));
 	}
 
@@ -106,7 +107,7 @@ export class SourcePane {
 	private about(state: Readonly<State>, group: SourceSection[]): HTMLElement[] {
 		const { model, head, initial } = this;
 		const { func } = state;
-		const same = state.b === null && state.metric === initial.metric && head.selected.intervals_ns.length === 1 && JSON.stringify([state.a, state.threads]) === JSON.stringify([initial.a, initial.threads]);
+		const same = state.b === null && state.metric === initial.metric && FILTERS.every((filter) => state[filter] === "") && head.selected.intervals_ns.length === 1 && JSON.stringify([state.a, state.threads]) === JSON.stringify([initial.a, initial.threads]);
 		const instances = model.sources.ofFunction.filter((other) => other === model.sources.ofFunction[func]).length;
 		const title = make("p", {}, make("strong", {}, functionLabel(model, func)), instances > 1 ? " with its inlined instances" : "");
 		const lines = [title];
@@ -144,7 +145,7 @@ export class SourcePane {
 			"table",
 			{},
 			make("caption", { title: visible(section.path) }, make("span", {}, visible(section.path)), section.textLines === 0 ? " (text not found)" : ""),
-			make("thead", {}, make("tr", {}, make("th", { scope: "col", class: "mark" }, make("span", { class: "unseen" }, "Hot")), head(`Excl. ${unit}`, "Exclusive: in the line itself", "number"), head(`Incl. ${unit}`, "Inclusive: in the line and what it calls", "number"), head("Line", `Line of ${visible(baseName(section.path))}`, "number"), head("Source", "Text of the line", "text"))),
+			make("thead", {}, make("tr", {}, make("th", { scope: "col", class: "mark" }, make("span", { class: "unseen" }, "Hot")), head(`Self ${unit}`, "Self: in the line itself", "number"), head(`Total ${unit}`, "Total: in the line and what it calls", "number"), head("Line", `Line of ${visible(baseName(section.path))}`, "number"), head("Source", "Text of the line", "text"))),
 			body,
 		);
 	}

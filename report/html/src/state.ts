@@ -1,16 +1,21 @@
 /*
  * What is selected and shown, who wants to know, and the same as the fragment of the page's address, so that a link reproduces a view.
  *
- *	#m=wall&a=BEGIN:END&b=BEGIN:END&t=0,2-5&v=sandwich&s=stanzas&f=12&p=3,17&q=memcpy&o=flame&l=functions&z=BEGIN:END
+ *	#m=wall&a=BEGIN:END&b=BEGIN:END&thread=worker&v=sandwich&s=stanzas&func=f&path=main&path=f&q=memcpy&o=bottom&l=functions&z=BEGIN:END
  *
- * Times are in ns; what is as the page opens is not in the fragment.
+ * Times are in ns, functions and threads have their names (references.ts); what is as the page opens
+ * is not in the fragment. Older links have numbers instead of names, t=0,2-5&f=12&p=3,17: they are
+ * read.
  */
 import { isWhole, rangeOf, timesOf, type Range } from "./interval";
+import { FunctionReferences, threadsFrom, threadWords, type Word } from "./references";
 import type { Head, Model } from "./types";
 
 export const VIEWS = ["graph", "bottom-up", "sandwich", "outline"] as const;
 export const SIDES = ["functions", "stanzas", "source", "threads", "states", "waits", "about"] as const;
 export const LANES = ["states", "functions"] as const;
+/** Regular expressions for frames (frames.ts). */
+export const FILTERS = ["focus", "ignore", "hide", "show"] as const;
 export type View = (typeof VIEWS)[number];
 export type Side = (typeof SIDES)[number];
 
@@ -22,10 +27,15 @@ export interface State {
 	view: View;
 	side: Side;
 	roots: "top" | "bottom"; /* icicle or flame */
-	path: number[]; /* functions from the root to the zoomed node */
+	fold: "yes" | "no"; /* chains, recursion and small nodes of the call tree */
+	path: number[]; /* functions from the root to the zoomed frame, or to the row of the call tree */
 	func: number; /* the selected function, -1: none */
 	lanes: (typeof LANES)[number]; /* what the lanes of threads are coloured by */
 	search: string;
+	focus: string; /* "": all frames, as of the next three */
+	ignore: string;
+	hide: string;
+	show: string;
 	span: Range; /* what of the run the time line shows */
 	metric: number; /* among those of the page */
 }
@@ -71,7 +81,6 @@ function oneOf<T extends string>(words: readonly T[], word: string | null, other
 	return words.find((one) => one === word) ?? otherwise;
 }
 
-/** What the page shows when it opens without a fragment: what was selected when it was written. */
 /** The views in which the page shows what ctxan's reports of these names show. */
 const VIEW_OF: { [report: string]: View } = { tree: "outline", stacks: "graph" };
 const SIDE_OF: { [report: string]: Side } = {
@@ -98,6 +107,7 @@ export function sidesOf(model: Model): readonly Side[] {
 	return SIDES.filter((side) => (side !== "states" || model.states !== null) && (side !== "waits" || model.hasWaits));
 }
 
+/** What the page shows when it opens without a fragment: what was selected when it was written. */
 export function initialState(model: Model, head: Head): State {
 	const whole = { begin: 0, end: model.buckets };
 	const first = head.selected.intervals_ns[0];
@@ -109,13 +119,76 @@ export function initialState(model: Model, head: Head): State {
 		view: preselected(VIEW_OF, head.selected.reports, "graph"),
 		side: oneOf(sidesOf(model), preselected(SIDE_OF, head.selected.reports, "functions"), "functions"),
 		roots: "top",
+		fold: "yes",
 		path: [],
 		func: -1,
 		lanes: model.states !== null ? "states" : "functions",
 		search: "",
+		focus: "",
+		ignore: "",
+		hide: "",
+		show: "",
 		span: whole,
 		metric: 0,
 	};
+}
+
+const references = new WeakMap<Model, FunctionReferences>();
+
+function referencesOf(model: Model): FunctionReferences {
+	const found = references.get(model) ?? new FunctionReferences(model);
+	references.set(model, found);
+	return found;
+}
+
+function threadsText(model: Model, threads: number[] | null): Word[] {
+	if (threads === null || threads.length === 0) return [["t", threads === null ? "all" : "none"]];
+	return threadWords(model, threads);
+}
+
+/* Words with names, or else the list of an older link. */
+function readThreads(model: Model, words: URLSearchParams, usual: number[] | null, missing: string[]): number[] | null {
+	const named = threadsFrom(model, words, missing);
+	const list = words.get("t");
+	if (named !== null) return named;
+	return list === null ? usual : list === "all" ? null : listFrom(list, model.threads.length);
+}
+
+/* Of a recursion the function once, and how often again. */
+function pathText(model: Model, path: number[]): Word[] {
+	const words: Word[] = [];
+	for (let i = 0, end = 0; i < path.length; i = end) {
+		for (end = i + 1; path[end] === path[i]; ) end++;
+		words.push(["path", referencesOf(model).text(path[i]!)]);
+		if (end > i + 1) words.push(["again", String(end - i - 1)]);
+	}
+	return words;
+}
+
+function readFunction(model: Model, words: URLSearchParams, missing: string[]): number {
+	const name = words.get("func");
+	const old = Number(words.get("f") ?? -1);
+	if (name === null) return Number.isInteger(old) && old >= 0 && old < model.functions.length ? old : -1;
+	const func = referencesOf(model).find(name);
+	if (func < 0) missing.push(`function ${name}`);
+	return func;
+}
+
+/* As far as its functions are there. */
+function readPath(model: Model, words: URLSearchParams, missing: string[]): number[] {
+	const old = (words.get("p") ?? "").split(",").filter((word) => /^\d{1,9}$/.test(word));
+	const path: number[] = [];
+	if (!words.has("path")) return old.map(Number).filter((func) => func < model.functions.length);
+	for (const [key, value] of words) {
+		const func = key === "path" ? referencesOf(model).find(value) : path.at(-1);
+		if (func === -1) {
+			missing.push(`function ${value}`);
+			break;
+		}
+		if (func !== undefined && key === "path") path.push(func);
+		if (func !== undefined && key === "again" && /^\d{1,5}$/.test(value)) for (let i = Number(value); i > 0; i--) path.push(func);
+	}
+	return path;
 }
 
 export function toFragment(model: Model, state: State, initial: State): string {
@@ -126,38 +199,45 @@ export function toFragment(model: Model, state: State, initial: State): string {
 	put("m", model.metricWords[state.metric] ?? "", model.metricWords[initial.metric] ?? "");
 	put("a", rangeText(model, state.a), rangeText(model, initial.a));
 	if (state.b !== null) words.set("b", rangeText(model, state.b));
-	put("t", state.threads === null ? "all" : listText(state.threads), initial.threads === null ? "all" : listText(initial.threads));
+	if (JSON.stringify(state.threads) !== JSON.stringify(initial.threads)) for (const [key, value] of threadsText(model, state.threads)) words.append(key, value);
 	put("v", state.view, initial.view);
 	put("s", state.side, initial.side);
 	put("o", state.roots, initial.roots);
-	put("p", state.path.join(","), "");
-	put("f", String(state.func), "-1");
+	put("fold", state.fold, initial.fold);
+	for (const [key, value] of pathText(model, state.path)) words.append(key, value);
+	if (state.func >= 0) words.set("func", referencesOf(model).text(state.func));
 	put("l", state.lanes, initial.lanes);
 	put("q", state.search, "");
+	for (const filter of FILTERS) put(filter, state[filter], "");
 	if (!isWhole(model, state.span)) words.set("z", rangeText(model, state.span));
 	return words.toString().replaceAll("%3A", ":").replaceAll("%2C", ",");
 }
 
-/** The state that a fragment tells of; what it does not tell, or tells wrongly, is as in `initial`. */
-export function fromFragment(model: Model, fragment: string, initial: State): State {
+/**
+ * The state that a fragment tells of; what it does not tell, or tells wrongly, is as in `initial`.
+ * Names that nothing in this page has are added to `missing`.
+ */
+export function fromFragment(model: Model, fragment: string, initial: State, missing: string[] = []): State {
 	const words = new URLSearchParams(fragment.replace(/^#/, ""));
 	const range = (key: string) => rangeFrom(model, words.get(key) ?? "");
-	const threads = words.get("t");
-	const func = Number(words.get("f") ?? -1);
-	const path = (words.get("p") ?? "").split(",").filter((word) => /^\d{1,9}$/.test(word));
 	return {
 		...initial,
 		a: range("a") ?? initial.a,
 		b: range("b"),
 		editing: range("b") !== null ? "b" : "a",
-		threads: threads === null ? initial.threads : threads === "all" ? null : listFrom(threads, model.threads.length),
+		threads: readThreads(model, words, initial.threads, missing),
 		view: oneOf(VIEWS, words.get("v"), initial.view),
 		side: oneOf(sidesOf(model), words.get("s"), initial.side),
 		roots: oneOf(["top", "bottom"], words.get("o"), initial.roots),
-		path: path.map(Number).filter((f) => f < model.functions.length),
-		func: Number.isInteger(func) && func >= 0 && func < model.functions.length ? func : -1,
+		fold: oneOf(["yes", "no"], words.get("fold"), initial.fold),
+		path: readPath(model, words, missing),
+		func: readFunction(model, words, missing),
 		lanes: model.states !== null ? oneOf(LANES, words.get("l"), initial.lanes) : initial.lanes,
 		search: words.get("q") ?? "",
+		focus: words.get("focus") ?? "",
+		ignore: words.get("ignore") ?? "",
+		hide: words.get("hide") ?? "",
+		show: words.get("show") ?? "",
 		span: range("z") ?? initial.span,
 		metric: Math.max(initial.metric, model.metricWords.indexOf(words.get("m") ?? "")),
 	};

@@ -80,8 +80,24 @@ function matcher(term: string, model: Model): (thread: Thread, i: number) => boo
 	}
 	if (term.startsWith("tid:")) return ({ tid }) => tid === Number(term.slice(4));
 	if (term.startsWith("pid:")) return ({ process }) => model.processes[process]!.pid === Number(term.slice(4));
-	const pattern = new RegExp(`^${term.replace(/[.+^${}()|[\]\\]/g, "\\$&").replaceAll("*", ".*").replaceAll("?", ".")}$`, "su");
-	return ({ name }) => name === term || pattern.test(name);
+	return ({ name }) => name === term || matchesGlob([...term], [...name]);
+}
+
+/**
+ * Whether a text is what a pattern with * and ? says. Only the last * is ever tried again, so that it
+ * takes at most letters of the one times letters of the other.
+ */
+export function matchesGlob(pattern: string[], text: string[]): boolean {
+	let [p, t] = [0, 0];
+	let [star, from] = [-1, 0]; /* the last *, and where what it stands for ends */
+	while (t < text.length) {
+		if (pattern[p] === "*") [star, from, p] = [p, t, p + 1];
+		else if (p < pattern.length && (pattern[p] === "?" || pattern[p] === text[t])) [p, t] = [p + 1, t + 1];
+		else if (star >= 0) [p, from, t] = [star + 1, from + 1, from + 1];
+		else return false;
+	}
+	while (pattern[p] === "*") p++;
+	return p === pattern.length;
 }
 
 /** A click on a thread: it alone, or all again if it was alone; with `add` it joins or leaves the others. */

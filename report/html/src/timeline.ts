@@ -5,7 +5,7 @@ import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { Brush } from "./brush";
 import type { Colours, Theme } from "./colours";
-import { button, eachFrame, make } from "./dom";
+import { button, eachFrame, make, onResize } from "./dom";
 import { visible } from "./format";
 import { Lanes } from "./lanes";
 import { Legend } from "./legend";
@@ -33,6 +33,7 @@ export class Timeline {
 	private laneButton: HTMLButtonElement | null = null;
 	private plot: uPlot | null = null;
 	private rated: Rated;
+	private drawn = { width: 0, height: 0 };
 	private readonly later = eachFrame(() => this.draw());
 
 	constructor(
@@ -51,11 +52,11 @@ export class Timeline {
 		this.layer.style.left = `${LEFT}px`;
 		this.layer.style.right = `${RIGHT}px`;
 		host.append(this.body, ...(this.legend !== null ? [this.legend.element] : []));
-		this.brush = new Brush(store, this.layer, this.chart);
+		this.brush = new Brush(store, this.layer, this.chart, this.lanes.element);
 		this.chart.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
 		this.chart.style.height = `${HEIGHT}px`;
 		this.makePlot(colours);
-		new ResizeObserver(this.later).observe(this.body);
+		onResize(this.body, () => this.drawn, this.later);
 	}
 
 	/** Buttons that show more or less of the run. */
@@ -133,6 +134,12 @@ export class Timeline {
 		return rates(time, this.rated.sums, steadyEdges(this.rated, binEdges(range, (width - LEFT - RIGHT) / 2)), this.shown().metric.unit);
 	}
 
+	/** Draws at once. */
+	drawNow(): void {
+		this.draw();
+		this.lanes.draw();
+	}
+
 	private makePlot(colours: Colours): void {
 		const axis = { stroke: () => colours.palette.faint, font: "11px system-ui, sans-serif", ticks: { stroke: () => colours.palette.line, width: 1, size: 4 }, grid: { stroke: () => colours.palette.line, width: 1 } };
 		const options: uPlot.Options = {
@@ -161,11 +168,12 @@ export class Timeline {
 	}
 
 	private draw(): void {
-		const width = this.body.clientWidth;
+		const { clientWidth: width, clientHeight: height } = this.body;
 		const { model } = this.store;
 		const { span } = this.store.get();
 		const edges = binEdges(span, (width - LEFT - RIGHT) / 2);
 		const [x, y] = this.points(width);
+		this.drawn = { width, height };
 		if (this.plot === null || width < LEFT + RIGHT + 50) return;
 		this.plot.setSize({ width, height: HEIGHT });
 		this.plot.setData([x, y], false);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { differenceStep } from "../src/colours";
-import { weightWidth } from "../src/format";
+import { functionLabel, weightWidth } from "../src/format";
 import { newSpread, orderOf, spread } from "../src/layout";
 import { binEdges, busyByBucket, rates, steadyEdges } from "../src/rate";
 import { Rollup } from "../src/rollup";
@@ -194,9 +194,19 @@ test("a stack in which something is found twice counts once", () => {
 });
 
 test("columns of weights have room for their headings", () => {
-	assert.equal(weightWidth("ns", 5e6), 24 + 7.2 * "Excl. ms".length);
+	assert.equal(weightWidth("ns", 5e6), 24 + 7.2 * "Total ms".length);
 	/* The number is shorter than its heading, and longer. */
-	assert.equal(weightWidth("bytes", 82926), 24 + 7.2 * "Excl. bytes".length);
+	assert.equal(weightWidth("bytes", 82926), 24 + 7.2 * "Total bytes".length);
 	assert.ok(weightWidth("bytes", 123456789012345) > 24 + 7.2 * "123456789012345".length);
 	assert.equal(weightWidth("x".repeat(500), 1), 24 + 7.2 * 24);
+});
+
+test("a function without a name is its place in its object", () => {
+	const model = randomModel({ stacks: 2, functions: 1, threads: 1, buckets: 1, entries: 0 }, 1);
+	const label = (name: string, object: number, kind: number) => functionLabel({ ...model, functions: [{ name, object, kind }] }, 0);
+	assert.equal(label("<Unknown>@0x1234", 0, 1), "demo+0x1234");
+	assert.equal(label("<Unknown>@0x1000-0x1fff", 0, 1), "demo+0x1000-0x1fff");
+	assert.equal(label("<Unknown>", 0, 1), "<Unknown> in demo");
+	assert.equal(label("<Unknown>", -1, 1), "<Unknown>");
+	assert.equal(label("<Unknown>@0x1234", 0, 0), "<Unknown>@0x1234"); /* what a program calls its function */
 });

@@ -27,7 +27,7 @@ test("only the page's own script may run, and nothing may be fetched", () => {
 	const [, attributes, script] = elements[2]!;
 	assert.equal(attributes, "");
 	const hash = createHash("sha256").update(script!).digest("base64");
-	assert.deepEqual(policy, ["default-src 'none'", `script-src 'sha256-${hash}'`, "style-src 'unsafe-inline'", "img-src data:", "base-uri 'none'", "form-action 'none'"]);
+	assert.deepEqual(policy, ["default-src 'none'", `script-src 'sha256-${hash}'`, "style-src 'unsafe-inline'", "worker-src blob:", "img-src data:", "base-uri 'none'", "form-action 'none'"]);
 	assert.ok(html.indexOf("Content-Security-Policy") < html.indexOf("<script"));
 });
 
@@ -47,4 +47,8 @@ test("a part's licence is in the one comment of the page", () => {
 		const used = html.slice(0, html.indexOf("</html>")).includes(name);
 		if (used) assert.ok(comment.includes(words), `${name} is in the page, its licence is not`);
 	}
+});
+
+test("the page says self and total, as text reports do", () => {
+	assert.doesNotMatch(elements[2]![2]!, /\b(Excl|Incl)\.|\b(Ex|In)clusive\b|, (ex|in)clusive /);
 });

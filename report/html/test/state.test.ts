@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { bucketAt, intervalText, IntervalError, parseInterval, rangeOf, timesOf } from "../src/interval";
-import { search } from "../src/search";
+import { FunctionReferences, threadsFrom, threadWords } from "../src/references";
+import { namesOf, search } from "../src/search";
 import { cutRange, fromFragment, initialState, listText, Store, toFragment, type Change, type State } from "../src/state";
-import { parseThreads, pickThread, ThreadListError, ThreadSums } from "../src/threads";
+import { matchesGlob, parseThreads, pickThread, ThreadListError, ThreadSums } from "../src/threads";
 import { bucketBegin, type Head } from "../src/types";
 import { random, randomModel } from "./models";
 
@@ -92,16 +93,78 @@ test("a fragment reproduces the state", () => {
 			view: one(["graph", "bottom-up", "sandwich", "outline"] as const),
 			side: one(["functions", "stanzas", "threads", "about"] as const),
 			roots: one(["top", "bottom"] as const),
+			fold: one(["yes", "no"] as const),
 			path: Array.from({ length: Math.floor(next() * 5) }, () => Math.floor(next() * 12)),
 			func: Math.floor(next() * 13) - 1,
 			lanes: "functions", /* all that a page without states has */
 			search: one(["", "a b", "/x&y=#%/", "\u00e4:,\u2028"]),
+			focus: one(["", "parse|lex"]),
+			ignore: one(["", "^a&b#"]),
+			hide: one(["", "libc"]),
+			show: one(["", "x+"]),
 			span: range(),
 			metric: Math.floor(next() * 3),
 		};
 		assert.deepEqual(fromFragment(model, `#${toFragment(model, state, initial)}`, initial), state);
 	}
 	assert.equal(toFragment(model, initial, initial), "");
+});
+
+test("a link names functions and threads, and older links have numbers", () => {
+	const initial = initialState(model, head);
+	const state: State = { ...initial, func: 3, path: [1, 3], threads: [2, 5], view: "outline" };
+	const link = "thread=worker+2&thread=worker+5&v=outline&path=function_1&path=function_3&func=function_3";
+	assert.equal(toFragment(model, state, initial), link);
+	assert.deepEqual(fromFragment(model, "#t=2,5&v=outline&p=1,3&f=3", initial), state);
+
+	const deep = { ...initial, path: [1, ...Array<number>(249).fill(2), 3] };
+	assert.equal(toFragment(model, deep, initial), "path=function_1&path=function_2&again=248&path=function_3");
+	assert.deepEqual(fromFragment(model, toFragment(model, deep, initial), initial), deep);
+
+	/* A page made anew: other numbers, the same names. */
+	const turned = { ...model, functions: [...model.functions].reverse(), threads: [...model.threads].reverse() };
+	const there = fromFragment(turned, link, initialState(turned, head));
+	assert.deepEqual([there.func, there.path, there.threads], [12 - 1 - 3, [12 - 1 - 1, 12 - 1 - 3], [9 - 1 - 5, 9 - 1 - 2]]);
+
+	/* What is not there is told, and a path ends before it. */
+	const missing: string[] = [];
+	const other = fromFragment(model, "#func=gone&path=function_1&path=lost&path=function_2&thread=nobody", initial, missing);
+	assert.deepEqual([other.func, other.path, other.threads], [-1, [1], []]);
+	assert.deepEqual(missing.sort(), ["function gone", "function lost", "thread nobody"]);
+	for (const threads of [[], null]) assert.deepEqual(fromFragment(model, toFragment(model, { ...initial, threads }, { ...initial, threads: [1] }), { ...initial, threads: [1] }).threads, threads);
+});
+
+test("functions of one name are told apart in links by their objects", () => {
+	const names = (...functions: [string, number][]) => ({ ...model, functions: functions.map(([name, object]) => ({ name, object, kind: 0 })) });
+	const first = new FunctionReferences(names(["dup", 0], ["dup", 1], ["dup", 1], ["f@demo", -1], ["main", 0], ["f", 0], ["f", 1]));
+	const words = ["dup@demo", "dup@libc.so#1", "dup@libc.so#2", "f@demo#1", "main", "f@demo#1", "f@libc.so"];
+	for (const [func, word] of words.entries()) if (func !== 3 && func !== 5) assert.equal(first.text(func), word);
+	for (let func = 0; func < 7; func++) assert.equal(first.find(first.text(func)), func, first.text(func));
+	assert.equal(first.find("dup"), 0);
+	assert.equal(first.find("nothing"), -1);
+	/* There is one of the name now, or it has moved. */
+	const second = new FunctionReferences(names(["main", 1], ["dup", 1]));
+	for (const [word, func] of [["dup@libc.so#2", 1], ["dup@demo", 1], ["main", 0], ["main@demo", 0], ["f@demo", -1]] as const) assert.equal(second.find(word), func, word);
+});
+
+test("any threads are found again by their words", () => {
+	const next = random(11);
+	const many = {
+		...model,
+		processes: [{ command: "/bin/app -x", pid: 70 }, { command: "app", pid: 71 }, { command: "other", pid: 72 }],
+		threads: Array.from({ length: 24 }, (_, i) => ({ ...model.threads[0]!, process: i % 3, tid: 100 + (i % 11), name: ["main", "worker", "worker", "71:x"][i % 4]! })),
+	};
+	for (let i = 0; i < 200; i++) {
+		const threads = [...many.threads.keys()].filter(() => next() < (i % 10) / 10);
+		const words = threadWords(many, threads);
+		const missing: string[] = [];
+		assert.deepEqual(threadsFrom(many, words, missing) ?? [], threads, JSON.stringify(words));
+		assert.deepEqual(missing, []);
+	}
+	const of = (process: number) => [...many.threads.keys()].filter((i) => i % 3 === process);
+	assert.deepEqual(threadWords(many, of(0)), [["pid", "70:app"]]);
+	assert.deepEqual(threadWords(many, of(2)), [["process", "other"]]);
+	assert.deepEqual(threadWords(many, [...of(0), ...of(1)].sort((x, y) => x - y)), [["process", "app"]]);
 });
 
 test("only a page with states has their table and their lanes", () => {
@@ -156,6 +219,17 @@ test("lists of threads are read as ctxan reads them", () => {
 	assert.equal(listText([0, 1, 2, 5, 7, 8]), "0-2,5,7-8");
 });
 
+test("a pattern of names takes no time, whatever it is", () => {
+	const next = random(21);
+	const word = (letters: string, most: number) => Array.from({ length: Math.floor(next() * most) }, () => letters[Math.floor(next() * letters.length)]!);
+	for (let i = 0; i < 3000; i++) {
+		const [pattern, text] = [word("ab?*", 7), word("ab", 8)];
+		const expression = new RegExp(`^${pattern.join("").replaceAll("*", ".*").replaceAll("?", ".")}$`);
+		assert.equal(matchesGlob(pattern, text), expression.test(text.join("")), `${pattern.join("")} ${text.join("")}`);
+	}
+	assert.equal(matchesGlob([..."*a".repeat(200), "!"], [..."a".repeat(2000)]), false);
+});
+
 test("a click selects one thread, a second one all; with Ctrl several", () => {
 	assert.deepEqual(pickThread(null, 3, false), [3]);
 	assert.equal(pickThread([3], 3, false), null);
@@ -184,12 +258,16 @@ test("sums of a thread in a range are those of its cells", () => {
 });
 
 test("a search is plain words or an expression; a wrong expression says so", () => {
-	const count = (text: string) => search(model, text).count;
-	assert.equal(search(model, "").functions, null);
+	const matcher = { ask: (source: string, flags: string) => ({ matches: Uint8Array.from(namesOf(model), (name) => (new RegExp(source, flags).test(name) ? 1 : 0)) }) };
+	const count = (text: string) => search(model, matcher, text).count;
+	assert.equal(search(model, matcher, "").functions, null);
 	assert.equal(count("function_1"), 3); /* 1, 10, 11 */
 	assert.equal(count("Function_1"), 0);
 	assert.equal(count("/FUNCTION_1$/i"), 1);
 	assert.equal(count("/^function_[0-4]$/"), 5);
 	assert.equal(count("function_("), 0);
-	assert.notEqual(search(model, "/(/").error, "");
+	assert.equal(count("/demo/"), 0); /* an object */
+	assert.equal(search(model, { ask: () => ({ error: "no expression" }) }, "/(/").error, "no expression");
+	const before = search(model, matcher, "function_1");
+	assert.deepEqual(search(model, { ask: () => null }, "/1/", before), { ...before, waits: true });
 });
