@@ -25,3 +25,11 @@ target_include_directories(iberty SYSTEM INTERFACE ${IBERTY_INCLUDE})
 
 # xxhash is used as a header (XXH_INLINE_ALL), so that the recorder links nothing for it.
 find_path(XXHASH_INCLUDE xxhash.h REQUIRED)
+
+# ncurses with wide characters, for ctxan --browse.
+set(CURSES_NEED_WIDE TRUE)
+set(CURSES_NEED_NCURSES TRUE)
+find_package(Curses REQUIRED)
+add_library(ncursesw INTERFACE)
+target_link_libraries(ncursesw INTERFACE ${CURSES_LIBRARIES})
+target_include_directories(ncursesw SYSTEM INTERFACE ${CURSES_INCLUDE_DIRS})

@@ -1,6 +1,7 @@
 #include "ctxan/answer.h"
 
 #include "base/mem.h"
+#include "ctxan/browsing.h"
 #include "ctxan/exporting.h"
 #include "ctxan/gprofng_names.h"
 #include "ctxan/refusals.h"
@@ -194,7 +195,9 @@ enum ctx_status ctx_answer(struct ctx_store *store, const char *name, const stru
 	}
 	if (!options->quiet)
 		tell_unfit(&answer.selection, options->selection.n_filters);
-	if (options->output.export != NULL)
+	if (options->browse)
+		status = ctx_browsing_answer(store, name, &answer.selection, options, err);
+	else if (options->output.export != NULL)
 		status = ctx_exporting_answer(store, name, &answer.selection, options, err);
 	else if (options->output.show_sql && options->n_reports == 0)
 		status = show_sql(ctx_report_find("functions"), &answer.selection, options->report.out, err);

@@ -4,10 +4,12 @@
 #include "base/fileio.h"
 #include "base/manual.h"
 #include "base/mem.h"
+#include "browse/browse.h"
 #include "ctxan/answer.h"
 #include "ctxan/following.h"
 #include "ctxan/opening.h"
 #include "ctxan/options.h"
+#include "ctxan/output_check.h"
 #include "ctxan/page_opening.h"
 #include "ctxan/pager.h"
 #include "ctxan/standard_input.h"
@@ -22,7 +24,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
 
@@ -158,30 +159,6 @@ static enum ctx_status answer_all(struct ctx_options *options, struct ctx_err *e
 	return status;
 }
 
-static bool is_same_file(const char *a, const char *b)
-{
-	struct stat left, right;
-
-	return stat(a, &left) == 0 && stat(b, &right) == 0 && left.st_dev == right.st_dev &&
-	       left.st_ino == right.st_ino;
-}
-
-/* Refuses an output file that would overwrite the recording or a database. */
-static enum ctx_status check_output(const struct ctx_options *options, struct ctx_err *err)
-{
-	for (size_t i = 0; i < options->n_inputs; i++) {
-		if (is_same_file(options->output.path, options->inputs[i]))
-			return ctx_err_set(err, CTX_E_ARG,
-					   "-o %s: that is the recording itself: not overwritten",
-					   options->output.path);
-	}
-	if ((options->opening.db != NULL && is_same_file(options->output.path, options->opening.db)) ||
-	    ctx_store_is_database(options->output.path))
-		return ctx_err_set(err, CTX_E_ARG, "-o %s: that is a database of ctxan: not overwritten",
-				   options->output.path);
-	return CTX_OK;
-}
-
 /* To a directory, which is created on success only. */
 static enum ctx_status answer_to_directory(struct ctx_options *options, struct ctx_err *err)
 {
@@ -203,7 +180,7 @@ static enum ctx_status answer_to_directory(struct ctx_options *options, struct c
 static enum ctx_status answer_to_file(struct ctx_options *options, struct ctx_err *err)
 {
 	struct ctx_file_writing writing;
-	enum ctx_status status = check_output(options, err);
+	enum ctx_status status = ctx_output_check(options, options->output.path, err);
 
 	if (status == CTX_OK)
 		status = ctx_file_begin(&writing, options->output.path, err);
@@ -256,6 +233,9 @@ static enum ctx_status answer(struct ctx_options *options, struct ctx_err *err)
 {
 	enum ctx_status status = options->open ? ctx_page_opening_place(options, err) : CTX_OK;
 
+	/* Before a long ingest. */
+	if (status == CTX_OK && options->browse)
+		status = ctx_browse_check(err);
 	if (status != CTX_OK)
 		return status;
 	if (options->follow.wanted)
@@ -265,7 +245,7 @@ static enum ctx_status answer(struct ctx_options *options, struct ctx_err *err)
 		return answer_to_directory(options, err);
 	if (options->output.path != NULL)
 		status = answer_to_file(options, err);
-	else if (options->output.sql != NULL || options->output.export != NULL)
+	else if (options->output.sql != NULL || options->output.export != NULL || options->browse)
 		status = answer_as_it_comes(options, err);
 	else
 		status = answer_whole(options, err);

@@ -336,6 +336,8 @@ static const struct ctx_option rows[] = {
 	{"max-size", 0, CTX_OPTION_TEXT, .set = set_max_size},
 	{"open", 0, CTX_OPTION_FLAG, FLAG(open)},
 
+	{"browse", 0, CTX_OPTION_FLAG, FLAG(browse)},
+
 	{"sql", 0, CTX_OPTION_TEXT, STRING(output.sql)},
 	{"show-sql", 0, CTX_OPTION_FLAG, FLAG(output.show_sql)},
 

@@ -63,6 +63,7 @@ struct ctx_options {
 	struct ctx_follow_options follow;
 	enum ctx_option_color color;
 	bool no_pager, no_config;
+	bool browse;  /* in the terminal */
 	bool open;    /* the page, in a browser */
 	char *config; /* owned; the text of the configuration file, which values point into; NULL none */
 	char *page;   /* owned; the place of the page of --open; NULL: -o */

@@ -57,6 +57,28 @@ static enum ctx_status check_selecting(const struct ctx_options *options, struct
 	return CTX_OK;
 }
 
+/* The browser chooses what is shown. */
+static enum ctx_status check_browse(const struct ctx_options *options, struct ctx_err *err)
+{
+	const char *other = options->n_reports != 0			? "--report"
+			    : options->output.export != NULL		? "--export"
+			    : options->output.sql != NULL		? "--sql"
+			    : options->output.show_sql			? "--show-sql"
+			    : options->output.path != NULL		? "--output"
+			    : options->report.format != CTX_REPORT_TEXT ? "--format"
+									: NULL;
+
+	if (!options->browse)
+		return CTX_OK;
+	if (other != NULL)
+		return ctx_err_set(err, CTX_E_ARG, "--browse excludes %s", other);
+	if (options->n_inputs > 1)
+		return ctx_err_set(err, CTX_E_ARG, "--browse requires a single recording");
+	if (n_standard_inputs(options) != 0)
+		return ctx_err_set(err, CTX_E_ARG, "--browse excludes '-': keys come from standard input");
+	return CTX_OK;
+}
+
 static enum ctx_status check_export(const struct ctx_options *options, struct ctx_err *err)
 {
 	const struct ctx_export_kind *kind = options->output.export;
@@ -171,6 +193,8 @@ enum ctx_status ctx_options_check(const struct ctx_options *options, struct ctx_
 	status = check_follow(options, err);
 	if (status == CTX_OK)
 		status = check_tree(options, err);
+	if (status == CTX_OK)
+		status = check_browse(options, err);
 	if (status == CTX_OK)
 		status = check_export(options, err);
 	return status == CTX_OK ? check_selecting(options, err) : status;

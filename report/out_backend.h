@@ -5,6 +5,7 @@
  *	out_json.c	streamed through yajl, nested lists allowed
  *	out_csv.c	streamed
  *	out_html.c	to the page of the options (report/html_tables.h)
+ *	out_rows.c	to the rows of the options (report/rows.h)
  *
  * Reports do not include this: they print through report/out.h.
  */
@@ -41,7 +42,7 @@ struct ctx_out_backend {
 	void (*end)(struct ctx_out *out);
 };
 
-extern const struct ctx_out_backend ctx_out_text, ctx_out_json, ctx_out_csv, ctx_out_html;
+extern const struct ctx_out_backend ctx_out_text, ctx_out_json, ctx_out_csv, ctx_out_html, ctx_out_rows;
 
 /* HTML: the last element of the page so far. */
 enum ctx_out_place { CTX_OUT_NOTHING, CTX_OUT_TABLE, CTX_OUT_LINES };

@@ -5,7 +5,7 @@
  */
 #include "base/mem.h"
 #include "model/interval.h"
-#include "report/fold.h"
+#include "report/cell_text.h"
 #include "report/headings.h"
 #include "report/names.h"
 #include "report/out_backend.h"
@@ -19,8 +19,7 @@
 #define LONG_NAMES 36u	/* minimum width of names for which headings stay in one line */
 #define SHORT_NAMES 24u /* in two */
 #define MIN_NAME_WIDTH 12
-#define MIN_KEY_WIDTH 6	   /* of one of several names of a row */
-#define MIN_OBJECT_WIDTH 6 /* of one that is cut to leave room for a name */
+#define MIN_KEY_WIDTH 6 /* of one of several names of a row */
 #define UNLIMITED ((size_t)1 << 20)
 
 static const char *copied(struct ctx_out *out, const char *text)
@@ -49,92 +48,6 @@ static void row_begin(struct ctx_out *out, const struct ctx_cell *cells)
 	out->next_has_rule = false;
 }
 
-static void put_frames(const struct ctx_cell *cell, size_t width, bool ascii, struct ctx_buf *buf)
-{
-	const struct ctx_cell_frames *frames = cell->frames;
-	const struct ctx_fold_line_style style = {
-		.width = width, .ascii = ascii, .upward = frames->upward, .object = frames->object};
-
-	ctx_buf_put_text(buf, cell->drawing != NULL ? cell->drawing : "");
-	ctx_fold_line(buf, frames->frames, frames->n, &style);
-}
-
-/* Columns of a function's last component, without arguments. */
-static size_t shortest_width(const char *name, size_t n, bool ascii)
-{
-	struct ctx_buf usual CTX_AUTO_BUF = {0}, last CTX_AUTO_BUF = {0};
-
-	ctx_text_abbreviate(&usual, name, n);
-	ctx_text_collapse(&last, (const char *)usual.bytes, usual.n, CTX_TEXT_NO_SCOPES, ascii);
-	return usual.failed || last.failed ? 0 : ctx_text_width((const char *)last.bytes, last.n);
-}
-
-/*
- * Drawing, name and object within `width` columns: the name is shortened first, the object if it
- * takes more than half, or if the name's last component would be cut.
- */
-static void put_name(const struct ctx_out *out, const struct ctx_cell *cell, size_t width,
-		     struct ctx_buf *buf)
-{
-	struct ctx_buf name = {0}, object = {0};
-	bool ascii = out->options->ascii;
-	size_t drawing_width =
-		cell->drawing != NULL ? ctx_text_width(cell->drawing, strlen(cell->drawing)) : 0;
-	size_t index_width = cell->index != NULL ? ctx_text_width(cell->index, strlen(cell->index)) : 0;
-	size_t left = width > drawing_width + index_width + 1 ? width - drawing_width - index_width : 1;
-	size_t shortest;
-
-	if (cell->frames != NULL) {
-		put_frames(cell, left, ascii, buf);
-		return;
-	}
-	ctx_name_put_text(&name, cell->name, ascii);
-	if (cell->object != NULL)
-		ctx_name_put_object(&object, cell->object, ascii);
-	if (cell->drawing != NULL)
-		ctx_buf_put_text(buf, cell->drawing);
-	if (!name.failed && !object.failed) {
-		size_t object_width = ctx_text_width((const char *)object.bytes, object.n);
-		size_t object_room = object_width < left / 2 ? object_width : left / 2;
-		size_t name_width = ctx_text_width((const char *)name.bytes, name.n);
-
-		if (name_width + object_width <= left || left - name_width > object_room)
-			object_room = name_width < left ? left - name_width : object_room;
-		if (object_room > object_width)
-			object_room = object_width;
-		shortest = shortest_width((const char *)name.bytes, name.n, ascii);
-		if (shortest < left && left - object_room < shortest)
-			object_room = left - shortest >= MIN_OBJECT_WIDTH ? left - shortest : 0;
-		if (object_room < 4)
-			object_room = object_room < object_width ? 0 : object_room;
-		ctx_text_shorten(buf, (const char *)name.bytes, name.n, left - object_room, ascii);
-		if (object_room != 0)
-			ctx_text_cut(buf, (const char *)object.bytes, object.n, object_room, ascii);
-	} else {
-		buf->failed = true;
-	}
-	if (cell->index != NULL)
-		ctx_buf_put_text(buf, cell->index);
-	ctx_buf_deinit(&name);
-	ctx_buf_deinit(&object);
-}
-
-/* A place loses its directories, a line of source its end. */
-static void put_place(const struct ctx_out *out, enum ctx_style style, const struct ctx_cell *cell,
-		      size_t width, struct ctx_buf *buf)
-{
-	struct ctx_buf safe = {0};
-
-	ctx_name_put_text(&safe, cell->name, out->options->ascii);
-	if (safe.failed)
-		buf->failed = true;
-	else if (style == CTX_STYLE_PLACE)
-		ctx_text_cut_path(buf, (const char *)safe.bytes, safe.n, width, out->options->ascii);
-	else
-		ctx_text_cut_end(buf, (const char *)safe.bytes, safe.n, width, out->options->ascii);
-	ctx_buf_deinit(&safe);
-}
-
 /* The cell's text with its zero byte in `buf`; returns its columns. */
 static size_t put_cell(const struct ctx_out *out, size_t column, const struct ctx_cell *cell, size_t width,
 		       struct ctx_buf *buf)
@@ -142,10 +55,8 @@ static size_t put_cell(const struct ctx_out *out, size_t column, const struct ct
 	enum ctx_style style = out->columns[column].style;
 
 	ctx_buf_clear(buf);
-	if (cell->kind == CTX_CELL_NAME && (style == CTX_STYLE_PLACE || style == CTX_STYLE_SOURCE))
-		put_place(out, style, cell, width, buf);
-	else if (cell->kind == CTX_CELL_NAME)
-		put_name(out, cell, width, buf);
+	if (cell->kind == CTX_CELL_NAME)
+		ctx_cell_put_text(buf, cell, style, width, out->options->ascii);
 	else if (cell->kind == CTX_CELL_BOOL)
 		ctx_buf_put_text(buf, cell->number != 0 ? "true" : "false");
 	else if (cell->kind == CTX_CELL_NUMBER || cell->kind == CTX_CELL_SIGNED)

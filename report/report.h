@@ -22,14 +22,17 @@ enum ctx_report_format {
 	CTX_REPORT_JSON,
 	CTX_REPORT_CSV,
 	CTX_REPORT_HTML, /* to the page of the options */
+	CTX_REPORT_ROWS, /* to the rows of the options */
 };
 
 struct ctx_html_tables;
+struct ctx_rows;
 
 struct ctx_report_options {
 	enum ctx_report_format format;
 	FILE *out;
 	struct ctx_html_tables *page; /* of CTX_REPORT_HTML (report/html_tables.h) */
+	struct ctx_rows *rows;	      /* of CTX_REPORT_ROWS (report/rows.h): emptied first */
 	unsigned width;		      /* columns of text; 0: not limited */
 	bool color;		      /* titles bold, notes yellow */
 	bool ascii;		      /* no Unicode drawing (a terminal without UTF-8) */

@@ -61,7 +61,7 @@ enum ctx_status ctx_strips_init(struct ctx_strips *strips, const struct ctx_repo
 	return CTX_OK;
 }
 
-static char letter_of(const struct ctx_strips *strips, uint32_t function)
+char ctx_strip_letter(const struct ctx_strips *strips, uint32_t function)
 {
 	if (function == CTX_NONE)
 		return ' ';
@@ -269,7 +269,7 @@ static void print_thread(const struct ctx_strips *strips, struct ctx_out *out, c
 	for (size_t i = 0; i < layout->columns; i++) {
 		struct cell cell = column_cell(strips, slices, i, layout->columns);
 
-		ctx_buf_put_u8(line, (uint8_t)letter_of(strips, cell.function));
+		ctx_buf_put_u8(line, (uint8_t)ctx_strip_letter(strips, cell.function));
 	}
 	print_line(out, line);
 	if (out->profile->has_states && slices->thread != CTX_NONE)

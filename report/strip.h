@@ -28,6 +28,9 @@ CTX_MUST_CHECK enum ctx_status ctx_strips_init(struct ctx_strips *strips,
 					       const struct ctx_report_selection *selection,
 					       const struct ctx_report_slices *slices, struct ctx_err *err);
 
+/* The letter of a function; '.' of one that has none, ' ' for CTX_NONE. */
+char ctx_strip_letter(const struct ctx_strips *strips, uint32_t function);
+
 /* A block of that height, from 0 to 1: one column wide. */
 const char *ctx_strip_block(double share, bool ascii);
 

@@ -15,13 +15,14 @@ allowed() {
 	ingest) echo "base model elf formats symbols unwind store calltree timetree" ;;
 	query) echo "base model store timetree" ;;
 	report) echo "base model calltree timetree" ;;
-	ctxan) echo "base model formats ingest query store report calltree timetree" ;;
+	browse) echo "base model calltree timetree report" ;;
+	ctxan) echo "base model formats ingest query store report browse calltree timetree" ;;
 	tests | fuzz | bench | testdata) echo "any" ;;
 	*) echo "none" ;;
 	esac
 }
 
-folders="base model elf formats symbols unwind store calltree timetree collect ingest query report ctxan"
+folders="base model elf formats symbols unwind store calltree timetree collect ingest query report browse ctxan"
 bad=0
 # "FOLDER FILE INCLUDED" for each include of ours, once.
 includes=$(grep -rHE '^[ 	]*#[ 	]*include[ 	]*"[^"/]+/' --include='*.[ch]' $folders |

@@ -13,14 +13,14 @@ case $mode in
 '' | --quick | --long) ;;
 *) echo "tools/check.sh [--quick | --long]" >&2; exit 1 ;;
 esac
-folders="base model elf formats collect symbols unwind store ingest calltree timetree query report ctxan"
+folders="base model elf formats collect symbols unwind store ingest calltree timetree query report browse ctxan"
 begin=$(date +%s)
 step() { printf '== %s (after %d s)\n' "$1" $(($(date +%s) - begin)); }
 
 step "packages"
 . tools/install.sh
 install_packages valgrind binutils bzip2 xz-utils sqlite3 jq linux-perf procps python3 golang-go libxml2-utils tidy
-install_packages g++ clang llvm dwz zstd chromium dpkg-dev groff-base mandoc zsh fish
+install_packages g++ clang llvm dwz zstd chromium dpkg-dev groff-base mandoc zsh fish python3-pyte
 # An installed node is kept.
 command -v node >/dev/null 2>&1 && command -v npm >/dev/null 2>&1 || install_packages nodejs npm
 # install_npm FOLDER [OPTION]: its packages, in the versions of its lock file. Tests download nothing: they are skipped if packages are missing.
