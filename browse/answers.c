@@ -1,7 +1,4 @@
-/*
- * Questions of the line at the bottom: their answers.
- */
-#include "browse/browser.h"
+#include "browse/answers.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,8 @@
 #include "browse/browse.h"
 
 #include "browse/browser.h"
+#include "browse/browser_draw.h"
+#include "browse/browser_keys.h"
 #include "browse/rescue.h"
 #include "browse/screen.h"
 

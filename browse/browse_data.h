@@ -5,8 +5,10 @@
 #ifndef CTX_BROWSE_BROWSE_DATA_H
 #define CTX_BROWSE_BROWSE_DATA_H
 
-#include "browse/browse.h"
+#include "browse/host.h"
 #include "report/fold.h"
+
+#include <stdbool.h>
 
 struct ctx_pane;
 

@@ -56,11 +56,6 @@ struct ctx_browser {
 	bool quits, redraws;
 };
 
-struct ctx_browser_event {
-	uint32_t key;	      /* a character or enum ctx_key */
-	unsigned row, column; /* of the mouse */
-};
-
 CTX_MUST_CHECK enum ctx_status ctx_browser_init(struct ctx_browser *browser,
 						const struct ctx_browse_host *host, bool ascii,
 						struct ctx_err *err);
@@ -68,26 +63,15 @@ void ctx_browser_deinit(struct ctx_browser *browser);
 
 void ctx_browser_resize(struct ctx_browser *browser, unsigned rows, unsigned columns);
 
-/* What fails is the browser's message; only CTX_E_NOMEM is returned. */
-CTX_MUST_CHECK enum ctx_status ctx_browser_press(struct ctx_browser *browser,
-						 const struct ctx_browser_event *event, struct ctx_err *err);
-
 /* Work that goes on while no key is pressed: counting addresses for the pane that is shown. */
 bool ctx_browser_has_work(const struct ctx_browser *browser);
 CTX_MUST_CHECK enum ctx_status ctx_browser_work(struct ctx_browser *browser, struct ctx_err *err);
-
-/* Loads what is shown, and draws it. */
-CTX_MUST_CHECK enum ctx_status ctx_browser_draw(struct ctx_browser *browser, struct ctx_canvas *canvas,
-						struct ctx_err *err);
 
 /* The pane, or the list in front of it. */
 struct ctx_pane *ctx_browser_pane(struct ctx_browser *browser);
 
 /* A message until the next key. */
 void ctx_browser_say(struct ctx_browser *browser, bool is_error, const char *fmt, ...) CTX_PRINTF(3, 4);
-
-/* The answer to the question (browse/answers.c). */
-CTX_MUST_CHECK enum ctx_status ctx_browser_answer(struct ctx_browser *browser, struct ctx_err *err);
 
 /* The interval, the thread or the metric has changed. */
 void ctx_browser_select(struct ctx_browser *browser);

@@ -1,7 +1,7 @@
 /*
  * The browser's screen: lines of a canvas.
  */
-#include "browse/browser.h"
+#include "browse/browser_draw.h"
 
 #include "base/mem.h"
 #include "report/figures.h"
@@ -88,7 +88,6 @@ static void draw_title(struct drawing *drawing)
 {
 	const struct ctx_browser *browser = drawing->browser;
 	struct ctx_metric_info metric = ctx_head_metric_of(browser->host->profile, browser->data.metric);
-	struct ctx_buf shown CTX_AUTO_BUF = {0};
 
 	ctx_buf_clear(&drawing->text);
 	ctx_buf_put_u8(&drawing->text, ' ');

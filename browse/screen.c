@@ -138,6 +138,9 @@ enum ctx_status ctx_screen_open(bool color, struct ctx_screen **ret, struct ctx_
 		return ctx_err_nomem(err);
 	status = ctx_rescue_begin(leave, err);
 	if (status == CTX_OK) {
+		/* The size is the terminal's, not that of COLUMNS and LINES, which a resize leaves behind. */
+		unsetenv("COLUMNS");
+		unsetenv("LINES");
 		screen->curses = newterm(term, stdout, stdin);
 		if (screen->curses == NULL)
 			status = ctx_err_set(err, CTX_E_ARG,

@@ -172,6 +172,46 @@ enum ctx_status ctx_query_raw_histogram(struct ctx_query *query, uint32_t metric
 	return status;
 }
 
+/*
+ * Only sums are needed, so the top lists suffice: the weight that they omit is counted exactly in
+ * the cost.
+ */
+enum ctx_status ctx_query_sum(struct ctx_query *query, const struct ctx_query_scope *scope,
+			      struct ctx_histogram *scratch, struct ctx_report_sum *ret, struct ctx_err *err)
+{
+	struct ctx_timetree_cost before = query->cost;
+	unsigned flags = query->flags;
+	enum ctx_status status;
+
+	query->flags |= CTX_TIMETREE_TOP_ONLY | CTX_TIMETREE_NO_CALLS;
+	query->cost.omitted_weight = query->cost.omitted_samples = 0;
+	ctx_histogram_clear(scratch);
+	status = ctx_query_histogram(query, scope, scratch, err);
+	*ret = (struct ctx_report_sum){.samples = scratch->samples + query->cost.omitted_samples,
+				       .weight = scratch->weight + query->cost.omitted_weight};
+	query->flags = flags;
+	/* The result is complete. */
+	query->cost.omitted_weight = before.omitted_weight;
+	query->cost.omitted_samples = before.omitted_samples;
+	query->cost.omitted_largest = before.omitted_largest;
+	return status;
+}
+
+/* As the query is asked: with the top lists alone what they omit is missing, and reported. */
+static enum ctx_status sum_as_asked(struct ctx_query *query, const struct ctx_query_scope *scope,
+				    struct ctx_histogram *scratch, struct ctx_report_sum *ret,
+				    struct ctx_err *err)
+{
+	enum ctx_status status;
+
+	if ((query->flags & CTX_TIMETREE_TOP_ONLY) == 0)
+		return ctx_query_sum(query, scope, scratch, ret, err);
+	ctx_histogram_clear(scratch);
+	status = ctx_query_histogram(query, scope, scratch, err);
+	*ret = (struct ctx_report_sum){.samples = scratch->samples, .weight = scratch->weight};
+	return status;
+}
+
 enum ctx_status ctx_query_thread_sums(struct ctx_query *query, uint32_t metric, uint64_t **ret_samples,
 				      uint64_t **ret_weight, struct ctx_err *err)
 {
@@ -181,13 +221,13 @@ enum ctx_status ctx_query_thread_sums(struct ctx_query *query, uint32_t metric, 
 	enum ctx_status status = samples != NULL && weight != NULL ? CTX_OK : ctx_err_nomem(err);
 	struct ctx_query_scope scope = {.metric = metric};
 	struct ctx_histogram histogram = {0};
+	struct ctx_report_sum sum = {0};
 
 	for (size_t i = 0; status == CTX_OK && i < ctx_selection_n_threads(query->selection, profile); i++) {
 		scope.thread = ctx_selection_thread(query->selection, i);
-		ctx_histogram_clear(&histogram);
-		status = ctx_query_histogram(query, &scope, &histogram, err);
-		samples[scope.thread] = histogram.samples;
-		weight[scope.thread] = histogram.weight;
+		status = sum_as_asked(query, &scope, &histogram, &sum, err);
+		samples[scope.thread] = sum.samples;
+		weight[scope.thread] = sum.weight;
 	}
 	ctx_histogram_deinit(&histogram);
 	if (status != CTX_OK) {

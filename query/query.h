@@ -66,6 +66,14 @@ CTX_MUST_CHECK enum ctx_status ctx_query_histogram(struct ctx_query *query,
 						   struct ctx_histogram *out, struct ctx_err *err);
 
 /*
+ * Samples and weight in the scope, exactly, whatever the flags: cheaper than a histogram. `scratch` is
+ * cleared.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_query_sum(struct ctx_query *query, const struct ctx_query_scope *scope,
+					     struct ctx_histogram *scratch, struct ctx_report_sum *ret,
+					     struct ctx_err *err);
+
+/*
  * Adds the weights of all selected threads together by raw stack to `out`, which is empty; calls
  * stay 0. Always exact, and always a scan: time trees do not index addresses. A sample without a
  * raw stack adds to the root, 0.
