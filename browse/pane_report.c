@@ -272,10 +272,18 @@ static enum ctx_status load_waits(struct ctx_pane *pane, struct ctx_err *err)
 			      : print(pane, source, "waits", &options, err);
 }
 
+/* The report's samples are waits. */
+static void put_waits_heading(const struct ctx_pane *pane, size_t width, struct ctx_buf *buf)
+{
+	put_heading(pane, width, buf);
+	if (rows_of(pane) != NULL && rows_of(pane)->samples > MANY_WAITS)
+		ctx_buf_put_text(buf, " (?: narrow the interval)");
+}
+
 const struct ctx_pane_kind ctx_pane_waits = {
 	.title = "Waits",
 	.load = load_waits,
-	.heading = put_heading,
+	.heading = put_waits_heading,
 	.put = put_row,
 	.look = look_of,
 	.function = function_of,
