@@ -10,7 +10,7 @@
 #include "base/fileio.h"
 #include "base/mem.h"
 #include "ctxan/answer.h"
-#include "ctxan/screen.h"
+#include "ctxan/live_screen.h"
 #include "ctxan/terminal.h"
 #include "formats/experiment/exp_follow.h"
 #include "formats/experiment/exp_reader.h"
@@ -69,8 +69,8 @@ static void say(const struct following *following, const char *words)
 
 	compose(following, words, &line);
 	if (!line.failed && following->has_screen)
-		ctx_screen_draw((const char *)following->answer.bytes, following->answer.n,
-				(const char *)line.bytes);
+		ctx_live_screen_draw((const char *)following->answer.bytes, following->answer.n,
+				     (const char *)line.bytes);
 	else if (!line.failed && !following->options->quiet)
 		fprintf(stderr, "ctxan: %s\n", (const char *)line.bytes);
 	ctx_buf_deinit(&line);
@@ -134,7 +134,7 @@ static _Noreturn void answer_and_exit(const struct following *following, int fil
 	size_t n = 0;
 	enum ctx_status status;
 
-	ctx_screen_disown();
+	ctx_live_screen_disown();
 	status = compute(following, &text, &n, &err);
 	if (status == CTX_OK)
 		status = ctx_file_write(file, "the answer", text, n, &err);
@@ -213,7 +213,7 @@ static enum ctx_status wait_for_more(struct following *following, uint64_t until
 	for (uint64_t now = now_ms(); now < until_ms; now = now_ms()) {
 		uint64_t left = until_ms - now;
 
-		switch (ctx_screen_wait(left < LOOK_MS ? (unsigned)left : LOOK_MS)) {
+		switch (ctx_live_screen_wait(left < LOOK_MS ? (unsigned)left : LOOK_MS)) {
 		case CTX_SCREEN_QUIT:
 			return CTX_END;
 		case CTX_SCREEN_RESIZED:
@@ -312,7 +312,7 @@ static enum ctx_status finish(struct following *following, enum ctx_status statu
 	bool is_over = status == CTX_OK;
 
 	if (following->has_screen) {
-		ctx_screen_close();
+		ctx_live_screen_close();
 		following->has_screen = false;
 		if ((status == CTX_OK || status == CTX_END) && following->answer.n != 0)
 			status = ctx_file_write(STDOUT_FILENO, "standard output", following->answer.bytes,
@@ -349,7 +349,7 @@ enum ctx_status ctx_following(const struct ctx_options *options, struct ctx_err 
 	following.lineage = lineage;
 	following.has_screen = options->report.format == CTX_REPORT_TEXT && ctx_terminal_is_output(options);
 	if (following.has_screen)
-		ctx_screen_open();
+		ctx_live_screen_open();
 	status = follow(&following, err);
 	status = finish(&following, status, err);
 	forget(&following);

@@ -7,11 +7,8 @@
 #include <stdlib.h>
 
 static const struct ctx_out_backend *const backends[] = {
-	[CTX_REPORT_TEXT] = &ctx_out_text,
-	[CTX_REPORT_JSON] = &ctx_out_json,
-	[CTX_REPORT_CSV] = &ctx_out_csv,
-	[CTX_REPORT_HTML] = &ctx_out_html,
-	[CTX_REPORT_ROWS] = &ctx_out_rows,
+	[CTX_REPORT_TEXT] = &ctx_out_text, [CTX_REPORT_JSON] = &ctx_out_json, [CTX_REPORT_CSV] = &ctx_out_csv,
+	[CTX_REPORT_HTML] = &ctx_out_html, [CTX_REPORT_ROWS] = &ctx_out_rows,
 };
 
 bool ctx_out_is_text(const struct ctx_out *out)

@@ -6,7 +6,7 @@
  *	ESC [ ? 7 l/h		lines are cut, not wrapped
  *	ESC [ H, ESC [ K, ESC [ J	to the first line; clear to the end of the line, of the screen
  */
-#include "ctxan/screen.h"
+#include "ctxan/live_screen.h"
 
 #include "base/buf.h"
 #include "base/fileio.h"
@@ -106,7 +106,7 @@ static void on_resize(int number)
 	screen.is_covered = 1;
 }
 
-void ctx_screen_open(void)
+void ctx_live_screen_open(void)
 {
 	screen.keys = open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC);
 	screen.has_modes = screen.keys >= 0 && tcgetattr(screen.keys, &screen.modes) == 0;
@@ -117,16 +117,16 @@ void ctx_screen_open(void)
 	enter();
 }
 
-void ctx_screen_close(void)
+void ctx_live_screen_close(void)
 {
 	leave();
-	ctx_screen_disown();
+	ctx_live_screen_disown();
 	if (screen.keys >= 0)
 		close(screen.keys);
 	screen.keys = -1;
 }
 
-void ctx_screen_disown(void)
+void ctx_live_screen_disown(void)
 {
 	screen.is_open = 0;
 	for (size_t i = 0; i < CTX_COUNT_OF(ending_signals); i++)
@@ -142,7 +142,7 @@ static unsigned rows(void)
 	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 1 ? size.ws_row : DEFAULT_ROWS;
 }
 
-void ctx_screen_draw(const char *text, size_t n, const char *status)
+void ctx_live_screen_draw(const char *text, size_t n, const char *status)
 {
 	struct ctx_buf out = {0};
 	const char *end = text + n;
@@ -164,7 +164,7 @@ void ctx_screen_draw(const char *text, size_t n, const char *status)
 	ctx_buf_deinit(&out);
 }
 
-enum ctx_screen_event ctx_screen_wait(unsigned milliseconds)
+enum ctx_live_screen_event ctx_live_screen_wait(unsigned milliseconds)
 {
 	struct pollfd keys = {.fd = screen.is_open ? screen.keys : -1, .events = POLLIN};
 	char key = '\0';
