@@ -340,3 +340,11 @@ struct ctx_wait_place ctx_wait_kinds_find(const struct ctx_wait_kinds *kinds, en
 		found = look(kinds, stack);
 	return (struct ctx_wait_place){kind_of(state, &found), found.caller};
 }
+
+bool ctx_wait_is_start(const struct ctx_profile *profile, const struct ctx_sample *span)
+{
+	return span->thread == 0 && profile->n_threads != 0 && span->stack < profile->cct.n &&
+	       profile->cct.depth[span->stack] <= 1 &&
+	       ctx_sample_begin(span) <= profile->threads[0].life.begin_ns &&
+	       strcmp(ctx_profile_property(profile, "target", ""), "command") == 0;
+}

@@ -11,6 +11,7 @@
 #define CTX_MODEL_WAIT_KIND_H
 
 #include "model/profile.h"
+#include "model/sample.h"
 
 enum ctx_wait_kind {
 	CTX_WAIT_KIND_OTHER = 0, /* nothing on the stack tells */
@@ -29,7 +30,7 @@ enum ctx_wait_kind {
 	CTX_WAIT_KIND_CHILD, /* the end of another process */
 	CTX_WAIT_KIND_PAGE_FAULT,
 	CTX_WAIT_KIND_STOPPED,
-	CTX_WAIT_KIND_START, /* until the recorder was ready: not told from the stack (report/wait_table.h) */
+	CTX_WAIT_KIND_START, /* until the recorder was ready: ctx_wait_is_start tells, not the stack */
 	CTX_WAIT_KIND_N,
 };
 
@@ -66,5 +67,12 @@ struct ctx_wait_place {
  */
 struct ctx_wait_place ctx_wait_kinds_find(const struct ctx_wait_kinds *kinds, enum ctx_thread_state state,
 					  uint32_t stack);
+
+/*
+ * Whether a span of the state SLEEP is the command's wait for the recorder: it has no callers and
+ * begins with the first thread, of a recording of a command. A part of it that begins later is not
+ * recognised.
+ */
+bool ctx_wait_is_start(const struct ctx_profile *profile, const struct ctx_sample *span);
 
 #endif

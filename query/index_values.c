@@ -120,6 +120,8 @@ static int64_t wait_of(const struct ctx_index_values *values, const struct ctx_s
 		return CTX_INDEX_WAIT_CPU;
 	if (state == CTX_STATE_UNKNOWN || sample->stack >= values->profile->cct.n)
 		return -1;
+	if (state == CTX_STATE_SLEEP && ctx_wait_is_start(values->profile, sample))
+		return CTX_WAIT_KIND_START;
 	kind = &values->kind_of[(size_t)state * values->profile->cct.n + sample->stack];
 	if (*kind == 0) {
 		struct ctx_wait_place place =

@@ -233,15 +233,13 @@ static uint64_t selected_ns(const struct start *start, const struct ctx_sample *
 static enum ctx_status take_wait(void *context, const struct ctx_sample *span, struct ctx_err *err)
 {
 	struct start *start = context;
-	const struct ctx_thread_info *first = &start->table->profile->threads[0];
 	uint64_t longest = 0;
 	struct ctx_wait_place place;
 
 	(void)err;
 	if (start->is_first) {
 		start->is_first = false;
-		if (span->thread != 0 || start->table->profile->cct.depth[span->stack] > 1 ||
-		    ctx_sample_begin(span) > first->life.begin_ns)
+		if (!ctx_wait_is_start(start->table->profile, span))
 			return CTX_END;
 		start->ns = selected_ns(start, span, &longest);
 		return CTX_OK;
@@ -264,8 +262,7 @@ static enum ctx_status split_start(struct ctx_wait_table *table, struct ctx_repo
 	struct ctx_wait_row *row, *rest;
 	enum ctx_status status;
 
-	if (at == CTX_MAP64_NONE || table->profile->n_threads == 0 ||
-	    strcmp(ctx_profile_property(table->profile, "target", ""), "command") != 0)
+	if (at == CTX_MAP64_NONE)
 		return CTX_OK;
 	status = source->samples(source, &query, take_wait, &start, err);
 	if ((status != CTX_OK && status != CTX_END) || start.ns == 0)
