@@ -301,7 +301,7 @@ static const struct ctx_option rows[] = {
 	{"show", 0, CTX_OPTION_TEXT, .set = set_show},
 	{"fold-object", 0, CTX_OPTION_TEXT, STRING(hiding.objects)},
 	{"by", 0, CTX_OPTION_LIST, STRING(selection.by),
-	 .words = WORDS("thread", "process", "command", "thread-name", "thread-pattern", "function", "object", "line", "cpu", "state", "wait",
+	 .words = WORDS("thread", "process", "command", "thread-name", "thread-pattern", "cgroup", "container", "function", "object", "line", "cpu", "state", "wait",
 			"second", "time", "sample", "metric", "lwp", "file", "descriptor", "datasize", "duration")},
 	{"index", 0, CTX_OPTION_TEXT, .set = set_index},
 	{"metric", 0, CTX_OPTION_LIST, STRING(selection.metric), .alias = "metrics", /* gprofng's word */

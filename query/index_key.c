@@ -34,6 +34,8 @@ static const struct {
 	{"command", NULL, CTX_INDEX_COMMAND},
 	{"thread-name", NULL, CTX_INDEX_THREAD_NAME},
 	{"thread-pattern", NULL, CTX_INDEX_THREAD_PATTERN},
+	{"cgroup", NULL, CTX_INDEX_CGROUP},
+	{"container", NULL, CTX_INDEX_CONTAINER},
 	{"function", NULL, CTX_INDEX_FUNCTION},
 	{"object", NULL, CTX_INDEX_OBJECT},
 	{"line", NULL, CTX_INDEX_LINE},

@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "model/code.h"
+#include "model/container.h"
 
 #include <stdlib.h>
 
@@ -10,7 +11,8 @@
 static bool is_name(enum ctx_index_entity entity)
 {
 	return entity == CTX_INDEX_COMMAND || entity == CTX_INDEX_THREAD_NAME ||
-	       entity == CTX_INDEX_THREAD_PATTERN;
+	       entity == CTX_INDEX_THREAD_PATTERN || entity == CTX_INDEX_CGROUP ||
+	       entity == CTX_INDEX_CONTAINER;
 }
 
 static void put_name(const struct ctx_profile *profile, enum ctx_index_entity entity, uint32_t thread,
@@ -22,7 +24,18 @@ static void put_name(const struct ctx_profile *profile, enum ctx_index_entity en
 		ctx_buf_put_text(buf, info->name);
 	} else if (entity == CTX_INDEX_THREAD_PATTERN) {
 		ctx_thread_name_pattern(info->name, buf);
-	} else if (info->process < profile->n_processes) {
+	} else if (info->process >= profile->n_processes) {
+		return;
+	} else if (entity == CTX_INDEX_CGROUP) {
+		ctx_buf_put_text(buf, profile->processes[info->process].cgroup != NULL
+					      ? profile->processes[info->process].cgroup
+					      : "");
+	} else if (entity == CTX_INDEX_CONTAINER) {
+		char container[CTX_CONTAINER_NAME];
+
+		if (ctx_container_of_cgroup(profile->processes[info->process].cgroup, container))
+			ctx_buf_put_text(buf, container);
+	} else {
 		size_t n;
 		const char *program = ctx_command_program(profile->processes[info->process].command, &n);
 
@@ -225,6 +238,8 @@ void ctx_index_values_fixed(const struct ctx_index_values *values, const struct 
 		case CTX_INDEX_COMMAND:
 		case CTX_INDEX_THREAD_NAME:
 		case CTX_INDEX_THREAD_PATTERN:
+		case CTX_INDEX_CGROUP:
+		case CTX_INDEX_CONTAINER:
 			ret[i] = sample->thread < values->profile->n_threads
 					 ? id(values->of_thread[i][sample->thread], CTX_NONE)
 					 : -1;

@@ -72,6 +72,10 @@ static const struct {
 	{CTX_INDEX_THREAD_NAME, NAME, "thread_name", NULL, CTX_STYLE_NAME, true},
 	{CTX_INDEX_THREAD_PATTERN, SHOWN, NULL, "Thread pattern", CTX_STYLE_KEY, false},
 	{CTX_INDEX_THREAD_PATTERN, NAME, "thread_pattern", NULL, CTX_STYLE_NAME, false},
+	{CTX_INDEX_CGROUP, SHOWN, NULL, "Cgroup", CTX_STYLE_KEY, false},
+	{CTX_INDEX_CGROUP, NAME, "cgroup", NULL, CTX_STYLE_NAME, false},
+	{CTX_INDEX_CONTAINER, SHOWN, NULL, "Container", CTX_STYLE_KEY, false},
+	{CTX_INDEX_CONTAINER, NAME, "container", NULL, CTX_STYLE_NAME, false},
 	{CTX_INDEX_WAIT, SHOWN, NULL, "Wait", CTX_STYLE_KEY, false},
 	{CTX_INDEX_WAIT, NAME, "wait", NULL, CTX_STYLE_NAME, false},
 };
@@ -130,6 +134,8 @@ static const char *name_of(const struct ctx_index_columns *columns, enum ctx_ind
 	case CTX_INDEX_COMMAND:
 	case CTX_INDEX_THREAD_NAME:
 	case CTX_INDEX_THREAD_PATTERN:
+	case CTX_INDEX_CGROUP:
+	case CTX_INDEX_CONTAINER:
 		return key != -1 ? columns->index->names[key] : NULL;
 	case CTX_INDEX_WAIT:
 		return wait_name_of(key);

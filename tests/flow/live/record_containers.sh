@@ -122,6 +122,11 @@ if [ -n "$group" ]; then
 			jq -e 'any(.rows[]; .name == "inside")' threads.json >/dev/null ||
 			fail "--process $term: $(jq -c '[.rows[].name]' threads.json)"
 	done
+	ctxan -q group.er --by container,command --format json >by.json
+	jq -e '[.rows[] | select(.container == "0123456789ab")] | length == 1 and .[0].command == "inside" and .[0].weight > 0' by.json >/dev/null ||
+		fail "--by container: $(jq -c .rows by.json)"
+	ctxan -q group.er --by cgroup --format json | jq -e '[.rows[] | select(.cgroup | endswith(".scope"))] | length == 1' >/dev/null ||
+		fail "--by cgroup: $(ctxan -q group.er --by cgroup)"
 	expect 1 "no process 'cgroup:other'" ctxan -q group.er --process cgroup:other
 	ctxan -q group.er -r processes | grep -q '\./inside .*\[0123456789ab\]' ||
 		fail "text: $(ctxan -q group.er -r processes | tail -n 4)"
