@@ -262,7 +262,8 @@ static enum ctx_status split_start(struct ctx_wait_table *table, struct ctx_repo
 	struct ctx_wait_row *row, *rest;
 	enum ctx_status status;
 
-	if (at == CTX_MAP64_NONE)
+	if (at == CTX_MAP64_NONE ||
+	    strcmp(ctx_profile_property(table->profile, "target", ""), "command") != 0)
 		return CTX_OK;
 	status = source->samples(source, &query, take_wait, &start, err);
 	if ((status != CTX_OK && status != CTX_END) || start.ns == 0)
