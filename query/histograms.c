@@ -173,8 +173,8 @@ enum ctx_status ctx_query_raw_histogram(struct ctx_query *query, uint32_t metric
 }
 
 /*
- * Only sums are needed, so the top lists suffice: the weight that they omit is counted exactly in
- * the cost.
+ * Only sums are needed, so the rows of whole nodes suffice: what their lists would have is counted
+ * in the cost, as the weight that top lists omit.
  */
 enum ctx_status ctx_query_sum(struct ctx_query *query, const struct ctx_query_scope *scope,
 			      struct ctx_histogram *scratch, struct ctx_report_sum *ret, struct ctx_err *err)
@@ -183,7 +183,7 @@ enum ctx_status ctx_query_sum(struct ctx_query *query, const struct ctx_query_sc
 	unsigned flags = query->flags;
 	enum ctx_status status;
 
-	query->flags |= CTX_TIMETREE_TOP_ONLY | CTX_TIMETREE_NO_CALLS;
+	query->flags |= CTX_TIMETREE_SUMS | CTX_TIMETREE_NO_CALLS;
 	query->cost.omitted_weight = query->cost.omitted_samples = 0;
 	ctx_histogram_clear(scratch);
 	status = ctx_query_histogram(query, scope, scratch, err);

@@ -129,7 +129,7 @@ struct ctx_timetree_cost {
 	uint64_t list_entries;
 	uint64_t list_bytes;
 	uint32_t depth; /* deepest level visited */
-	/* With CTX_TIMETREE_TOP_ONLY or a tree without tails: */
+	/* With CTX_TIMETREE_TOP_ONLY, CTX_TIMETREE_SUMS or a tree without tails: */
 	uint64_t omitted_weight, omitted_samples;
 	uint64_t omitted_largest; /* upper bound of the weight missing from any one stack */
 };
@@ -138,6 +138,7 @@ enum ctx_timetree_flags {
 	CTX_TIMETREE_EXACT = 0,	   /* top and tail */
 	CTX_TIMETREE_TOP_ONLY = 1, /* tops only: less to read; the omitted weight is in `cost` */
 	CTX_TIMETREE_NO_CALLS = 2, /* omit calls (0): for reports that do not show them */
+	CTX_TIMETREE_SUMS = 4,	   /* whole nodes by their rows, no list is read: all is omitted, as above */
 };
 
 struct ctx_timetree_request {

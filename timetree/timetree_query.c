@@ -80,6 +80,12 @@ static enum ctx_status take_lists(struct walk *walk, const struct ctx_timenode *
 	enum ctx_status status;
 
 	cost->nodes_whole++;
+	if ((walk->flags & CTX_TIMETREE_SUMS) != 0) {
+		cost->omitted_weight += node->weight;
+		cost->omitted_samples += node->samples;
+		cost->omitted_largest += node->weight;
+		return CTX_OK;
+	}
 	status = ctx_timenode_list_decode(node->top, node->top_bytes, walk->out, &top, walk->err);
 	cost->list_bytes += node->top_bytes;
 	if (status == CTX_OK && (top_only || node->tail_bytes == 0)) {
@@ -138,6 +144,11 @@ static enum ctx_status read_child(struct walk *walk, uint32_t id, struct ctx_int
 	return status;
 }
 
+static bool wants_lists(const struct walk *walk, struct ctx_interval interval)
+{
+	return (walk->flags & CTX_TIMETREE_SUMS) == 0 && ctx_interval_contains(walk->window, interval);
+}
+
 static enum ctx_status visit(struct walk *walk, const struct ctx_timenode *node, uint32_t level);
 
 static enum ctx_status visit_children(struct walk *walk, const struct ctx_timenode *node, uint32_t level)
@@ -151,8 +162,7 @@ static enum ctx_status visit_children(struct walk *walk, const struct ctx_timeno
 			walk->cost->nodes_skipped++;
 			continue;
 		}
-		status = read_child(walk, node->first_child + i, part,
-				    ctx_interval_contains(walk->window, part), &child);
+		status = read_child(walk, node->first_child + i, part, wants_lists(walk, part), &child);
 		if (status != CTX_OK)
 			return status;
 		status = visit(walk, &child, level + 1);
@@ -199,7 +209,7 @@ enum ctx_status ctx_timetree_query(const struct ctx_timetree_reader *reader,
 		walk.cost->nodes_visited++;
 		return CTX_OK;
 	}
-	if (root.n_children != 0 && ctx_interval_contains(request.window, root.interval)) {
+	if (root.n_children != 0 && wants_lists(&walk, root.interval)) {
 		status = read_row(&walk, 0, true, &root);
 		if (status != CTX_OK)
 			return status;
