@@ -45,6 +45,12 @@ static const struct ctx_column during_columns[] = {
 	{"waker_ns", NULL, CTX_STYLE_TIME},
 };
 
+/* Of the first wait. */
+static const struct ctx_column waiters_columns[] = {
+	{"threads", NULL, CTX_STYLE_COUNT},
+	{"wall_ns", NULL, CTX_STYLE_TIME},
+};
+
 static const struct ctx_column function_columns[] = {
 	{"function", NULL, CTX_STYLE_NAME},    {"object", NULL, CTX_STYLE_NAME},
 	{"callee", NULL, CTX_STYLE_NAME},      {"with_callees", NULL, CTX_STYLE_WEIGHT},
@@ -115,6 +121,16 @@ static void put_during(const struct ctx_summary *summary, struct ctx_out *out)
 				    ctx_cell_name(summary->profile->functions[during->function].name),
 				    ctx_cell_number(during->ns),
 				    ctx_cell_number(during->waker_ns),
+			    });
+}
+
+static void put_waiters(const struct ctx_summary *summary, struct ctx_out *out)
+{
+	if (summary->waiters.n != 0)
+		ctx_out_map(out, "waiters", waiters_columns, CTX_COUNT_OF(waiters_columns),
+			    (struct ctx_cell[]){
+				    ctx_cell_number(summary->waiters.n),
+				    ctx_cell_number(summary->waiters.wall_ns),
 			    });
 }
 
@@ -227,6 +243,7 @@ static void put_data(const struct ctx_summary *summary, struct ctx_out *out)
 			ctx_out_map(out, "states", ctx_state_columns, CTX_STATE_N, states);
 		put_shares(summary, out);
 		put_waits(summary, out);
+		put_waiters(summary, out);
 		put_during(summary, out);
 		put_functions(summary, out);
 		put_groups(summary, out);

@@ -14,12 +14,16 @@
 #include "report/slice_tops.h"
 #include "report/wait_during.h"
 #include "report/wait_table.h"
+#include "report/wait_waiters.h"
 
 /* The most rows of a list. */
 #define CTX_SUMMARY_ROWS 10u
 
 /* So many processes say more than what each does. */
 #define CTX_SUMMARY_PROCESSES 20u
+
+/* Rows below one part of so many are not on the screen. */
+#define CTX_SUMMARY_SMALL 100u
 
 /* States in which a thread has a CPU. */
 #define CTX_SUMMARY_ON_CPU                                                                                   \
@@ -64,6 +68,7 @@ struct ctx_summary {
 	struct ctx_wait_kinds kinds;
 	struct ctx_hot_functions functions;
 	struct ctx_wait_during during;	 /* the first wait, if it is long: what its waker did */
+	struct ctx_wait_waiters waiters; /* and who waits in it */
 	struct ctx_report_slices slices; /* of all threads together */
 	size_t n_slices;		 /* of them, up to end_ns */
 	struct ctx_slice_top *tops;	 /* owned; by slice */
@@ -88,11 +93,27 @@ const struct ctx_wait_row *ctx_summary_first_wait(const struct ctx_summary *summ
 /* The kind of a wait on the screen: "mutex", "timer (sleep)". */
 const char *ctx_summary_kind_text(enum ctx_wait_kind kind);
 
+/* The same, shorter, so that names have room: "condition", "sleep". */
+const char *ctx_summary_kind_word(enum ctx_wait_kind kind);
+
 /*
  * Whether what threads wait for says more than what they compute: for less than half of the elapsed
  * time one is on a CPU or could be, or a lock keeps processors idle.
  */
 bool ctx_summary_is_waiting(const struct ctx_summary *summary);
+
+/*
+ * Whether a wait is one for work: for a condition, a semaphore, a pipe, a socket or events, and ended by a
+ * thread of the first wait, by one that waits there or by the one that they wait for. What that thread
+ * lacks this one lacks too.
+ */
+bool ctx_summary_is_idle(const struct ctx_summary *summary, const struct ctx_wait_row *row);
+
+/*
+ * The function that holds up the first wait: of a sleep the one that sleeps, of a lock the one that
+ * released it, else where the waker was meanwhile. CTX_NONE: unknown.
+ */
+uint32_t ctx_summary_cause(const struct ctx_summary *summary);
 
 /* The command of which most processes are, if these are many and short; NULL otherwise. */
 const struct ctx_summary_group *ctx_summary_short_processes(const struct ctx_summary *summary);

@@ -96,6 +96,33 @@ bool ctx_summary_is_waiting(const struct ctx_summary *summary)
 	       summary->cpu_ns < summary->elapsed_ns / 4 * 3 * cpus;
 }
 
+static bool is_for_work(enum ctx_wait_kind kind)
+{
+	return kind == CTX_WAIT_KIND_CONDITION || kind == CTX_WAIT_KIND_SEMAPHORE ||
+	       kind == CTX_WAIT_KIND_PIPE || kind == CTX_WAIT_KIND_SOCKET || kind == CTX_WAIT_KIND_POLL;
+}
+
+bool ctx_summary_is_idle(const struct ctx_summary *summary, const struct ctx_wait_row *row)
+{
+	const struct ctx_wait_row *first = ctx_summary_first_wait(summary);
+
+	if (summary->waiters.n == 0 || row == first || row->waker == NULL || !is_for_work(row->kind))
+		return false;
+	return (first->waker != NULL && strcmp(row->waker, first->waker) == 0) ||
+	       ctx_wait_waiters_have(&summary->waiters, summary->profile, row->waker);
+}
+
+uint32_t ctx_summary_cause(const struct ctx_summary *summary)
+{
+	const struct ctx_wait_row *wait = ctx_summary_first_wait(summary);
+
+	if (wait == NULL || wait->kind == CTX_WAIT_KIND_TIMER)
+		return wait != NULL ? wait->caller : CTX_NONE;
+	if (is_mutex(wait->kind) && wait->waker_function != CTX_NONE && wait->waker_function != wait->caller)
+		return wait->waker_function;
+	return summary->during.function;
+}
+
 const struct ctx_summary_group *ctx_summary_short_processes(const struct ctx_summary *summary)
 {
 	const struct ctx_summary_group *most = NULL;
@@ -114,6 +141,13 @@ const char *ctx_summary_kind_text(enum ctx_wait_kind kind)
 	return kind == CTX_WAIT_KIND_TIMER   ? "timer (sleep)"
 	       : kind == CTX_WAIT_KIND_START ? "recorder's start"
 					     : ctx_wait_kind_text(kind);
+}
+
+const char *ctx_summary_kind_word(enum ctx_wait_kind kind)
+{
+	return kind == CTX_WAIT_KIND_TIMER	 ? "sleep"
+	       : kind == CTX_WAIT_KIND_CONDITION ? "condition"
+						 : ctx_wait_kind_text(kind);
 }
 
 /* A thread whose exit is not known lives to the end of the recording. */
@@ -210,6 +244,33 @@ static enum ctx_status order_waits(struct ctx_summary *summary, struct ctx_err *
 	return CTX_OK;
 }
 
+/* The first, the others by importance, idle ones, joins and children, small ones. */
+static uint64_t rank_of(const struct ctx_summary *summary, const struct ctx_wait_row *row)
+{
+	if (row == ctx_summary_first_wait(summary))
+		return 4;
+	if (row->wait_ns < summary->thread_ns / CTX_SUMMARY_SMALL)
+		return 0;
+	if (importance(row) == 0)
+		return 1;
+	return ctx_summary_is_idle(summary, row) ? 2 : 3;
+}
+
+static void rank_waits(struct ctx_summary *summary)
+{
+	for (size_t i = 0; i < summary->waits.n; i++) {
+		struct ctx_order_item *item = &summary->wait_order[i];
+		const struct ctx_wait_row *row = &summary->waits.rows[item->index];
+
+		*item = (struct ctx_order_item){
+			.index = item->index,
+			.number = rank_of(summary, row),
+			.second = importance(row) != 0 ? importance(row) : row->wait_ns,
+		};
+	}
+	ctx_order_sort(summary->wait_order, summary->waits.n);
+}
+
 /* Whether the screen says what the waker of the first wait did: it comes first, or is a large part. */
 static bool is_worth_a_cause(const struct ctx_summary *summary)
 {
@@ -217,6 +278,25 @@ static bool is_worth_a_cause(const struct ctx_summary *summary)
 
 	return ctx_summary_is_waiting(summary) ||
 	       (wait != NULL && importance(wait) != 0 && wait->wait_ns >= summary->thread_ns / LONG_WAIT);
+}
+
+/* Who waits in the first wait, and for what; waits for work of theirs come after others. */
+static enum ctx_status explain_first_wait(struct ctx_summary *summary, const struct use *uses,
+					  struct ctx_err *err)
+{
+	const struct ctx_wait_row *wait = ctx_summary_first_wait(summary);
+	enum ctx_status status =
+		ctx_wait_during_find(&summary->waits, wait, summary->source, &summary->during, err);
+
+	if (status == CTX_OK)
+		status =
+			ctx_wait_waiters_find(&summary->waits, wait, summary->source, &summary->waiters, err);
+	if (status != CTX_OK)
+		return status;
+	for (uint32_t i = 0; i < summary->profile->n_threads; i++)
+		summary->waiters.wall_ns += summary->waiters.is_waiter[i] ? uses[i].wall_ns : 0;
+	rank_waits(summary);
+	return CTX_OK;
 }
 
 static enum ctx_status collect_states(struct ctx_summary *summary, struct use *uses, struct ctx_err *err)
@@ -243,10 +323,8 @@ static enum ctx_status collect_states(struct ctx_summary *summary, struct use *u
 		status = order_waits(summary, err);
 	if (status == CTX_OK)
 		divide_time(summary);
-	if (status == CTX_OK && is_worth_a_cause(summary))
-		status = ctx_wait_during_find(&summary->waits, ctx_summary_first_wait(summary),
-					      summary->source, &summary->during, err);
-	return status;
+	return status == CTX_OK && is_worth_a_cause(summary) ? explain_first_wait(summary, uses, err)
+							     : status;
 }
 
 static void put_program(struct ctx_buf *name, const char *command)
@@ -541,6 +619,7 @@ enum ctx_status ctx_summary_collect(struct ctx_summary *summary, struct ctx_repo
 void ctx_summary_deinit(struct ctx_summary *summary)
 {
 	ctx_wait_table_deinit(&summary->waits);
+	ctx_wait_waiters_deinit(&summary->waiters);
 	ctx_missing_objects_deinit(&summary->missing);
 	free(summary->wait_order);
 	free(summary->tops);

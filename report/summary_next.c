@@ -51,31 +51,66 @@ static void put_command(const struct commands *commands, const char *rest, uint3
 	ctx_buf_deinit(&name);
 }
 
+/* Whether lines of its source are known. */
+static bool has_lines(const struct ctx_summary *summary, uint32_t function)
+{
+	const struct ctx_code *code = summary->functions.code;
+
+	for (size_t i = 0; function < summary->profile->n_functions && code != NULL && i < code->n_sites;
+	     i++) {
+		if (code->sites[i].function == function && code->sites[i].file != CTX_NONE)
+			return true;
+	}
+	return false;
+}
+
+static bool has_name(const struct ctx_summary *summary, uint32_t function)
+{
+	return summary->profile->functions[function].kind == CTX_FUNCTION_ORDINARY &&
+	       *summary->profile->functions[function].name != '<';
+}
+
+/* Who ended the first wait, the text of what held it up or else of what waits, all waits. */
 static void put_waits(const struct commands *commands)
 {
 	const struct ctx_summary *summary = commands->summary;
 	const struct ctx_wait_row *first = ctx_summary_first_wait(summary);
+	uint32_t cause = ctx_summary_cause(summary);
 
 	/* What a timer or a device ended has no waker to look at. */
 	if (first->waker != NULL && *first->waker != '<' && first->caller != CTX_NONE)
 		put_command(commands, " -r wakers=", first->caller);
+	if (has_lines(summary, cause))
+		put_command(commands, " -r source=", cause);
+	else if (has_lines(summary, first->caller))
+		put_command(commands, " -r source=", first->caller);
 	put_command(commands, " -r waits", CTX_NONE);
 }
 
-static void put_function(const struct commands *commands)
+/* Once. */
+static void put_tree(const struct commands *commands, bool *ret_done)
+{
+	if (!*ret_done && !commands->summary->profile->losses.call_stacks)
+		put_command(commands, " -r tree", CTX_NONE);
+	*ret_done = true;
+}
+
+/* None for a function that has neither a text nor a name: then the call tree says more. */
+static void put_function(const struct commands *commands, bool *ret_tree)
 {
 	const struct ctx_summary *summary = commands->summary;
 	const struct ctx_hot_function *first = summary->functions.rows;
 	uint32_t function = first->function;
+	bool known = function < summary->profile->n_functions;
 
-	if (function >= summary->profile->n_functions)
-		return;
-	if (first->file != CTX_NONE)
+	if (known && first->file != CTX_NONE)
 		put_command(commands, " -r source=", function);
-	else if (summary->profile->losses.call_stacks)
+	else if (known && summary->profile->losses.call_stacks)
 		put_command(commands, " -r functions", CTX_NONE);
-	else if (summary->profile->functions[function].kind == CTX_FUNCTION_ORDINARY)
+	else if (known && has_name(summary, function))
 		put_command(commands, " -r callers-callees=", function);
+	else
+		put_tree(commands, ret_tree);
 }
 
 void ctx_summary_next(const struct ctx_summary *summary, void (*put)(void *context, const char *command),
@@ -83,13 +118,15 @@ void ctx_summary_next(const struct ctx_summary *summary, void (*put)(void *conte
 {
 	const struct commands commands = {summary, put, context};
 	bool computes = summary->functions.n != 0 && summary->functions.weight != 0;
+	bool has_processes = ctx_summary_short_processes(summary) != NULL, has_tree = false;
 
-	if (ctx_summary_is_waiting(summary))
+	if (!has_processes && ctx_summary_is_waiting(summary))
 		put_waits(&commands);
-	if (computes) {
-		put_function(&commands);
-		if (!summary->profile->losses.call_stacks)
-			put_command(&commands, " -r tree", CTX_NONE);
-	}
+	else if (computes)
+		put_function(&commands, &has_tree);
+	if (has_processes)
+		put_command(&commands, " -r processes", CTX_NONE);
+	if (computes)
+		put_tree(&commands, &has_tree);
 	put_command(&commands, " --export html -o run.html", CTX_NONE);
 }

@@ -7,7 +7,7 @@
 #define SHARES 5u
 #define WARNINGS 2u
 #define COMMANDS 3u
-#define SMALL 100u /* rows below one part of so many are left out */
+#define LITTLE_CPU 10u /* below one part of so much of the threads' time functions matter less than waits */
 
 static size_t at_most(size_t n, size_t most)
 {
@@ -26,7 +26,7 @@ static size_t worth_functions(const struct ctx_summary *summary)
 	size_t n = 0;
 
 	while (n < functions->n && n < CTX_SUMMARY_ROWS && functions->rows[n].with_callees != 0 &&
-	       functions->rows[n].with_callees >= functions->weight / SMALL)
+	       functions->rows[n].with_callees >= functions->weight / CTX_SUMMARY_SMALL)
 		n++;
 	return n == 0 && functions->n != 0 && functions->rows[0].with_callees != 0 ? at_most(functions->n, 3)
 										   : n;
@@ -36,8 +36,8 @@ static size_t worth_waits(const struct ctx_summary *summary)
 {
 	size_t n = 0, most = at_most(summary->waits.n, CTX_SUMMARY_ROWS);
 
-	while (n < most &&
-	       summary->waits.rows[summary->wait_order[n].index].wait_ns >= summary->thread_ns / SMALL)
+	while (n < most && summary->waits.rows[summary->wait_order[n].index].wait_ns >=
+				   summary->thread_ns / CTX_SUMMARY_SMALL)
 		n++;
 	return n;
 }
@@ -98,6 +98,8 @@ struct ctx_summary_plan ctx_summary_make_plan(struct ctx_summary_screen *screen)
 		.commands = at_most(screen->commands.n, COMMANDS),
 	};
 
+	if (ctx_summary_is_waiting(summary) && summary->cpu_ns < summary->thread_ns / LITTLE_CPU)
+		plan.functions = at_most(plan.functions, 2);
 	screen->plan = plan;
 	plan.letters = ctx_summary_has_letters(screen);
 	make_fit(screen, &plan);

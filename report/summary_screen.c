@@ -168,19 +168,42 @@ static size_t least_width(struct ctx_summary_screen *screen, uint32_t function)
 	return width;
 }
 
+void ctx_summary_put_program(struct ctx_summary_screen *screen, const struct ctx_hot_function *row,
+			     struct ctx_buf *text)
+{
+	const struct ctx_summary *summary = screen->summary;
+	const char *object = ctx_function_cell(&summary->fold.profile, row->function).object, *first, *base;
+	size_t n;
+
+	if (!summary->groups_are_commands || summary->n_groups <= 1 || object == NULL)
+		return;
+	first = ctx_command_program(ctx_summary_command(summary), &n);
+	base = ctx_name_of_path(object);
+	if (strlen(base) != n || memcmp(base, first, n) != 0)
+		ctx_name_put_object(text, object, screen->out->options->ascii);
+}
+
 /* The function of the program matters more: its callee is left out rather than cut to nothing. */
 void ctx_summary_put_call(struct ctx_summary_screen *screen, const struct ctx_hot_function *row, size_t room,
 			  struct ctx_buf *text)
 {
 	size_t least = least_width(screen, row->function), callee = least_width(screen, row->callee);
 	size_t begin = text->n, used;
+	struct ctx_buf program = {0};
 
-	if (room < least + 3 + (callee < LEAST_CALLEE ? callee : LEAST_CALLEE)) {
+	ctx_summary_put_program(screen, row, &program);
+	used = ctx_text_width((const char *)program.bytes, program.n);
+	if (room < least + used + 3 + (callee < LEAST_CALLEE ? callee : LEAST_CALLEE)) {
 		ctx_summary_put_name(screen, row->function, room, text);
+		ctx_buf_deinit(&program);
 		return;
 	}
-	ctx_summary_put_name(screen, row->function, least + callee + 3 < room ? room - callee - 3 : least,
-			     text);
+	ctx_summary_put_name(screen, row->function,
+			     least + used + callee + 3 < room ? room - used - callee - 3 : least, text);
+	ctx_buf_put(text, program.bytes, program.n);
+	if (program.failed)
+		ctx_out_fail(screen->out, CTX_E_NOMEM);
+	ctx_buf_deinit(&program);
 	ctx_buf_put_text(text, screen->out->options->ascii ? " > " : " › ");
 	if (text->failed)
 		return;

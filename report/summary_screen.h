@@ -60,7 +60,14 @@ void ctx_summary_put_name(struct ctx_summary_screen *screen, uint32_t function, 
  */
 bool ctx_summary_has_load(const struct ctx_summary *summary);
 
-/* Appends "render › memcpy", of a row with a callee. */
+/*
+ * Appends " [true]", the program that a row's function is of, where several commands were recorded and it is
+ * not that of the first.
+ */
+void ctx_summary_put_program(struct ctx_summary_screen *screen, const struct ctx_hot_function *row,
+			     struct ctx_buf *text);
+
+/* Appends "render › memcpy", "parse [cc1] › memcpy", of a row with a callee. */
 void ctx_summary_put_call(struct ctx_summary_screen *screen, const struct ctx_hot_function *row, size_t room,
 			  struct ctx_buf *text);
 

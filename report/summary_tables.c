@@ -45,7 +45,7 @@ static const struct ctx_column function_columns[] = {
 	{NULL, "Function", CTX_STYLE_NAME},
 };
 
-enum { TOTAL = 3, PLACE };
+enum { TOTAL = 3, PLACE, FUNCTION };
 
 static bool has_places(const struct ctx_summary_screen *screen)
 {
@@ -100,6 +100,28 @@ static struct ctx_cell function_cell(struct ctx_summary_screen *screen, const st
 	return cell;
 }
 
+/* "Function (% of 0.203 s on a CPU)": rows of a run that waits are of little. */
+static const char *function_title(struct ctx_summary_screen *screen)
+{
+	const struct ctx_summary *summary = screen->summary;
+	const char *usual = function_columns[FUNCTION].title, *title = usual;
+	struct ctx_buf text = {0};
+
+	if (!summary->profile->has_states || !ctx_metric_is_time(&summary->metric) ||
+	    !ctx_metric_shows_running(summary->metric.kind, summary->metric.name))
+		return usual;
+	ctx_buf_printf(&text, "%s (%% of ", usual);
+	ctx_summary_put_time(&text, summary->cpu_ns);
+	ctx_buf_put_text(&text, " on a CPU)");
+	ctx_buf_put_u8(&text, '\0');
+	if (text.failed)
+		ctx_out_fail(screen->out, CTX_E_NOMEM);
+	else if (text.n - 1 <= name_room(screen))
+		title = ctx_out_format(screen->out, "%s", (const char *)text.bytes);
+	ctx_buf_deinit(&text);
+	return title;
+}
+
 void ctx_summary_put_functions(struct ctx_summary_screen *screen)
 {
 	const struct ctx_summary *summary = screen->summary;
@@ -115,6 +137,7 @@ void ctx_summary_put_functions(struct ctx_summary_screen *screen)
 		columns[PLACE].title = NULL;
 	if (summary->profile->losses.call_stacks)
 		columns[TOTAL].title = NULL;
+	columns[FUNCTION].title = function_title(screen);
 	begin_table(screen, columns, CTX_COUNT_OF(columns));
 	for (size_t i = 0; i < screen->plan.functions; i++) {
 		const struct ctx_hot_function *row = &functions->rows[i];
@@ -165,15 +188,7 @@ static struct ctx_cell waker_cell(struct ctx_summary_screen *screen, const struc
 	return cell;
 }
 
-/* Short, so that callers have room. */
-static const char *kind_word(enum ctx_wait_kind kind)
-{
-	return kind == CTX_WAIT_KIND_TIMER	 ? "sleep"
-	       : kind == CTX_WAIT_KIND_CONDITION ? "condition"
-						 : ctx_wait_kind_text(kind);
-}
-
-/* The load object says something where the name does not. */
+/* "run_engine (idle)". The load object says something where the name does not. */
 static struct ctx_cell caller_cell(struct ctx_summary_screen *screen, const struct ctx_wait_row *row)
 {
 	struct ctx_cell cell = ctx_wait_caller_cell(screen->summary->profile, row);
@@ -182,6 +197,8 @@ static struct ctx_cell caller_cell(struct ctx_summary_screen *screen, const stru
 		cell.name = ctx_summary_name(screen, row->caller);
 		cell.object = NULL;
 	}
+	if (ctx_summary_is_idle(screen->summary, row))
+		cell.name = ctx_out_format(screen->out, "%s (idle)", cell.name);
 	return cell;
 }
 
@@ -201,7 +218,7 @@ void ctx_summary_put_waits(struct ctx_summary_screen *screen)
 					 percent_cell(out, row->wait_ns, summary->thread_ns),
 					 ctx_cell_number(row->waits),
 					 time_cell(screen, row->max_ns),
-					 ctx_cell_name(kind_word(row->kind)),
+					 ctx_cell_name(ctx_summary_kind_word(row->kind)),
 					 waker_cell(screen, row),
 					 caller_cell(screen, row),
 				 });

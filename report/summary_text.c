@@ -3,7 +3,7 @@
  *
  *	lock_convoy.er: ./lock_convoy 8
  *	1.052 s | 0.47 of 2 CPUs busy | 4 threads | 493 samples
- *	First look: waits (mutex) in add_to_total, 473 times, 20.3 % of thread time
+ *	First look: waits (mutex) in add_to_total, 473 times, 25.2 % of 4 threads' time
  *	Ended by reporter in write_report; meanwhile 99.1 % there
  *	Where thread time went: 5.107 s in 5 threads
  *	  on a CPU           ███▎                             8.9 %     0.454 s
@@ -30,7 +30,8 @@
 
 #define NARROW 80u
 #define WIDEST 120u
-#define ROOM_OF_CALL 36u /* columns of a function and its callee */
+#define WAIT_OF_FUNCTION 20u /* the hottest function's waits are told from one part of so many on */
+#define ROOM_OF_CALL 36u     /* columns of a function and its callee */
 
 static void take_text(void *context, const char *text)
 {
@@ -65,6 +66,29 @@ static const char *recorded_command(const struct ctx_summary *summary)
 	const char *program = ctx_command_program(command, &n), *target = strstr(command, " -- ");
 
 	return n == 4 && strncmp(program, "perf", n) == 0 && target != NULL ? target + 4 : command;
+}
+
+/* Prints the line; what does not fit is left out from a word on, and the report that has it is named. */
+static void end_warning(struct ctx_summary_screen *screen)
+{
+	struct ctx_buf *line = &screen->line;
+	const char *rest = screen->out->options->ascii ? ".. (-r header)" : "… (-r header)";
+	size_t width = ctx_text_width(rest, strlen(rest)), n = 0;
+
+	if (line->failed || ctx_text_width((const char *)line->bytes, line->n) <= screen->width) {
+		ctx_summary_end_line(screen);
+		return;
+	}
+	for (size_t i = 0; i < line->n; i++) {
+		if (line->bytes[i] == ' ' &&
+		    ctx_text_width((const char *)line->bytes, i) + width <= screen->width)
+			n = i;
+	}
+	while (n > 0 && strchr(",:;", line->bytes[n - 1]) != NULL)
+		n--;
+	line->n = n;
+	ctx_buf_put_text(line, rest);
+	ctx_summary_end_line(screen);
 }
 
 static void put_title(struct ctx_summary_screen *screen)
@@ -144,32 +168,58 @@ static void put_place(struct ctx_summary_screen *screen, const struct ctx_hot_fu
 	const struct ctx_profile *profile = screen->summary->profile;
 	const struct ctx_cell cell = ctx_function_cell(&screen->summary->fold.profile, row->function);
 	bool ascii = screen->out->options->ascii;
+	struct ctx_buf program = {0};
 
+	ctx_summary_put_program(screen, row, &program);
 	/* "<static>@0x15990" tells nothing alone. */
 	if (row->file != CTX_NONE) {
 		ctx_buf_put_text(text, " (");
 		ctx_name_put_text(text, ctx_name_of_path(functions->code->files[row->file].path), ascii);
 		ctx_buf_printf(text, ":%" PRIu32 ")", row->line);
+	} else if (program.n != 0) {
+		/* A row with a callee has it behind the name. */
+		if (!ctx_hot_function_calls(row))
+			ctx_buf_put(text, program.bytes, program.n);
 	} else if (cell.object != NULL && row->function < profile->n_functions &&
 		   (profile->functions[row->function].kind != CTX_FUNCTION_ORDINARY || *cell.name == '<')) {
 		ctx_buf_put_text(text, " in ");
 		ctx_name_put_text(text, ctx_name_of_path(cell.object), ascii);
 	}
+	text->failed |= program.failed;
+	ctx_buf_deinit(&program);
 }
 
-/* ", 1520 times 0.612 ms, 93.1 % of thread time": a loop that polls is seen by its number and length. */
+/* "87.2 % of svc-d's time", "91.7 % of 6 threads' time": of those that wait there. */
+static void put_waiters(struct ctx_summary_screen *screen, uint64_t ns, struct ctx_buf *text)
+{
+	const struct ctx_summary *summary = screen->summary;
+	const struct ctx_wait_waiters *waiters = &summary->waiters;
+
+	put_percent(text, ns, waiters->n != 0 ? waiters->wall_ns : summary->thread_ns);
+	ctx_buf_put_text(text, " of ");
+	if (waiters->n == 1) {
+		ctx_summary_put_waker(screen, summary->profile->threads[waiters->one].name, text);
+		ctx_buf_put_text(text, "'s time");
+	} else if (waiters->n != 0) {
+		ctx_buf_printf(text, "%" PRIu32 " threads' time", waiters->n);
+	} else {
+		ctx_buf_put_text(text, "thread time");
+	}
+}
+
+/* ", 1520 × 0.612 ms, 93.1 % of 4 threads' time": a loop that polls is seen by its number and length. */
 static void put_sizes(struct ctx_summary_screen *screen, const struct ctx_wait_row *wait, bool times,
 		      struct ctx_buf *text)
 {
-	if (times)
-		ctx_buf_printf(text, ", %" PRIu64 " times", wait->waits);
 	if (times && wait->kind == CTX_WAIT_KIND_TIMER) {
-		ctx_buf_put_u8(text, ' ');
+		ctx_buf_printf(text, ", %" PRIu64 " %s ", wait->waits,
+			       screen->out->options->ascii ? "x" : "×");
 		ctx_summary_put_time(text, ctx_wait_row_mean(wait));
+	} else if (times) {
+		ctx_buf_printf(text, ", %" PRIu64 " times", wait->waits);
 	}
 	ctx_buf_put_text(text, ", ");
-	put_percent(text, wait->wait_ns, screen->summary->thread_ns);
-	ctx_buf_put_text(text, " of thread time");
+	put_waiters(screen, wait->wait_ns, text);
 }
 
 /* Columns of the name of a wait's caller. */
@@ -178,6 +228,13 @@ static size_t caller_width(struct ctx_summary_screen *screen, const struct ctx_w
 	const char *name = wait->caller != CTX_NONE ? ctx_summary_name(screen, wait->caller) : "";
 
 	return ctx_text_width(name, strlen(name));
+}
+
+/* Columns of the line with " in " and the sizes. */
+static size_t width_with(const struct ctx_summary_screen *screen, const struct ctx_buf *sizes)
+{
+	return ctx_text_width((const char *)screen->line.bytes, screen->line.n) +
+	       ctx_text_width((const char *)sizes->bytes, sizes->n) + sizeof(" in ") - 1;
 }
 
 static void put_first_wait(struct ctx_summary_screen *screen)
@@ -190,14 +247,14 @@ static void put_first_wait(struct ctx_summary_screen *screen)
 	if (wait->kind == CTX_WAIT_KIND_TIMER)
 		ctx_buf_put_text(&screen->line, "First look: sleeps");
 	else
-		ctx_buf_printf(&screen->line, "First look: waits (%s)", ctx_wait_kind_text(wait->kind));
+		ctx_buf_printf(&screen->line, "First look: waits (%s)", ctx_summary_kind_word(wait->kind));
 	/* How often matters more than the whole name for sleeps alone. */
 	put_sizes(screen, wait, wait->waits > 1, &sizes);
-	used = screen->line.n + sizes.n + sizeof(" in ") - 1;
+	used = width_with(screen, &sizes);
 	if (wait->kind != CTX_WAIT_KIND_TIMER && used + caller_width(screen, wait) > screen->width) {
 		ctx_buf_clear(&sizes);
 		put_sizes(screen, wait, false, &sizes);
-		used = screen->line.n + sizes.n + sizeof(" in ") - 1;
+		used = width_with(screen, &sizes);
 	}
 	if (wait->caller != CTX_NONE && used < screen->width) {
 		ctx_buf_put_text(&screen->line, " in ");
@@ -297,13 +354,64 @@ static void put_crowd(struct ctx_summary_screen *screen)
 			       summary->cpus);
 }
 
-/* " (text.cc:33), 75.0 % of CPU time" */
+/* The longest wait with this caller that is worth a row; NULL: none. */
+static const struct ctx_wait_row *wait_of(const struct ctx_summary *summary, uint32_t caller)
+{
+	const struct ctx_wait_row *longest = NULL;
+
+	for (size_t i = 0; i < summary->waits.n; i++) {
+		const struct ctx_wait_row *row = &summary->waits.rows[i];
+
+		if (row->caller == caller && row->wait_ns >= summary->thread_ns / WAIT_OF_FUNCTION &&
+		    (longest == NULL || row->wait_ns > longest->wait_ns))
+			longest = row;
+	}
+	return longest;
+}
+
+/* Of a recording of one process, which counted them; 0: not known. */
+static uint64_t count_faults(const struct ctx_summary *summary)
+{
+	const struct ctx_profile *profile = summary->profile;
+	const struct ctx_usage_info *usage = profile->usage;
+	uint64_t begin = 0, end;
+
+	if (profile->n_usage == 0 || profile->n_processes != 1 ||
+	    !ctx_head_is_whole_run(&summary->source->selection))
+		return 0;
+	if (ctx_usage_is_start(profile, usage))
+		begin = usage->minor_faults;
+	end = usage[profile->n_usage - 1].minor_faults;
+	return end > begin ? end - begin : 0;
+}
+
+static bool is_page_fault(const struct ctx_summary *summary, const struct ctx_hot_function *row)
+{
+	return ctx_hot_function_calls(row) && row->callee < summary->fold.profile.n_functions &&
+	       strcmp(summary->fold.profile.functions[row->callee].name, "[kernel] page fault") == 0;
+}
+
+/* ", 1580 waits", ", 659301 faults": how often, if that was recorded. */
+static void put_count(const struct ctx_summary *summary, const struct ctx_hot_function *row,
+		      struct ctx_buf *text)
+{
+	const struct ctx_wait_row *wait = wait_of(summary, row->function);
+	uint64_t faults = is_page_fault(summary, row) ? count_faults(summary) : 0;
+
+	if (wait != NULL && wait->waits > 1)
+		ctx_buf_printf(text, ", %" PRIu64 " waits", wait->waits);
+	else if (faults > 1)
+		ctx_buf_printf(text, ", %" PRIu64 " faults", faults);
+}
+
+/* " (text.cc:33), 1580 waits, 75.0 % of CPU time" */
 static void put_share(struct ctx_summary_screen *screen, const struct ctx_hot_function *row, bool place,
 		      struct ctx_buf *text)
 {
 	ctx_buf_clear(text);
 	if (place)
 		put_place(screen, row, text);
+	put_count(screen->summary, row, text);
 	ctx_buf_put_text(text, ", ");
 	put_percent(text, row->with_callees, screen->summary->functions.weight);
 	ctx_summary_put_of(screen, text);
@@ -342,7 +450,7 @@ static void put_first_function(struct ctx_summary_screen *screen)
 	ctx_buf_deinit(&share);
 }
 
-/* "Others wait for it: condition variable in take_order, 64.0 % of thread time" */
+/* "Others wait for it: condition variable in take_order, 96.1 % of 4 threads' time" */
 static void put_waited_for(struct ctx_summary_screen *screen)
 {
 	const struct ctx_wait_row *wait = ctx_summary_first_wait(screen->summary);
@@ -353,7 +461,7 @@ static void put_waited_for(struct ctx_summary_screen *screen)
 		return;
 	put_sizes(screen, wait, false, &sizes);
 	ctx_buf_printf(&screen->line, "Others wait for it: %s", ctx_wait_kind_text(wait->kind));
-	used = screen->line.n + sizes.n + sizeof(" in ") - 1;
+	used = width_with(screen, &sizes);
 	if (wait->caller != CTX_NONE && used < screen->width) {
 		ctx_buf_put_text(&screen->line, " in ");
 		ctx_summary_put_name(screen, wait->caller, screen->width - used, &screen->line);
@@ -415,6 +523,70 @@ static size_t cut_path(const struct ctx_summary *summary, const struct path *pat
 	return first;
 }
 
+struct frames {
+	struct ctx_fold_frame *frames;
+	size_t n;
+	const char *object; /* of the frame before; NULL: none, or shown again */
+};
+
+/* The number of frames up to the program's innermost; `n` without any. */
+static size_t count_own(const struct ctx_summary *summary, const struct frames *path)
+{
+	for (size_t i = path->n; i > 0; i--) {
+		if (ctx_wait_kinds_is_program(&summary->kinds, path->frames[i - 1].function))
+			return i;
+	}
+	return path->n;
+}
+
+/* Appends the frames; its columns. */
+static size_t put_part(const struct ctx_summary_screen *screen, const struct frames *part, size_t width,
+		       struct ctx_buf *text)
+{
+	size_t begin = text->n;
+
+	ctx_fold_line(text, part->frames, part->n,
+		      &(struct ctx_fold_line_style){
+			      .width = width, .ascii = screen->out->options->ascii, .object = part->object});
+	return text->failed ? 0 : ctx_text_width((const char *)text->bytes + begin, text->n - begin);
+}
+
+/* In two parts: the frame of the program that leads into a library is shown, as the last one is. */
+static void put_parts(struct ctx_summary_screen *screen, const struct frames *path, size_t own, size_t width)
+{
+	const struct frames program = {path->frames, own, NULL};
+	const struct frames library = {path->frames + own, path->n - own, path->frames[own - 1].object};
+	struct ctx_buf first = {0}, last = {0};
+	size_t used;
+
+	for (size_t i = 0; i < own; i++)
+		path->frames[i].name = ctx_summary_name(screen, path->frames[i].function);
+	used = put_part(screen, &program, width / 2, &first);
+	used = put_part(screen, &library, width - used - 3, &last);
+	/* What the library does not need. */
+	(void)put_part(screen, &program, width - used - 3, &screen->line);
+	ctx_buf_put_text(&screen->line, screen->out->options->ascii ? " > " : " › ");
+	ctx_buf_put(&screen->line, last.bytes, last.n);
+	if (first.failed || last.failed)
+		ctx_out_fail(screen->out, CTX_E_NOMEM);
+	ctx_buf_deinit(&first);
+	ctx_buf_deinit(&last);
+}
+
+static void put_frames(struct ctx_summary_screen *screen, const struct frames *path, size_t width)
+{
+	size_t own = count_own(screen->summary, path);
+	struct ctx_buf whole = {0};
+
+	if (own == path->n || put_part(screen, path, SIZE_MAX, &whole) <= width)
+		(void)put_part(screen, path, width, &screen->line);
+	else
+		put_parts(screen, path, own, width);
+	if (whole.failed)
+		ctx_out_fail(screen->out, CTX_E_NOMEM);
+	ctx_buf_deinit(&whole);
+}
+
 static void put_path(struct ctx_summary_screen *screen, const struct path *path)
 {
 	const struct ctx_summary *summary = screen->summary;
@@ -430,9 +602,7 @@ static void put_path(struct ctx_summary_screen *screen, const struct path *path)
 	put_percent(&screen->line, path->part, path->whole);
 	ctx_buf_put_text(&screen->line, ": ");
 	used = ctx_text_width((const char *)screen->line.bytes, screen->line.n);
-	ctx_fold_line(&screen->line, frames + first, n - first,
-		      &(struct ctx_fold_line_style){.width = screen->width - used,
-						    .ascii = screen->out->options->ascii});
+	put_frames(screen, &(struct frames){frames + first, n - first, NULL}, screen->width - used);
 	ctx_summary_end_line(screen);
 }
 
@@ -465,7 +635,7 @@ static void put_warnings(struct ctx_summary_screen *screen)
 			ctx_buf_printf(&screen->line, "%zu of %zu warnings (-r header): ", shown,
 				       warnings->total);
 		ctx_name_put_text(&screen->line, warnings->items[i], screen->out->options->ascii);
-		end_cut(screen);
+		end_warning(screen);
 	}
 }
 

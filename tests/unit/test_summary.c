@@ -184,8 +184,13 @@ static enum ctx_status fake_spans(void *context, const struct ctx_samples_query 
 
 	if (!query->has_metric)
 		return put_parts(world, each, each_context, err);
-	if (query->metric == world->profile.states + CTX_STATE_USER_LOCK)
-		return put_span(world, &span, 0, each, each_context);
+	if (query->metric == world->profile.states + CTX_STATE_USER_LOCK) {
+		status = CTX_OK;
+		for (span.thread = 0; span.thread < world->profile.n_threads && status == CTX_OK;
+		     span.thread++)
+			status = put_span(world, &span, 0, each, each_context);
+		return status;
+	}
 	if (query->metric != world->profile.states + CTX_STATE_USER)
 		return CTX_OK;
 	span.thread = 2;
@@ -762,7 +767,25 @@ static void test_summary__many_short_processes_are_told_by_their_number(void **s
 	text = print_report("summary", &world->input, (struct ctx_report_options){.width = 80});
 	assert_non_null(
 		strstr(text, "\nFirst look: 31 processes, 30 of true, 2.000 ms each, started by sh\n"));
+	assert_non_null(strstr(text, "\n      ctxan test.1.er -r processes\n"));
+	/* They are of another program than the shell. */
+	assert_null(strstr(text, "main [app] › "));
 	free(text);
+	world->properties[0].value = "sh run.sh";
+	text = print_report("summary", &world->input, (struct ctx_report_options){.width = 80});
+	assert_non_null(strstr(text, "main [app] › "));
+	free(text);
+	/* There is nothing to ask about a function without a name. */
+	for (uint32_t i = 0; i < N_PROGRAM; i++)
+		world->functions[i].name = "<static>@0x2310";
+	for (uint32_t i = 0; i < N_LOCATIONS; i++)
+		world->sites[i].file = CTX_NONE;
+	text = print_report("summary", &world->input, (struct ctx_report_options){.width = 80});
+	assert_non_null(
+		strstr(text, "\nNext: ctxan test.1.er -r tree\n      ctxan test.1.er -r processes\n"));
+	free(text);
+	for (uint32_t i = 0; i < N_PROGRAM; i++)
+		world->functions[i].name = names[i];
 	/* Long ones are not the problem. */
 	for (uint32_t i = 0; i < CTX_COUNT_OF(processes); i++)
 		threads[i].life.end_ns = threads[i].life.begin_ns + 100 * MS;
@@ -834,6 +857,272 @@ static void test_summary__a_run_without_a_length_has_no_load(void **state)
 	world->input.intervals = &one;
 	text = print_report("summary", &world->input, (struct ctx_report_options){.width = 80});
 	assert_null(strstr(text, "CPUs busy"));
+	free(text);
+	free_world(world);
+}
+
+/* ---- what waits, and why ---- */
+
+/* A node of the CCT with these functions, root first; the last one of the program has a line. */
+static uint32_t own_stack(struct world *world, const uint32_t *functions, size_t n)
+{
+	uint32_t node = CTX_TRIE_ROOT;
+
+	for (size_t i = 0; i < n; i++) {
+		assert_int_equal(ctx_trie_child(&world->profile.cct, node, functions[i], &node, NULL),
+				 CTX_OK);
+		if (is_program(functions[i])) {
+			world->sites[functions[i] * PLACES].file = 0;
+			world->sites[functions[i] * PLACES].line = 1;
+		}
+	}
+	return node;
+}
+
+enum { MAIN, PUSH_BACK, PARSE, WORKER, RENDER, LOG_LINE, LIBRARY, WRITE, KERNEL, VFS };
+
+/* A server: thread 0 polls, 1 waits for what that gives it, 2 for something else. Main joins. */
+struct server {
+	struct world *world;
+	struct ctx_sample spans[3];
+};
+
+static enum ctx_status server_spans(void *context, const struct ctx_samples_query *query,
+				    ctx_report_sample_fn each, void *each_context, struct ctx_err *err)
+{
+	const struct server *server = context;
+	enum ctx_status status = CTX_OK;
+
+	if (!query->has_metric)
+		return put_parts(server->world, each, each_context, err);
+	for (size_t i = 0; i < CTX_COUNT_OF(server->spans) && status == CTX_OK; i++) {
+		struct ctx_sample span = server->spans[i];
+
+		if (query->metric == server->world->profile.states + CTX_STATE_SLEEP)
+			status = each(each_context, &span, err);
+	}
+	return status;
+}
+
+static void add_wait(struct server *server, uint32_t thread, uint32_t stack, uint64_t ms)
+{
+	struct world *world = server->world;
+
+	server->spans[thread] = (struct ctx_sample){.time_ns = ms * MS - 1,
+						    .weight = ms * MS,
+						    .thread = thread,
+						    .stack = stack,
+						    .metric = world->profile.states + CTX_STATE_SLEEP};
+	world->states[thread] = (struct ctx_report_states){
+		.thread = thread, .ns = {[CTX_STATE_USER] = (1000 - ms) * MS, [CTX_STATE_SLEEP] = ms * MS}};
+	world->waits[world->input.n_waits++] =
+		(struct ctx_report_waits){CTX_STATE_SLEEP, stack, 10, ms * MS, 50 * MS};
+}
+
+static struct server make_server(struct world *world)
+{
+	struct server server = {.world = world};
+
+	world->functions[LIBRARY].name = "pthread_cond_wait";
+	world->functions[WRITE].name = "usleep";
+	make_threads(world);
+	make_metrics(world);
+	make_slices(world);
+	world->profile.n_threads = 3;
+	world->profile.n_processes = 1;
+	world->threads[2].name = "disk";
+	add_wait(&server, 0, own_stack(world, (uint32_t[]){MAIN, WORKER, WRITE, KERNEL}, 4), 970);
+	add_wait(&server, 1, own_stack(world, (uint32_t[]){RENDER, LIBRARY, KERNEL}, 3), 900);
+	add_wait(&server, 2, own_stack(world, (uint32_t[]){PARSE, LIBRARY, KERNEL}, 3), 800);
+	world->wakers[0] = (struct ctx_report_wakers){.thread = 1,
+						      .state = CTX_STATE_SLEEP,
+						      .stack = world->waits[1].stack,
+						      .waker = 0,
+						      .external_waker = CTX_NONE,
+						      .waits = 10,
+						      .wait_ns = 900 * MS};
+	world->input.waits = world->waits;
+	world->input.states = world->states;
+	world->input.n_states = 3;
+	world->input.wakers = world->wakers;
+	world->input.n_wakers = 1;
+	world->input.samples = server_spans;
+	return server;
+}
+
+static char *print_server(struct server *server)
+{
+	server->world->input.samples_context = server;
+	return print_report("summary", &server->world->input, (struct ctx_report_options){.width = 80});
+}
+
+static void test_summary__a_sleep_is_of_who_sleeps(void **state)
+{
+	struct world *world = make_world(5);
+	struct server server = make_server(world);
+	char *text = print_server(&server);
+
+	(void)state;
+	assert_non_null(
+		strstr(text, "\nFirst look: sleeps in worker, 10 × 97.000 ms, 97.0 % of app's time\n"));
+	assert_non_null(strstr(text, "\nNext: ctxan test.1.er -r source=worker\n"));
+	free(text);
+	free_world(world);
+}
+
+static void test_summary__waits_for_work_come_after_others(void **state)
+{
+	struct world *world = make_world(5);
+	struct server server = make_server(world);
+	char *text = print_server(&server), *idle = strstr(text, " render (idle)\n"),
+	     *other = strstr(text, "  parse\n");
+
+	(void)state;
+	assert_non_null(idle);
+	assert_non_null(other);
+	assert_true(other < idle);
+	free(text);
+	/* Another thread ends it. */
+	world->wakers[0].waker = 2;
+	text = print_server(&server);
+	assert_null(strstr(text, "(idle)"));
+	free(text);
+	free_world(world);
+}
+
+/* A lock's holder is who releases it, whatever that calls meanwhile. */
+static void test_summary__the_text_is_of_what_holds_the_first_wait_up(void **state)
+{
+	struct world *world = make_world(7);
+	char *text;
+
+	(void)state;
+	make_threads(world);
+	make_states(world, 760);
+	make_slices(world);
+	world->wakers[0].waker_stack = own_stack(world, (uint32_t[]){MAIN, PARSE, LIBRARY}, 3);
+	text = print_report("summary", &world->input, (struct ctx_report_options){.width = 80});
+	assert_non_null(strstr(text, "\nEnded by worker-2 in parse; "));
+	assert_non_null(strstr(text, " -r source=parse\n"));
+	free(text);
+	/* Without its text that of what waits. */
+	for (uint32_t i = 0; i < N_LOCATIONS; i++) {
+		if (world->sites[i].function == PARSE)
+			world->sites[i].file = CTX_NONE;
+	}
+	own_stack(world, &(uint32_t){RENDER}, 1);
+	text = print_report("summary", &world->input, (struct ctx_report_options){.width = 80});
+	assert_non_null(strstr(text, " -r source=render\n"));
+	free(text);
+	free_world(world);
+}
+
+static void test_summary__little_computing_has_few_rows(void **state)
+{
+	struct world *world = make_world(7);
+	char *text;
+
+	(void)state;
+	make_threads(world);
+	make_states(world, 760);
+	text = print_report("summary", &world->input, (struct ctx_report_options){.width = 80});
+	assert_non_null(strstr(text, " Function (% of 0.720 s on a CPU)\n"));
+	assert_non_null(strstr(text, "\nB   "));
+	assert_null(strstr(text, "\nC   "));
+	free(text);
+	free_world(world);
+}
+
+/* ---- the hottest path and how often ---- */
+
+static char *print_hottest(struct world *world, const uint32_t *functions, size_t n)
+{
+	struct stack stack = {.n = n, .weight = 100000 * MS};
+
+	for (size_t i = 0; i < n; i++)
+		stack.locations[i] = functions[i] * PLACES;
+	/* Joined locations have no site of the program. */
+	for (uint32_t i = 0; i < N_LOCATIONS; i++)
+		world->locations[i].site = i;
+	add_stack(world, &stack);
+	return print_report("summary", &world->input, (struct ctx_report_options){.width = 80});
+}
+
+static void test_summary__the_hottest_path_has_the_programs_own_frame(void **state)
+{
+	static const uint32_t functions[] = {MAIN, PUSH_BACK, PARSE, PUSH_BACK, RENDER, WRITE, LIBRARY};
+	struct world *world = make_world(7);
+	char *text;
+
+	(void)state;
+	world->functions[LIBRARY].name = "__memmove_avx_unaligned_erms_of_a_very_long_name";
+	text = print_hottest(world, functions, CTX_COUNT_OF(functions));
+	assert_non_null(strstr(text, "\nHottest path, "));
+	assert_non_null(strstr(strstr(text, "\nHottest path, "), " › render"));
+	assert_screen(text, 80);
+	free(text);
+	free_world(world);
+}
+
+static void test_summary__page_faults_are_counted(void **state)
+{
+	static const uint32_t functions[] = {MAIN, PARSE, KERNEL};
+	struct ctx_usage_info usage[] = {{.time_ns = 500 * MS, .minor_faults = 300},
+					 {.time_ns = 999 * MS, .minor_faults = 800}};
+	struct world *world = make_world(7);
+	char *text;
+
+	(void)state;
+	make_threads(world);
+	world->functions[KERNEL].name = "asm_exc_page_fault";
+	world->profile.usage = usage;
+	world->profile.n_usage = 2;
+	text = print_hottest(world, functions, CTX_COUNT_OF(functions));
+	/* Which process had them is not known. */
+	assert_non_null(strstr(text, "\nFirst look: parse › [kernel] page fault"));
+	assert_null(strstr(text, " faults, "));
+	free(text);
+	world->profile.n_threads = 5;
+	world->profile.n_processes = 1;
+	text = print_report("summary", &world->input, (struct ctx_report_options){.width = 80});
+	assert_non_null(strstr(text, "\nFirst look: parse › [kernel] page fault, 800 faults, "));
+	free(text);
+	free_world(world);
+}
+
+static void test_summary__waits_of_the_hottest_function_are_counted(void **state)
+{
+	static const uint32_t functions[] = {MAIN, PARSE, WRITE};
+	struct world *world = make_world(7);
+	char *text;
+
+	(void)state;
+	make_threads(world);
+	make_states(world, 100);
+	world->functions[WRITE].name = "fsync";
+	world->waits[1] = (struct ctx_report_waits){CTX_STATE_SLEEP, own_stack(world, functions, 3), 1580,
+						    700 * MS, 9 * MS};
+	text = print_hottest(world, functions, CTX_COUNT_OF(functions));
+	assert_non_null(strstr(text, "\nFirst look: parse › fsync"));
+	assert_non_null(strstr(text, ", 1580 waits, "));
+	free(text);
+	free_world(world);
+}
+
+static void test_summary__warnings_end_at_a_word(void **state)
+{
+	static const char *const warnings[] = {
+		"one that is as long as this cannot be on one line of a terminal, its last words are left "
+		"out"};
+	struct world *world = make_world(3);
+	char *text;
+
+	(void)state;
+	world->profile.n_warnings = 1;
+	world->profile.warnings = (const char **)warnings;
+	text = print_report("summary", &world->input, (struct ctx_report_options){.width = 80});
+	assert_non_null(strstr(
+		text, "\n! one that is as long as this cannot be on one line of a terminal… (-r header)\n"));
 	free(text);
 	free_world(world);
 }
@@ -931,6 +1220,14 @@ int main(void)
 		cmocka_unit_test(test_summary__many_short_processes_are_told_by_their_number),
 		cmocka_unit_test(test_summary__a_command_with_many_functions_is_named),
 		cmocka_unit_test(test_summary__says_that_others_wait_for_the_hottest_function),
+		cmocka_unit_test(test_summary__a_sleep_is_of_who_sleeps),
+		cmocka_unit_test(test_summary__waits_for_work_come_after_others),
+		cmocka_unit_test(test_summary__the_text_is_of_what_holds_the_first_wait_up),
+		cmocka_unit_test(test_summary__little_computing_has_few_rows),
+		cmocka_unit_test(test_summary__the_hottest_path_has_the_programs_own_frame),
+		cmocka_unit_test(test_summary__page_faults_are_counted),
+		cmocka_unit_test(test_summary__waits_of_the_hottest_function_are_counted),
+		cmocka_unit_test(test_summary__warnings_end_at_a_word),
 		cmocka_unit_test(test_summary__a_run_without_a_length_has_no_load),
 		cmocka_unit_test(test_summary__ends_with_the_last_thread),
 		cmocka_unit_test(test_summary__memory_that_runs_out_is_an_error),

@@ -24,7 +24,9 @@ says() {
 	got=$(first "$1")
 	[ "$got" = "First look: $2" ] || fail "$1: $got"
 }
-says states.lock_convoy/lock_convoy.er 'waits (mutex) in add_to_total, 473 times, 20.3 % of thread time'
+says states.lock_convoy/lock_convoy.er 'waits (mutex) in add_to_total, 473 times, 34.4 % of 3 threads'"'"' time'
+says states.producer_consumer/producer_consumer.er 'waits (condition) in take_item, 101 times, 94.2 % of 2 threads'"'"' time'
+says states.priority_inversion/priority_inversion.er 'waits (mutex) in need_resource, 99.8 % of high'"'"'s time'
 says recordings.phases/phases.er 'work_a, 47.2 % of CPU time'
 ctxan -q states.lock_convoy/lock_convoy.er --format json -r summary | jq -e '.rows[0] | .next[0] == "ctxan states.lock_convoy/lock_convoy.er -r wakers=add_to_total" and .waits[0].waker == "reporter" and
 	.waits[0].waker_function == "write_report" and .waker_during.function == "write_report" and .waker_during.ns > .waker_during.waker_ns / 2' >one.txt || fail "the lock's holder"
@@ -35,9 +37,11 @@ ended() {
 }
 ended producer_consumer 'producer in put_item; meanwhile [0-9.]* % in make_item'
 ended priority_inversion 'low in hold_resource; meanwhile [0-9.]* % there'
+# The functions of a run that waits say of how little their shares are.
+ctxan -q states.lock_convoy/lock_convoy.er --width 80 | grep -q '^  Time % Self % Total % Function (% of 0.454 s on a CPU)$' || fail "what the functions are shares of"
 # A loop that polls is told by how often and how long it sleeps.
 ctxan -q states.lock_convoy/lock_convoy.er --width 80 --focus next_request >sleeps.txt
-grep -q '^First look: sleeps in next_request, 2346 times 0.549 ms, 84.6 % of thread time$' sleeps.txt || fail "sleeps: $(sed -n 4p sleeps.txt)"
+grep -q "^First look: sleeps in next_request, 2346 × 0.549 ms, 84.6 % of 3 threads' time$" sleeps.txt || fail "sleeps: $(sed -n 4p sleeps.txt)"
 grep -q '^  timer (sleep) ' sleeps.txt || fail "the kind of sleeps"
 # same RECORDING SELECTION OPTION...: each command has the options as they were typed, and runs; a report has the samples of the selection.
 same() {
