@@ -88,6 +88,7 @@ static void make_fit(const struct ctx_summary_screen *screen, struct ctx_summary
 struct ctx_summary_plan ctx_summary_make_plan(struct ctx_summary_screen *screen)
 {
 	const struct ctx_summary *summary = screen->summary;
+	bool little = ctx_summary_is_waiting(summary) && summary->cpu_ns < summary->thread_ns / LITTLE_CPU;
 	size_t blanks;
 	struct ctx_summary_plan plan = {
 		.shares = at_most(summary->n_shares, SHARES),
@@ -98,10 +99,10 @@ struct ctx_summary_plan ctx_summary_make_plan(struct ctx_summary_screen *screen)
 		.commands = at_most(screen->commands.n, COMMANDS),
 	};
 
-	if (ctx_summary_is_waiting(summary) && summary->cpu_ns < summary->thread_ns / LITTLE_CPU)
+	if (little)
 		plan.functions = at_most(plan.functions, 2);
 	screen->plan = plan;
-	plan.letters = ctx_summary_has_letters(screen);
+	plan.letters = !little && ctx_summary_has_letters(screen);
 	make_fit(screen, &plan);
 	plan.blanks = plan_lines(screen, &plan, &blanks) + blanks <= LINES;
 	return plan;

@@ -189,13 +189,19 @@ static void put_place(struct ctx_summary_screen *screen, const struct ctx_hot_fu
 	ctx_buf_deinit(&program);
 }
 
+/* Time of the threads that wait in the first wait. */
+static uint64_t waiting_ns(const struct ctx_summary *summary)
+{
+	return summary->waiters.n != 0 ? summary->waiters.wall_ns : summary->thread_ns;
+}
+
 /* "87.2 % of svc-d's time", "91.7 % of 6 threads' time": of those that wait there. */
 static void put_waiters(struct ctx_summary_screen *screen, uint64_t ns, struct ctx_buf *text)
 {
 	const struct ctx_summary *summary = screen->summary;
 	const struct ctx_wait_waiters *waiters = &summary->waiters;
 
-	put_percent(text, ns, waiters->n != 0 ? waiters->wall_ns : summary->thread_ns);
+	put_percent(text, ns, waiting_ns(summary));
 	ctx_buf_put_text(text, " of ");
 	if (waiters->n == 1) {
 		ctx_summary_put_waker(screen, summary->profile->threads[waiters->one].name, text);
@@ -616,7 +622,8 @@ static void put_hottest(struct ctx_summary_screen *screen)
 			    functions->weight};
 
 	if (ctx_summary_is_waiting(summary)) {
-		path = (struct path){"Wait path", CTX_NONE, wait->caller, wait->stack_ns, summary->thread_ns};
+		path = (struct path){"Wait path", CTX_NONE, wait->caller, wait->stack_ns,
+				     waiting_ns(summary)};
 		ctx_out_fail(screen->out, ctx_fold_find(&summary->fold, wait->stack, &path.node, NULL));
 	}
 	if (path.node != CTX_NONE && !summary->profile->losses.call_stacks)

@@ -965,6 +965,7 @@ static void test_summary__a_sleep_is_of_who_sleeps(void **state)
 	(void)state;
 	assert_non_null(
 		strstr(text, "\nFirst look: sleeps in worker, 10 × 97.000 ms, 97.0 % of app's time\n"));
+	assert_non_null(strstr(text, "\nWait path, 97.0 %: main "));
 	assert_non_null(strstr(text, "\nNext: ctxan test.1.er -r source=worker\n"));
 	free(text);
 	free_world(world);
@@ -1025,8 +1026,10 @@ static void test_summary__little_computing_has_few_rows(void **state)
 	(void)state;
 	make_threads(world);
 	make_states(world, 760);
+	make_slices(world);
 	text = print_report("summary", &world->input, (struct ctx_report_options){.width = 80});
 	assert_non_null(strstr(text, " Function (% of 0.720 s on a CPU)\n"));
+	assert_null(strstr(text, "\nTop function "));
 	assert_non_null(strstr(text, "\nB   "));
 	assert_null(strstr(text, "\nC   "));
 	free(text);
