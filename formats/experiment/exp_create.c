@@ -161,6 +161,7 @@ static enum ctx_status make_files(struct ctx_exp_writer *writer, const struct ct
 	writer->dir = open(writer->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (writer->dir < 0)
 		return ctx_err_errno(err, CTX_E_IO, "%s", writer->path);
+	writer->limits.disk_used = CTX_EXP_DISK_BLOCK;
 	status = lock_log(writer, err);
 	if (status == CTX_OK)
 		status = ctx_exp_last_begin(writer, err);
@@ -194,13 +195,16 @@ static void release(struct ctx_exp_writer *writer)
 	free(writer->path);
 	free(writer->procs);
 	free(writer->threads);
-	free(writer->live);
+	free(writer->live.items);
 	ctx_map64_deinit(&writer->present);
 	ctx_exp_kernel_deinit(&writer->copying.kernel);
 	ctx_exp_objects_deinit(&writer->objects);
 	ctx_exp_places_deinit(&writer->places);
 	ctx_strtab_deinit(&writer->external_wakers);
 	ctx_buf_deinit(&writer->log);
+	ctx_buf_deinit(&writer->shared.map_lines);
+	for (size_t i = 0; i < CTX_EXP_SHARED_FILES; i++)
+		ctx_buf_deinit(&writer->shared.blocks[i]);
 	ctx_buf_deinit(&writer->overview.records);
 	ctx_compressor_deinit(&writer->scratch.compressor);
 	ctx_buf_deinit(&writer->scratch.raw);
@@ -240,7 +244,7 @@ enum ctx_status ctx_exp_create(const struct ctx_exp_options *options, struct ctx
 	writer->limits.memory_bytes = options->memory_bytes != 0 ? options->memory_bytes : MEMORY_DEFAULT;
 	if (writer->limits.memory_bytes < MEMORY_SMALLEST)
 		writer->limits.memory_bytes = MEMORY_SMALLEST;
-	writer->log_oldest_ns = writer->overview.oldest_ns = UINT64_MAX;
+	writer->log_oldest_ns = writer->shared.oldest_ns = writer->overview.oldest_ns = UINT64_MAX;
 	writer->stats.epochs = 1;
 	status = set_metrics(writer, options, err);
 	if (status == CTX_OK)
@@ -279,10 +283,12 @@ enum ctx_status ctx_exp_tick(struct ctx_exp_writer *writer, uint64_t now_ns, str
 	ctx_exp_last_alive(writer, now_ns);
 	if (status == CTX_OK && is_old(writer, writer->log_oldest_ns, now_ns))
 		status = ctx_exp_flush_log(writer, err);
-	for (size_t i = 0; i < writer->n_live && status == CTX_OK; i++) {
-		if (is_old(writer, writer->live[i]->oldest_ns, now_ns))
-			status = ctx_exp_flush_process(writer, writer->live[i], err);
+	for (size_t i = 0; i < writer->live.n && status == CTX_OK; i++) {
+		if (is_old(writer, writer->live.items[i]->oldest_ns, now_ns))
+			status = ctx_exp_flush_process(writer, writer->live.items[i], err);
 	}
+	if (status == CTX_OK && is_old(writer, writer->shared.oldest_ns, now_ns))
+		status = ctx_exp_write_shared(writer, err);
 	if (status == CTX_OK && is_old(writer, writer->overview.oldest_ns, now_ns))
 		status = ctx_exp_flush_overview(writer, err);
 	if (status == CTX_OK)
@@ -307,11 +313,13 @@ enum ctx_status ctx_exp_close(struct ctx_exp_writer *writer, uint64_t time_ns, s
 	if (writer == NULL)
 		return CTX_OK;
 	status = ctx_exp_check(writer, err);
-	while (writer->n_live != 0) {
-		step = ctx_exp_retire(writer, writer->live[writer->n_live - 1],
+	while (writer->live.n != 0) {
+		step = ctx_exp_retire(writer, writer->live.items[writer->live.n - 1],
 				      status == CTX_OK ? err : NULL);
 		status = status == CTX_OK ? step : status;
 	}
+	step = ctx_exp_write_shared(writer, status == CTX_OK ? err : NULL);
+	status = status == CTX_OK ? step : status;
 	step = ctx_exp_flush_overview(writer, status == CTX_OK ? err : NULL);
 	status = status == CTX_OK ? step : status;
 	if (writer->stats.dropped_by_limit != 0) {

@@ -27,14 +27,16 @@ struct ctx_buf *ctx_exp_log_event(struct ctx_exp_writer *writer, const char *kin
 bool ctx_exp_may_describe(struct ctx_exp_writer *writer, enum ctx_exp_described what, uint64_t count,
 			  uint64_t max)
 {
-	bool has_text = writer->limits.text_used < writer->limits.text_bytes;
+	bool is_full = ctx_exp_is_full(writer, 0, writer->last.alive_ns);
 
-	if (has_text && count < max)
+	if (writer->limits.text_used < writer->limits.text_bytes && count < max)
 		return true;
 	writer->stats.left_out[what]++;
 	if (writer->limits.text_reached)
 		return false;
 	writer->limits.text_reached = true;
+	if (is_full) /* the log says so already */
+		return false;
 	ctx_buf_put_text(&writer->log, "<event kind=\"warning\"");
 	ctx_exp_xml_time(&writer->log, "tstamp", writer->last.alive_ns);
 	ctx_exp_xml_attribute(

@@ -19,11 +19,17 @@
 
 /* Live parts */
 
+/* Where a process's map lines go. They are written at the latest with the next samples. */
+static struct ctx_buf *map_lines(struct ctx_exp_writer *writer, struct ctx_exp_live *live)
+{
+	return writer->procs[live->process].home == CTX_EXP_HOME_ROOT ? &writer->shared.map_lines
+								      : &live->map_lines;
+}
+
 static void put_map_line(struct ctx_exp_writer *writer, struct ctx_exp_live *live,
 			 const struct ctx_exp_map_entry *entry)
 {
-	struct ctx_buf *out = &live->map_lines;
-	uint64_t time_ns = entry->time_ns + writer->start_ns;
+	struct ctx_buf *out = map_lines(writer, live);
 	struct ctx_exp_proc *proc = &writer->procs[live->process];
 	size_t before = out->n;
 
@@ -43,21 +49,52 @@ static void put_map_line(struct ctx_exp_writer *writer, struct ctx_exp_live *liv
 	ctx_exp_xml_attribute(out, "path", ctx_exp_objects_path(&writer->objects, entry->object));
 	ctx_buf_put_text(out, "/>\n");
 	ctx_exp_describes(writer, out, before);
+}
+
+/* Map lines were added, of records about as old as the last tick: they are written when they are old. */
+static enum ctx_status after_map_lines(struct ctx_exp_writer *writer, struct ctx_exp_live *live,
+				       struct ctx_err *err)
+{
+	uint64_t time_ns = writer->start_ns + writer->last.alive_ns;
+
+	ctx_exp_account(writer, live);
+	if (writer->procs[live->process].home == CTX_EXP_HOME_ROOT)
+		return ctx_exp_note_shared(writer, time_ns, err);
 	if (time_ns < live->oldest_ns)
 		live->oldest_ns = time_ns;
+	if (live->map_lines.n >= CTX_EXP_BUFFER_BYTES || live->map_lines.failed)
+		return ctx_exp_flush_process(writer, live, err);
+	return CTX_OK;
 }
 
 /* The map lines: the maps at the first sample, then each later change. */
 static void put_first_maps(struct ctx_exp_writer *writer, struct ctx_exp_live *live)
 {
 	const struct ctx_exp_map_list *maps = writer->procs[live->process].maps;
-	char lineage[CTX_EXP_DIR_NAME_MAX];
 
-	ctx_exp_lineage(writer, live->process, lineage);
-	if (lineage[0] != '\0')
+	if (writer->procs[live->process].home == CTX_EXP_HOME_DIR)
 		ctx_buf_printf(&live->map_lines, "<experiment version=\"%d\"/>\n", CTX_EXP_VERSION);
 	for (size_t i = 0; maps != NULL && i < maps->n; i++)
 		put_map_line(writer, live, &maps->entries[i]);
+}
+
+static bool is_root_process(const struct ctx_exp_proc *proc)
+{
+	return proc->is_root && !proc->by_number && proc->origin == CTX_EXP_ROOT_PROCESS;
+}
+
+/* The first data of a process. */
+static enum ctx_status settle(struct ctx_exp_writer *writer, struct ctx_exp_live *live, struct ctx_err *err)
+{
+	struct ctx_exp_proc *proc = &writer->procs[live->process];
+
+	proc->has_samples = true;
+	if (!is_root_process(proc) && writer->stats.directories < CTX_EXP_DIRECTORIES_MAX) {
+		writer->stats.directories++;
+		proc->home = CTX_EXP_HOME_DIR;
+	}
+	put_first_maps(writer, live);
+	return after_map_lines(writer, live, err);
 }
 
 enum ctx_status ctx_exp_get_live(struct ctx_exp_writer *writer, uint32_t process, struct ctx_exp_live **ret,
@@ -65,10 +102,10 @@ enum ctx_status ctx_exp_get_live(struct ctx_exp_writer *writer, uint32_t process
 {
 	struct ctx_exp_proc *proc = &writer->procs[process];
 	struct ctx_exp_live *live = proc->live;
-	enum ctx_status status;
+	enum ctx_status status = CTX_OK;
 
 	if (live == NULL) {
-		status = ctx_grow(&writer->live, &writer->live_cap, writer->n_live + 1, err);
+		status = ctx_grow(&writer->live.items, &writer->live.cap, writer->live.n + 1, err);
 		if (status != CTX_OK)
 			return status;
 		live = ctx_calloc(1, sizeof(*live));
@@ -76,16 +113,15 @@ enum ctx_status ctx_exp_get_live(struct ctx_exp_writer *writer, uint32_t process
 			return ctx_err_nomem(err);
 		live->process = process;
 		live->oldest_ns = UINT64_MAX;
-		live->place = (uint32_t)writer->n_live;
-		writer->live[writer->n_live++] = live;
+		live->place = (uint32_t)writer->live.n;
+		writer->live.items[writer->live.n++] = live;
 		proc->live = live;
-		if (!proc->has_samples)
-			put_first_maps(writer, live);
-		proc->has_samples = true;
 		ctx_exp_account(writer, live);
+		if (!proc->has_samples)
+			status = settle(writer, live, err);
 	}
 	*ret = live;
-	return CTX_OK;
+	return status;
 }
 
 /* Processes */
@@ -221,19 +257,12 @@ enum ctx_status ctx_exp_fork_maps(struct ctx_exp_writer *writer, uint32_t parent
 		struct ctx_exp_live *live;
 
 		status = ctx_exp_get_live(writer, child, &live, err);
-		if (status == CTX_OK)
-			put_first_maps(writer, live);
+		if (status != CTX_OK)
+			return status;
+		put_first_maps(writer, live);
+		return after_map_lines(writer, live, err);
 	}
 	return status;
-}
-
-static enum ctx_status after_map_line(struct ctx_exp_writer *writer, struct ctx_exp_live *live,
-				      struct ctx_err *err)
-{
-	ctx_exp_account(writer, live);
-	if (live->map_lines.n >= CTX_EXP_BUFFER_BYTES || live->map_lines.failed)
-		return ctx_exp_flush_process(writer, live, err);
-	return CTX_OK;
 }
 
 /* Whether nothing changes: mprotect reports the same mapping again and again. */
@@ -289,7 +318,7 @@ enum ctx_status ctx_exp_map(struct ctx_exp_writer *writer, uint32_t process, con
 	if (status != CTX_OK)
 		return status;
 	put_map_line(writer, live, &entry);
-	return after_map_line(writer, live, err);
+	return after_map_lines(writer, live, err);
 }
 
 enum ctx_status ctx_exp_unmap(struct ctx_exp_writer *writer, uint32_t process,
@@ -310,19 +339,24 @@ enum ctx_status ctx_exp_unmap(struct ctx_exp_writer *writer, uint32_t process,
 	status = ctx_exp_get_live(writer, process, &live, err);
 	if (status != CTX_OK)
 		return status;
-	out = &live->map_lines;
+	out = map_lines(writer, live);
 	ctx_buf_put_text(out, "<unmap");
 	ctx_exp_xml_time(out, "tstamp", ctx_exp_relative(writer, range->time_ns));
 	ctx_exp_xml_number(out, "process", process);
 	ctx_exp_xml_hex(out, "address", range->address);
 	ctx_exp_xml_hex(out, "size", size);
 	ctx_buf_put_text(out, "/>\n");
-	if (range->time_ns < live->oldest_ns)
-		live->oldest_ns = range->time_ns;
-	return after_map_line(writer, live, err);
+	return after_map_lines(writer, live, err);
 }
 
 /* Resource use */
+
+/* Not of processes that are not described, nor long after the limit of bytes was reached. */
+static bool may_use(const struct ctx_exp_writer *writer, uint32_t process)
+{
+	return writer->procs[process].is_described &&
+	       (!writer->limits.reached || writer->limits.text_used < writer->limits.text_bytes);
+}
 
 enum ctx_status ctx_exp_usage(struct ctx_exp_writer *writer, const struct ctx_usage_info *usage,
 			      struct ctx_err *err)
@@ -336,10 +370,13 @@ enum ctx_status ctx_exp_usage(struct ctx_exp_writer *writer, const struct ctx_us
 			   usage->involuntary_switches, usage->read_bytes, usage->write_bytes,
 			   usage->threads},
 	};
+	size_t before = writer->overview.records.n;
 
-	if (status != CTX_OK)
+	if (status != CTX_OK || !may_use(writer, usage->process))
 		return status;
 	ctx_exp_put_usage(&writer->overview.records, &record);
+	if (writer->limits.reached)
+		ctx_exp_describes(writer, &writer->overview.records, before);
 	if (writer->overview.n == 0 || record.time_ns < writer->overview.first_ns)
 		writer->overview.first_ns = record.time_ns;
 	if (writer->overview.n == 0 || record.time_ns > writer->overview.last_ns)

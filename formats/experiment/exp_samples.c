@@ -37,8 +37,8 @@ static enum ctx_status begin_epoch(struct ctx_exp_writer *writer, struct ctx_err
 {
 	enum ctx_status status = CTX_OK;
 
-	while (writer->n_live != 0 && status == CTX_OK)
-		status = ctx_exp_retire(writer, writer->live[writer->n_live - 1], err);
+	while (writer->live.n != 0 && status == CTX_OK)
+		status = ctx_exp_retire(writer, writer->live.items[writer->live.n - 1], err);
 	writer->stats.epochs++;
 	return status;
 }

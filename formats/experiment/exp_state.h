@@ -1,6 +1,6 @@
 /*
  * State of the writer, shared by exp_create.c, exp_processes.c, exp_samples.c and exp_events.c
- * (input), exp_flush.c (output), exp_archiving.c and exp_sources.c (copies).
+ * (input), exp_flush.c and exp_output.c (output), exp_archiving.c and exp_sources.c (copies).
  */
 #ifndef CTX_FORMATS_EXPERIMENT_EXP_STATE_H
 #define CTX_FORMATS_EXPERIMENT_EXP_STATE_H
@@ -37,19 +37,29 @@ struct ctx_exp_packet_buf {
  */
 struct ctx_exp_live {
 	uint32_t process;
-	uint32_t place;	    /* in writer->live */
+	uint32_t place;	    /* in writer->live.items */
 	uint64_t oldest_ns; /* of the buffered records, absolute; UINT64_MAX: nothing buffered */
 	struct ctx_exp_stacks stacks;
-	struct ctx_buf frames; /* payload of the next frames block */
-	uint32_t n_frames;     /* nodes in it */
-	uint64_t last_address; /* in it */
-	struct ctx_buf map_lines;
-	struct ctx_buf kept; /* payload of the next block of kept stacks */
+	struct ctx_buf frames;	  /* payload of the next frames block */
+	uint32_t n_frames;	  /* nodes in it */
+	uint64_t last_address;	  /* in it */
+	struct ctx_buf map_lines; /* for its own map.xml, if it has a directory */
+	struct ctx_buf kept;	  /* payload of the next block of kept stacks */
 	uint32_t n_kept;
 	uint64_t kept_first_ns, kept_last_ns, kept_previous_ns; /* relative */
 	size_t accounted; /* bytes of this struct and all it owns, as counted in limits.memory_used */
 	struct ctx_exp_packet_buf bufs[CTX_EXP_FILES_MAX];
 };
+
+/* Where the data of a process is. */
+enum ctx_exp_home {
+	CTX_EXP_HOME_ROOT, /* in the files of the root process */
+	CTX_EXP_HOME_DIR,  /* in a directory that is to be made */
+	CTX_EXP_HOME_MADE, /* in a directory */
+};
+
+/* As many descendants with data have a directory, the first ones. */
+#define CTX_EXP_DIRECTORIES_MAX 16u
 
 struct ctx_exp_proc {
 	int64_t pid;
@@ -58,12 +68,12 @@ struct ctx_exp_proc {
 	uint32_t n_forks, n_execs;
 	uint32_t epoch; /* of its dictionary, from 1 */
 	uint8_t origin; /* enum ctx_exp_origin */
+	uint8_t home;	/* enum ctx_exp_home; decided when has_samples is set */
 	bool is_root; /* lineage not derived from the parent: "" for the root process, _p<pid>, _n<number> */
 	bool by_number; /* a root whose lineage is _n<number> */
 	uint32_t n_map_lines;
 	bool is_described; /* it has a line in the log */
 	bool has_samples;  /* its maps were written or buffered: later ones are appended */
-	bool has_dir;
 	struct ctx_exp_map_list *maps;
 	struct ctx_exp_live *live; /* NULL without buffered data */
 };
@@ -87,6 +97,7 @@ struct ctx_exp_data_files {
 
 struct ctx_exp_limits {
 	uint64_t disk_bytes; /* 0: no limit */
+	uint64_t disk_used;  /* as du counts; archives not counted */
 	bool reached;	     /* disk_bytes reached: data files are not written any more */
 	size_t memory_bytes, memory_used;
 	uint64_t text_bytes, text_used; /* of lines that targets cause */
@@ -106,6 +117,28 @@ struct ctx_exp_overview {
 struct ctx_exp_block_scratch {
 	struct ctx_compressor compressor;
 	struct ctx_buf raw, block;
+};
+
+/* Files of the root process, by number, in the order of writing. */
+#define CTX_EXP_FILE_FRAMES 0u
+#define CTX_EXP_FILE_DATA 1u /* and the numbers after it: data.names */
+#define CTX_EXP_FILE_KEPT (CTX_EXP_FILE_DATA + CTX_EXP_FILES_MAX)
+#define CTX_EXP_SHARED_FILES (CTX_EXP_FILE_KEPT + 1)
+
+/*
+ * What is to be appended to the root process's files, besides the log: data of itself and of all
+ * processes without a directory.
+ */
+struct ctx_exp_shared {
+	struct ctx_buf map_lines;
+	struct ctx_buf blocks[CTX_EXP_SHARED_FILES]; /* encoded; the file header before the first one */
+	uint64_t oldest_ns;			     /* absolute; UINT64_MAX: nothing waits */
+};
+
+/* Processes with a live part. */
+struct ctx_exp_lives {
+	struct ctx_exp_live **items;
+	size_t n, cap;
 };
 
 /* Of others to the experiment. */
@@ -140,8 +173,7 @@ struct ctx_exp_writer {
 	size_t n_procs, procs_cap;
 	struct ctx_exp_last_stack *threads; /* by number */
 	size_t n_threads, threads_cap;
-	struct ctx_exp_live **live;
-	size_t n_live, live_cap;
+	struct ctx_exp_lives live;
 	struct ctx_map64 present; /* pids with a lineage _p<pid> */
 	struct ctx_exp_objects objects;
 	bool keep_places;
@@ -150,6 +182,7 @@ struct ctx_exp_writer {
 	struct ctx_strtab external_wakers; /* names by number */
 	struct ctx_buf log;		   /* lines not yet written */
 	uint64_t log_oldest_ns;
+	struct ctx_exp_shared shared;
 	struct ctx_exp_overview overview;
 	struct ctx_exp_block_scratch scratch;
 	struct ctx_exp_last last;
@@ -197,8 +230,8 @@ static inline uint64_t ctx_exp_relative(const struct ctx_exp_writer *writer, uin
 }
 
 /*
- * Writes the log, then the buffers of a live part: maps, frames, samples. After CTX_E_NOMEM
- * unwritten data is kept.
+ * Encodes the buffers of a live part (frames, samples), for the root process's files; of a process
+ * with a directory it writes the log, then these buffers. After CTX_E_NOMEM unwritten data is kept.
  */
 CTX_MUST_CHECK enum ctx_status ctx_exp_flush_process(struct ctx_exp_writer *writer, struct ctx_exp_live *live,
 						     struct ctx_err *err);
@@ -208,6 +241,46 @@ CTX_MUST_CHECK enum ctx_status ctx_exp_flush_overview(struct ctx_exp_writer *wri
 /* Permissions of what is created: the user's own, or with `share` what the umask leaves. */
 #define CTX_EXP_DIR_MODE(writer) ((writer)->access.share ? 0755u : 0700u)
 #define CTX_EXP_FILE_MODE(writer) ((writer)->access.share ? 0644u : 0600u)
+
+/* A file takes a multiple of this on most file systems, a directory as much. */
+#define CTX_EXP_DISK_BLOCK 4096u
+
+/* Of the limit of bytes, what lines about processes may take after it was reached: a 32nd. */
+#define CTX_EXP_TEXT_BEYOND 32u
+
+/*
+ * Is the limit of bytes reached, with so many `more`? The first time the log says so, and that
+ * records are missing from then on (relative), or from the oldest buffered one.
+ */
+bool ctx_exp_is_full(struct ctx_exp_writer *writer, size_t more, uint64_t time_ns);
+
+/* Creates a directory in that of the root process. */
+CTX_MUST_CHECK enum ctx_status ctx_exp_make_folder(struct ctx_exp_writer *writer, const char *name,
+						   struct ctx_err *err);
+
+/*
+ * Appends lines to a file and empties the buffer, also after an I/O error: failed lines must not be
+ * written after later ones.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_exp_append_lines(struct ctx_exp_writer *writer, const char *name,
+						    struct ctx_buf *lines, struct ctx_err *err);
+
+/*
+ * Makes a block of writer->scratch.raw and appends it to the file `name`, or (NULL) to what waits
+ * for the root process's file `file`. CTX_E_LIMIT: the limit of bytes is reached.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_exp_put_block(struct ctx_exp_writer *writer, uint32_t file,
+						 const char *name, struct ctx_exp_block_header *header,
+						 struct ctx_err *err);
+const char *ctx_exp_name_of_file(const struct ctx_exp_writer *writer, uint32_t file);
+
+/*
+ * Something waits for the root process's files, its oldest record is of that time: all is written
+ * if it is much, else by the tick. write_shared writes the log, then what waits.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_exp_note_shared(struct ctx_exp_writer *writer, uint64_t oldest_ns,
+						   struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_exp_write_shared(struct ctx_exp_writer *writer, struct ctx_err *err);
 
 /* Creates a file of the root process with these bytes. */
 CTX_MUST_CHECK enum ctx_status ctx_exp_make_file(struct ctx_exp_writer *writer, const char *name,

@@ -6,14 +6,16 @@
  * stacks are interned on input: a sample takes a few bytes on disk. Memory is bounded by
  * options.memory_bytes: when the dictionaries of all processes together reach it, all blocks are
  * written, and the dictionaries are emptied and continue in a new epoch. Disk space is bounded by
- * options.max_bytes: beyond it samples are dropped and counted as lost, the log notes it once,
- * everything else (exit, maps) continues.
+ * options.max_bytes, as du counts it: beyond it samples are dropped and counted as lost, the log
+ * notes it once, and lines about processes go on for a 32nd of it.
  *
- * The files are consistent at any time: each block is written with one write, log and map before
- * the frames, frames before the packets that refer to them. ctx_exp_tick writes buffers older than
- * 0.8 s, in the first second older than 0.2 s. A descendant's directory (_f1.er, _f1_x1.er, ...; _p<PID>.er for processes from before
- * the recording) is created with its first sample; processes without samples are in the root
- * process's log only. Files are opened, appended to and closed as needed, so that processes hold no
+ * The files are consistent at any time: log and map are written before the frames, frames before
+ * the packets that refer to them, each in whole lines and blocks. ctx_exp_tick writes buffers older
+ * than 0.8 s, in the first second older than 0.2 s. The first 16 descendants with samples have a
+ * directory each (_f1.er, _f1_x1.er, ...; _p<PID>.er for processes from before the recording); the
+ * data of all others is in the root process's files, collected in memory and written together, so
+ * that a short process costs no file operation. Processes without samples are in the root process's
+ * log only. Files are opened, appended to and closed as needed, so that processes hold no
  * descriptors.
  *
  * An I/O error is sticky: the call returns CTX_E_IO, later calls return it again at once, and
@@ -44,7 +46,7 @@ struct ctx_exp_options {
 	bool overwrite;		      /* remove an existing experiment (never anything else) */
 	bool share;		      /* others may read it, as the umask allows; else this user alone */
 	struct ctx_exp_opener opener; /* of load objects; borrowed until the writer is closed */
-	uint64_t max_bytes;	      /* 0: no limit */
+	uint64_t max_bytes;	      /* on disk, without archives; 0: no limit */
 	uint64_t max_text_bytes;      /* of lines about processes, threads, names and maps; 0: 1 GiB */
 	size_t memory_bytes;	      /* for dictionaries and buffers; 0: 64 MB */
 	bool has_states;	      /* ctx_exp_state will be called: log.xml describes the file `states` */
@@ -278,7 +280,8 @@ struct ctx_exp_stats {
 	/* Not described because there were too many, by enum ctx_exp_described. */
 	uint64_t left_out[CTX_EXP_DESCRIBED_N];
 	size_t memory_bytes;
-	uint32_t processes, threads, directories;
+	uint32_t processes, threads;
+	uint32_t directories; /* of descendants */
 };
 struct ctx_exp_stats ctx_exp_stats(const struct ctx_exp_writer *writer);
 

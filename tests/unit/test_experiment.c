@@ -187,7 +187,7 @@ static void test_experiment__beyond_max_bytes_samples_are_counted_as_lost(void *
 	struct fixture_contents out;
 	struct ctx_exp_stats stats;
 
-	options.max_bytes = 60000;
+	options.max_bytes = 200000;
 	fixture_begin(&recording, &options);
 	fixture_descend(&recording, CTX_EXP_FORK, 0);
 	for (uint32_t i = 0; i < 20000; i++) {
@@ -204,8 +204,8 @@ static void test_experiment__beyond_max_bytes_samples_are_counted_as_lost(void *
 	assert_true(out.n_samples > 500);
 	assert_int_equal(out.n_samples + out.lost, recording.in.n_samples);
 	assert_non_null(out.warnings);
-	assert_non_null(strstr(out.warnings, "limit of 60000 bytes"));
-	assert_in_range(stats.bytes_written, 30000, 61000);
+	assert_non_null(strstr(out.warnings, "limit of 200000 bytes"));
+	assert_in_range(stats.bytes_written, 120000, 200000);
 	fixture_contents_deinit(&out);
 	fixture_contents_deinit(&recording.in);
 }

@@ -190,7 +190,7 @@ static void test_experiment_states__beyond_max_bytes_changes_are_counted_as_lost
 	struct fixture_recording recording = {.seed = 3};
 	struct fixture_contents out;
 
-	options.max_bytes = 60000;
+	options.max_bytes = 200000;
 	fixture_begin(&recording, &options);
 	fixture_descend(&recording, CTX_EXP_FORK, 0);
 	for (uint32_t i = 0; i < 20000; i++) {

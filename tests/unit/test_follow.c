@@ -4,6 +4,7 @@
 #include "formats/experiment/exp_follow.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/file.h>
 
@@ -253,6 +254,7 @@ static void check_torn(struct copy *copy, const struct fixture_contents *whole, 
 {
 	struct following following;
 	uint64_t horizon_ns = 0;
+	char *last;
 
 	while (ctx_exp_follow_open(copy->path, &following.source, NULL) == CTX_END)
 		for (size_t i = 0; i < copy->n; i++)
@@ -279,6 +281,10 @@ static void check_torn(struct copy *copy, const struct fixture_contents *whole, 
 		if (horizon_ns != UINT64_MAX)
 			check_beginning(&following.out, whole, horizon_ns);
 	}
+	/* At the end there are no last words, which were of a time after it here. */
+	last = ctx_path_join(copy->path, "last.xml");
+	assert_true(unlink(last) == 0 || errno == ENOENT);
+	free(last);
 	close(copy->lock);
 	go_on(&following);
 	assert_int_equal(following.state.is, CTX_EXP_ENDED);

@@ -50,6 +50,17 @@ done
 ctxan -q execs.er --process "$number" --export folded >whole.txt
 (cd execs.er && ctxan -q "$lineage.er" --export folded) >alone.txt
 [ -s alone.txt ] && cmp -s whole.txt alone.txt || fail "$lineage.er: --export folded"
+# Nor does the process need a directory: its data is found in the files of the root process too.
+for file in "execs.er/$lineage.er"/*; do
+	case $file in
+	*/log.xml) ;;
+	*.xml) tail -n +2 "$file" >>execs.er/map.xml ;;
+	*) if [ -e "execs.er/${file##*/}" ]; then tail -c +17 "$file" >>"execs.er/${file##*/}"; else cp "$file" execs.er/; fi ;;
+	esac
+done
+rm -r "execs.er/$lineage.er"
+ctxan -q "execs.er/$lineage.er" --export folded >moved.txt
+cmp -s whole.txt moved.txt || fail "$lineage.er without a directory: $(diff whole.txt moved.txt | head -n 5)"
 expect 1 'no process _f99.er' ctxan execs.er/_f99.er
 command=$(jq -r '[.rows[].command | select(test("^[^ ]*/[^ /]+( |$)"))][0]' processes.json)
 [ "$command" != null ] || fail "no process with a path"

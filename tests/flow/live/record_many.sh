@@ -1,0 +1,30 @@
+# Many short processes: the first sixteen have a directory, the others are in common files; each is whole, wherever it is.
+. "$(dirname "$0")/../common.sh" "$@"
+need jq
+need_perf
+programs=$build/bin/examples
+
+ctxrec -q --no-archive -m 8M -o many.er -- "$programs/fork_naps" 300 2>many.err || fail "recording: $(head -c 300 many.err)"
+[ "$(find many.er -mindepth 1 -type d | wc -l)" -le 16 ] || fail "directories: $(ls many.er | head -c 300)"
+[ "$(find many.er -type f | wc -l)" -le 120 ] || fail "files: $(find many.er -type f | wc -l)"
+[ "$(du -sk many.er | cut -f1)" -le 2500 ] || fail "du: $(du -sk many.er)"
+lost=$(ctxan -q many.er -r header --format json | jq .lost_samples)
+images=$(ctxan -q many.er -r processes --format json --limit 0 | jq '[.rows[].images[]] | length')
+[ "$lost" != 0 ] || [ "$images" = 331 ] || fail "$images processes and images, nothing lost"
+
+# naps LINEAGE FUNCTION: it has this function in the stacks of its waits.
+naps() {
+	ctxan -q "many.er/$1.er" -r functions --metric wall --limit 0 >naps.txt 2>naps.err || fail "$1: $(head -c 300 naps.err)"
+	grep -qw "$2" naps.txt || fail "$1: no $2: $(head -c 800 naps.txt)"
+}
+if ctxan -q many.er -r header | grep -q '^states  *full' && [ "$lost" = 0 ]; then
+	naps _f3 nap_of_child
+	[ -e many.er/_f200.er ] && fail "_f200 has a directory"
+	for lineage in _f40 _f200 _f299; do
+		naps $lineage nap_of_child
+	done
+	naps _f200_x1 nap_of_image
+else
+	leave_out "stacks of waits need states full, and nothing lost: $(ctxan -q many.er -r header | sed -n 's/^states  *//p'), $lost lost"
+fi
+finish

@@ -1,0 +1,265 @@
+/* Experiments of many processes: the first ones have directories, all later ones share files. */
+#include "experiment_place.h"
+
+#include <dirent.h>
+
+/* A file of the experiment; absent ones have no bytes. */
+static void load(const char *path, const char *name, struct ctx_buf *out)
+{
+	char *file = ctx_path_join(path, name);
+
+	assert_non_null(file);
+	if (access(file, F_OK) == 0)
+		assert_int_equal(ctx_file_read(file, 64 << 20, out, NULL), CTX_OK);
+	free(file);
+}
+
+static size_t size_of(const char *path, const char *name)
+{
+	struct ctx_buf bytes = {0};
+	size_t n;
+
+	load(path, name, &bytes);
+	n = bytes.n;
+	ctx_buf_deinit(&bytes);
+	return n;
+}
+
+/* Bytes as du counts them, and directories in it. */
+static uint64_t used(const char *path, uint32_t *ret_directories)
+{
+	DIR *dir = opendir(path);
+	struct dirent *item;
+	struct stat info;
+	uint64_t bytes;
+
+	assert_non_null(dir);
+	assert_int_equal(stat(path, &info), 0);
+	bytes = (uint64_t)info.st_blocks * 512;
+	while ((item = readdir(dir)) != NULL) {
+		char *name = ctx_path_join(path, item->d_name);
+
+		assert_int_equal(lstat(name, &info), 0);
+		if (S_ISREG(info.st_mode)) {
+			bytes += (uint64_t)info.st_blocks * 512;
+		} else if (item->d_name[0] != '.') {
+			++*ret_directories;
+			bytes += used(name, ret_directories);
+		}
+		free(name);
+	}
+	closedir(dir);
+	return bytes;
+}
+
+/* A short process: a thread, a sample if `width` is not 0, the end. */
+static uint32_t live_shortly(struct fixture_recording *recording, uint32_t width)
+{
+	uint32_t process = fixture_descend(recording, CTX_EXP_FORK, 0);
+	uint32_t thread = (uint32_t)recording->in.n_threads - 1;
+
+	recording->now_ns += 1000;
+	if (width != 0)
+		fixture_put_sample(recording, process, thread, process % 4, 6, width);
+	recording->now_ns += 1000;
+	fixture_note(recording,
+		     ctx_exp_process_exit(
+			     recording->writer, process,
+			     &(struct ctx_exp_exit){FIXTURE_START_NS + recording->now_ns, false, 0}, NULL));
+	recording->in.processes[process].exited = true;
+	recording->in.processes[process].exit_ns = recording->now_ns;
+	return process;
+}
+
+static void test_experiment_many__sixteen_descendants_have_directories(void **state)
+{
+	struct place *place = *state;
+	struct ctx_exp_options options = fixture_options(place->path);
+	struct fixture_recording recording = {.seed = 3};
+	uint32_t directories = 0;
+
+	fixture_begin(&recording, &options);
+	live_shortly(&recording, 0); /* without data: no directory, and it takes no place of one */
+	for (uint32_t i = 0; i < 30; i++)
+		live_shortly(&recording, 8);
+	flush_and_check(&recording, place->path);
+	fixture_put_sample(&recording, 0, 0, 0, 5, 8);
+	close_and_check(&recording, place->path);
+	used(place->path, &directories);
+	assert_int_equal(directories, 16);
+	assert_int_equal(size_of(place->path, "_f1.er/log.xml"), 0);
+	assert_true(size_of(place->path, "_f2.er/log.xml") != 0);
+	assert_true(size_of(place->path, "_f17.er/map.xml") != 0);
+	assert_int_equal(size_of(place->path, "_f18.er/log.xml"), 0);
+}
+
+static void test_experiment_many__random_recordings_of_many_processes_come_back(void **state)
+{
+	struct place *place = *state;
+
+	for (uint32_t round = 0; round < 6; round++) {
+		struct ctx_exp_options options = fixture_options(place->path);
+		struct fixture_recording recording = {.seed = 77 + round};
+
+		options.overwrite = true;
+		options.has_states = true;
+		options.memory_bytes = round % 2 != 0 ? 1 : 0;
+		fixture_begin(&recording, &options);
+		for (uint32_t i = 0; i < 60; i++) {
+			uint32_t parent = (uint32_t)fixture_random(&recording.seed, recording.in.n_processes);
+
+			if (i % 3 == 0)
+				live_shortly(&recording, 20);
+			else if (!recording.in.processes[parent].exited)
+				fixture_descend(&recording, i % 3 == 1 ? CTX_EXP_FORK : CTX_EXP_EXEC, parent);
+			for (uint32_t k = 0; k < 40; k++)
+				fixture_step(&recording, 20);
+		}
+		flush_and_check(&recording, place->path);
+		close_and_check(&recording, place->path);
+	}
+}
+
+static const char *const ROOT_FILES[] = {"log.xml", "map.xml", "frameinfo", "profile", "hwcounters"};
+
+/* What a process that came and went has left is in memory, until it is old. */
+static void test_experiment_many__short_processes_write_together(void **state)
+{
+	struct place *place = *state;
+	struct ctx_exp_options options = fixture_options(place->path);
+	struct fixture_recording recording = {.seed = 3};
+	size_t before[CTX_COUNT_OF(ROOT_FILES)];
+	uint64_t alive_ns;
+
+	fixture_begin(&recording, &options);
+	for (uint32_t i = 0; i < 16; i++)
+		live_shortly(&recording, 8);
+	fixture_flush(&recording);
+	recording.now_ns += 3000000000;
+	alive_ns = recording.now_ns + FIXTURE_START_NS;
+	fixture_note(&recording, ctx_exp_tick(recording.writer, alive_ns, NULL));
+	for (size_t i = 0; i < CTX_COUNT_OF(ROOT_FILES); i++)
+		before[i] = size_of(place->path, ROOT_FILES[i]);
+	assert_int_equal(before[3], 0); /* the root process has no sample */
+	for (uint32_t i = 0; i < 40; i++)
+		live_shortly(&recording, 8);
+	fixture_note(&recording, ctx_exp_tick(recording.writer, alive_ns + 700000000, NULL));
+	for (size_t i = 0; i < CTX_COUNT_OF(ROOT_FILES); i++)
+		assert_int_equal(size_of(place->path, ROOT_FILES[i]), before[i]);
+	fixture_note(&recording, ctx_exp_tick(recording.writer, alive_ns + 800100000, NULL));
+	for (size_t i = 0; i < CTX_COUNT_OF(ROOT_FILES); i++)
+		assert_true(size_of(place->path, ROOT_FILES[i]) > before[i]);
+	flush_and_check(&recording, place->path);
+	/* Much is written before it is old. */
+	before[1] = size_of(place->path, "map.xml");
+	for (uint32_t i = 0; i < 2000; i++)
+		live_shortly(&recording, 8);
+	assert_true(size_of(place->path, "map.xml") >= before[1] + (100 << 10));
+	close_and_check(&recording, place->path);
+}
+
+static void put_begin(const char *path, const char *name, const struct ctx_buf *bytes, size_t n)
+{
+	char *file = ctx_path_join(path, name);
+
+	assert_int_equal(ctx_file_replace(file, bytes->bytes, n, NULL), CTX_OK);
+	free(file);
+}
+
+/* After any of the writes of a tick the files agree with each other. */
+static void test_experiment_many__a_kill_between_two_writes_leaves_what_agrees(void **state)
+{
+	struct place *place = *state;
+	struct ctx_exp_options options = fixture_options(place->path);
+	struct fixture_recording recording = {.seed = 3};
+	struct ctx_buf before[CTX_COUNT_OF(ROOT_FILES)] = {0}, after[CTX_COUNT_OF(ROOT_FILES)] = {0};
+	struct fixture_contents out;
+	size_t n_before;
+
+	fixture_begin(&recording, &options);
+	for (uint32_t i = 0; i < 30; i++)
+		live_shortly(&recording, 8);
+	fixture_flush(&recording);
+	n_before = recording.in.n_samples;
+	for (size_t i = 0; i < CTX_COUNT_OF(ROOT_FILES); i++)
+		load(place->path, ROOT_FILES[i], &before[i]);
+	for (uint32_t i = 0; i < 30; i++)
+		live_shortly(&recording, 8);
+	fixture_flush(&recording);
+	assert_int_equal(recording.status, CTX_OK);
+	for (size_t i = 0; i < CTX_COUNT_OF(ROOT_FILES); i++) {
+		load(place->path, ROOT_FILES[i], &after[i]);
+		assert_true(after[i].n > before[i].n);
+		put_begin(place->path, ROOT_FILES[i], &before[i], before[i].n);
+	}
+	for (size_t i = 0; i <= CTX_COUNT_OF(ROOT_FILES); i++) {
+		assert_int_equal(fixture_read(place->path, &out, NULL), CTX_OK);
+		assert_string_equal(out.damage != NULL ? out.damage : "", "");
+		assert_in_range(out.n_samples, n_before, recording.in.n_samples);
+		for (size_t s = 0; s < out.n_samples; s++)
+			assert_int_not_equal(out.samples[s].objects, 0);
+		fixture_contents_deinit(&out);
+		if (i < CTX_COUNT_OF(ROOT_FILES))
+			put_begin(place->path, ROOT_FILES[i], &after[i], after[i].n);
+	}
+	fixture_close(&recording);
+	for (size_t i = 0; i < CTX_COUNT_OF(ROOT_FILES); i++) {
+		ctx_buf_deinit(&before[i]);
+		ctx_buf_deinit(&after[i]);
+	}
+	fixture_contents_deinit(&recording.in);
+}
+
+/* With samples or without, 2,000 processes stay below the limit, but for their ends. */
+static void test_experiment_many__du_stays_within_max_bytes(void **state)
+{
+	struct place *place = *state;
+
+	for (uint32_t width = 0; width <= 50; width += 50) {
+		struct ctx_exp_options options = fixture_options(place->path);
+		struct fixture_recording recording = {.seed = 3};
+		struct fixture_contents out;
+		struct ctx_exp_stats stats;
+		uint32_t directories = 0;
+		uint64_t bytes;
+
+		options.overwrite = true;
+		options.max_bytes = width != 0 ? 1 << 20 : 256 << 10;
+		fixture_begin(&recording, &options);
+		for (uint32_t i = 0; i < 2000; i++) {
+			uint32_t process = live_shortly(&recording, width);
+
+			for (uint32_t k = 0; k < 100 && i < 100; k++)
+				fixture_put_sample(&recording, 0, 0, 0, 20, 300);
+			fixture_put_usage(&recording, process);
+			if (i % 50 == 0)
+				fixture_flush(&recording);
+		}
+		stats = ctx_exp_stats(recording.writer);
+		assert_true(stats.left_out[CTX_EXP_DESCRIBED_PROCESS] > 100);
+		close_and_read(&recording, place->path, &out);
+		assert_string_equal(out.damage != NULL ? out.damage : "", "");
+		assert_true(out.closed);
+		assert_non_null(strstr(out.warnings, "limit of"));
+		assert_non_null(strstr(out.warnings, "not described"));
+		assert_int_equal(out.n_samples + out.lost, recording.in.n_samples);
+		assert_true(width == 0 || out.n_samples > 1000);
+		bytes = used(place->path, &directories);
+		assert_in_range(bytes, options.max_bytes / 2, options.max_bytes + options.max_bytes / 20);
+		fixture_contents_deinit(&out);
+		fixture_contents_deinit(&recording.in);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		place_test(test_experiment_many__sixteen_descendants_have_directories),
+		place_test(test_experiment_many__random_recordings_of_many_processes_come_back),
+		place_test(test_experiment_many__short_processes_write_together),
+		place_test(test_experiment_many__a_kill_between_two_writes_leaves_what_agrees),
+		place_test(test_experiment_many__du_stays_within_max_bytes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
