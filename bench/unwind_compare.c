@@ -36,6 +36,8 @@
 
 struct map {
 	uint64_t begin, end, bias;
+	uint64_t file_offset;
+	char *path; /* owned */
 	const struct ctx_cfi_table *table;
 };
 
@@ -182,6 +184,13 @@ static enum ctx_status get_table(struct compare *compare, const char *path, cons
 	return ctx_table_cache_get(&compare->tables, &(struct ctx_table_file){path, path, ""}, ret, NULL);
 }
 
+static void free_maps(struct process *process)
+{
+	for (size_t i = 0; i < process->n_maps; i++)
+		free(process->maps[i].path);
+	process->n_maps = 0;
+}
+
 static void add_map(struct compare *compare, struct process *process, const struct ctx_map_event *event)
 {
 	const struct ctx_cfi_table *table;
@@ -191,7 +200,13 @@ static void add_map(struct compare *compare, struct process *process, const stru
 	if (get_table(compare, event->path, &table) != CTX_OK ||
 	    ctx_grow(&process->maps, &process->maps_cap, process->n_maps + 1, NULL) != CTX_OK)
 		return;
-	map = (struct map){.begin = event->address, .end = event->address + event->size, .table = table};
+	map = (struct map){.begin = event->address,
+			   .end = event->address + event->size,
+			   .file_offset = event->file_offset,
+			   .path = strdup(event->path),
+			   .table = table};
+	if (map.path == NULL)
+		return;
 	if (table != NULL && ctx_cfi_table_address(table, event->file_offset, &address)) {
 		map.bias = event->address - address;
 		if (process->dwfl == NULL)
@@ -203,6 +218,23 @@ static void add_map(struct compare *compare, struct process *process, const stru
 		dwfl_report_end(process->dwfl, NULL, NULL);
 	}
 	process->maps[process->n_maps++] = map;
+}
+
+/* A fork has the maps of its parent. */
+static void inherit_maps(struct compare *compare, int64_t parent, int64_t child)
+{
+	struct process *from = find_process(compare, parent);
+	struct process *to = find_process(compare, child);
+
+	if (from == NULL || to == NULL || parent == child)
+		return;
+	from = find_process(compare, parent); /* may have moved */
+	for (size_t i = 0; i < from->n_maps; i++)
+		add_map(compare, to,
+			&(struct ctx_map_event){.address = from->maps[i].begin,
+						.size = from->maps[i].end - from->maps[i].begin,
+						.file_offset = from->maps[i].file_offset,
+						.path = from->maps[i].path});
 }
 
 static void take_map(struct compare *compare, const struct ctx_pd_record *record)
@@ -234,7 +266,7 @@ static void forget(struct compare *compare, int64_t pid)
 		dwfl_end(process->dwfl);
 	process->dwfl = NULL;
 	process->attached = false;
-	process->n_maps = 0;
+	free_maps(process);
 }
 
 static bool find_object(void *context, uint64_t pc, struct ctx_unwind_object *ret)
@@ -481,6 +513,8 @@ static enum ctx_status read_maps(struct compare *compare, struct ctx_event_sourc
 			process = find_process(compare, (int64_t)event->process + 1);
 		if (process != NULL)
 			add_map(compare, process, &event->map);
+		if (event->kind == CTX_EV_FORK_MAPS)
+			inherit_maps(compare, (int64_t)event->maps_of + 1, (int64_t)event->process + 1);
 		status = source->next(source, event, err);
 	}
 	if (status != CTX_END)
@@ -545,6 +579,7 @@ int main(int argc, char **argv)
 	else
 		print(&compare);
 	for (size_t i = 0; i < compare.n_processes; i++) {
+		free_maps(&compare.processes[i]);
 		free(compare.processes[i].maps);
 		if (compare.processes[i].dwfl != NULL)
 			dwfl_end(compare.processes[i].dwfl);

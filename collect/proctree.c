@@ -269,12 +269,12 @@ static enum ctx_status look_at_namespaces(struct image *image, struct ctx_err *e
 static enum ctx_status start_process(struct ctx_proctree *tree, struct image *image, struct process **ret,
 				     struct ctx_err *err)
 {
-	const struct ctx_exp_process *start = &image->start;
-	struct process *process = find_process(tree, start->pid);
+	struct ctx_exp_process start = image->start;
+	struct process *process = find_process(tree, start.pid);
 	enum ctx_status status = CTX_OK;
 
 	if (process != NULL)
-		status = end_process(tree, process, start->time_ns, err);
+		status = end_process(tree, process, start.time_ns, err);
 	process = status == CTX_OK ? new_process(image, err) : NULL;
 	if (process == NULL) {
 		ctx_namespaces_deinit(&image->namespaces);
@@ -288,7 +288,9 @@ static enum ctx_status start_process(struct ctx_proctree *tree, struct image *im
 	process->previous = tree->last_process;
 	*(process->previous != NULL ? &process->previous->next : &tree->processes) = process;
 	tree->last_process = process;
-	status = ctx_exp_process_start(tree->writer, start, &process->number, err);
+	if (start.origin == CTX_EXP_FORK)
+		start.command = NULL; /* the parent's */
+	status = ctx_exp_process_start(tree->writer, &start, &process->number, err);
 	if (status != CTX_OK) {
 		drop_process(tree, process);
 		return status;

@@ -161,6 +161,10 @@ static void read_all(const char *directory)
 		    (event.process >= n_processes || event.thread >= n_threads ||
 		     event.sample.metric >= source->info.n_metrics))
 			abort();
+		if (event.kind == CTX_EV_FORK_MAPS &&
+		    (event.process >= n_processes || event.maps_of >= n_processes ||
+		     event.maps_of == event.process))
+			abort();
 		if (event.kind == CTX_EV_STATE)
 			check_state(source, &event, n_processes, n_threads);
 	}

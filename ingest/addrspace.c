@@ -96,20 +96,25 @@ enum ctx_status ctx_addrspace_map(struct ctx_addrspace *space, const struct ctx_
 	return status;
 }
 
-static const struct ctx_addrspace_map *find(const struct ctx_addrspace *space, uint64_t address,
-					    struct ctx_mapped *ret)
+/* What is left of a map at this range. */
+static const struct ctx_addrspace_map *part_at(const struct ctx_addrspace *space,
+					       const struct ctx_range *range, struct ctx_mapped *ret)
 {
-	const struct ctx_range *range = ctx_ranges_find(&space->ranges, address, NULL);
-	const struct ctx_addrspace_map *map;
+	const struct ctx_addrspace_map *map = &space->maps[range->value];
 
-	if (range == NULL)
-		return NULL;
-	map = &space->maps[range->value];
 	*ret = map->whole;
 	ret->begin = range->begin;
 	ret->end = range->end;
 	ret->file_offset += range->begin - map->whole.begin;
 	return map;
+}
+
+static const struct ctx_addrspace_map *find(const struct ctx_addrspace *space, uint64_t address,
+					    struct ctx_mapped *ret)
+{
+	const struct ctx_range *range = ctx_ranges_find(&space->ranges, address, NULL);
+
+	return range != NULL ? part_at(space, range, ret) : NULL;
 }
 
 bool ctx_addrspace_find(struct ctx_addrspace *space, uint64_t address, struct ctx_mapped *ret)
@@ -125,6 +130,11 @@ bool ctx_addrspace_find(struct ctx_addrspace *space, uint64_t address, struct ct
 	if (address >= space->missed_end)
 		space->missed_end = address + 1;
 	return false;
+}
+
+bool ctx_addrspace_part(const struct ctx_addrspace *space, size_t i, struct ctx_mapped *ret)
+{
+	return i < space->ranges.n && part_at(space, &space->ranges.items[i], ret) != NULL;
 }
 
 bool ctx_addrspace_peek(const struct ctx_addrspace *space, uint64_t address, struct ctx_mapped *ret)

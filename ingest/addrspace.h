@@ -53,7 +53,10 @@ CTX_MUST_CHECK enum ctx_status ctx_addrspace_unmap(struct ctx_addrspace *space, 
  */
 bool ctx_addrspace_find(struct ctx_addrspace *space, uint64_t address, struct ctx_mapped *ret);
 
-/* The same without the mark. */
+/* The i-th mapped range, from the highest address down; false: there are fewer. O(1). */
+bool ctx_addrspace_part(const struct ctx_addrspace *space, size_t i, struct ctx_mapped *ret);
+
+/* As ctx_addrspace_find, without the mark. */
 bool ctx_addrspace_peek(const struct ctx_addrspace *space, uint64_t address, struct ctx_mapped *ret);
 
 #endif

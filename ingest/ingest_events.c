@@ -1,6 +1,6 @@
 /*
  *	event source --> ingest.c --+-- PROCESS_*, THREAD_*, USAGE, LOST, ... --> struct ctx_profile (profile_builder.c)
- *	                            +-- MAP, UNMAP --> address space of the process or of the kernel (addrspace.c), mapping list
+ *	                            +-- MAP, UNMAP, FORK_MAPS --> address space of the process or of the kernel (addrspace.c), mapping list
  *	                            +-- FUNCTION ---> functions by name (resolver_named.c)
  *	                            +-- STACKS -----> dictionary of the process (stackdict.c)
  *	                            +-- SAMPLE -----> raw stack, CCT node (stackdict.c or chaindict.c, resolver.c) --> time trees (forest.c) --> store
@@ -102,6 +102,42 @@ static enum ctx_status on_map(struct ingest *in, const struct ctx_event *event, 
 	if (status == CTX_OK)
 		status = add_mapping(in, event, &map, err);
 	return status == CTX_OK ? ctx_addrspace_map(space, &map, err) : status;
+}
+
+#define INHERITED_MAX ((size_t)4 << 20)
+
+/* Copies of maps, of all processes, are bounded: a line of a few bytes stands for all of a process. */
+static enum ctx_status on_fork_maps(struct ingest *in, const struct ctx_event *event, struct ctx_err *err)
+{
+	struct process *process, *parent;
+	struct ctx_mapped map;
+	enum ctx_status status = process_of(in, event->maps_of, &parent, err);
+
+	if (status == CTX_OK)
+		status = process_of(in, event->process, &process, err);
+	if (status != CTX_OK || event->maps_of == event->process)
+		return status;
+	parent = &in->processes[event->maps_of]; /* may have moved */
+	if (parent->space.ranges.n > CTX_RANGES_MAX ||
+	    parent->space.ranges.n > INHERITED_MAX - in->n_inherited) {
+		if (in->inherited_are_left_out)
+			return CTX_OK;
+		in->inherited_are_left_out = true;
+		return ctx_profile_builder_damage(
+			&in->entities,
+			"more maps of forked processes than are copied: code in the others has no name", err);
+	}
+	in->n_inherited += parent->space.ranges.n;
+	for (size_t i = 0; status == CTX_OK && ctx_addrspace_part(&parent->space, i, &map); i++) {
+		struct ctx_event inherited = {.process = event->process, .time_ns = event->time_ns};
+
+		inherited.map = (struct ctx_map_event){
+			.address = map.begin, .size = map.end - map.begin, .file_offset = map.file_offset};
+		status = add_mapping(in, &inherited, &map, err);
+		if (status == CTX_OK)
+			status = ctx_addrspace_map(&process->space, &map, err);
+	}
+	return status;
 }
 
 static enum ctx_status on_unmap(struct ingest *in, const struct ctx_event *event, struct ctx_err *err)
@@ -403,6 +439,8 @@ enum ctx_status ctx_ingest_event(struct ingest *in, const struct ctx_event *even
 		return on_map(in, event, err);
 	case CTX_EV_UNMAP:
 		return on_unmap(in, event, err);
+	case CTX_EV_FORK_MAPS:
+		return on_fork_maps(in, event, err);
 	case CTX_EV_FUNCTION:
 		return ctx_resolver_add_named(in->resolver, &event->function, err);
 	case CTX_EV_STATE:

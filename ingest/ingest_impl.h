@@ -44,6 +44,8 @@ struct ingest {
 	struct ctx_map64 last_stack; /* thread << 32 | metric -> CCT node of the last sample */
 	struct ctx_mapping_info *mappings;
 	size_t n_mappings, mappings_cap;
+	size_t n_inherited;	     /* of the mappings */
+	bool inherited_are_left_out; /* too many of them */
 	struct ctx_code_list code;
 	struct ctx_source_file *source_files; /* owned */
 	uint32_t *leaf_samples;		      /* by raw stack */

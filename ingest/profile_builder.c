@@ -352,6 +352,7 @@ enum ctx_status ctx_profile_builder_event(struct ctx_profile_builder *builder, c
 		return on_property(builder, &event->property, err);
 	case CTX_EV_MAP:
 	case CTX_EV_UNMAP:
+	case CTX_EV_FORK_MAPS:
 	case CTX_EV_FUNCTION:
 	case CTX_EV_STACKS:
 	case CTX_EV_STACKS_RESET:

@@ -144,7 +144,8 @@ enum ctx_event_kind {
 	CTX_EV_THREAD_EXIT,
 	CTX_EV_MAP,
 	CTX_EV_UNMAP,
-	CTX_EV_FUNCTION, /* a function that frames refer to by name */
+	CTX_EV_FORK_MAPS, /* the process has, besides its own, the maps of another one as they are now */
+	CTX_EV_FUNCTION,  /* a function that frames refer to by name */
 	CTX_EV_STACKS,
 	CTX_EV_STACKS_RESET,
 	CTX_EV_SAMPLE,
@@ -298,6 +299,7 @@ struct ctx_event {
 		struct ctx_event_thread_start thread_start;
 		const char *thread_name;
 		struct ctx_map_event map; /* UNMAP: address and size only */
+		uint32_t maps_of;	  /* FORK_MAPS: that other process */
 		struct ctx_event_function function;
 		struct ctx_event_stacks stacks;
 		struct ctx_event_sample sample;

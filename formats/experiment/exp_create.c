@@ -150,7 +150,7 @@ static enum ctx_status lock_log(struct ctx_exp_writer *writer, struct ctx_err *e
 static enum ctx_status make_files(struct ctx_exp_writer *writer, const struct ctx_exp_options *options,
 				  struct ctx_err *err)
 {
-	static const char MAP_FIRST[] = "<experiment version=\"1\"/>\n";
+	char map_first[64];
 	enum ctx_status status;
 
 	if (mkdir(writer->path, CTX_EXP_DIR_MODE(writer)) != 0)
@@ -162,13 +162,14 @@ static enum ctx_status make_files(struct ctx_exp_writer *writer, const struct ct
 	if (writer->dir < 0)
 		return ctx_err_errno(err, CTX_E_IO, "%s", writer->path);
 	writer->limits.disk_used = CTX_EXP_DISK_BLOCK;
+	snprintf(map_first, sizeof(map_first), "<experiment version=\"%d\"/>\n", CTX_EXP_VERSION);
 	status = lock_log(writer, err);
 	if (status == CTX_OK)
 		status = ctx_exp_last_begin(writer, err);
 	if (status == CTX_OK)
 		status = put_first_lines(writer, options, err);
 	if (status == CTX_OK)
-		status = ctx_exp_make_file(writer, "map.xml", MAP_FIRST, sizeof(MAP_FIRST) - 1, err);
+		status = ctx_exp_make_file(writer, "map.xml", map_first, strlen(map_first), err);
 	if (status == CTX_OK) {
 		ctx_buf_clear(&writer->scratch.raw);
 		ctx_exp_put_file_header(&writer->scratch.raw);

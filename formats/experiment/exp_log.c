@@ -139,7 +139,8 @@ enum ctx_status ctx_exp_log_warning(struct ctx_exp_log *log, const char *text, s
 }
 
 /*
- * The handlers below return CTX_E_FORMAT, without a message, when a required attribute is missing.
+ * The handlers below return CTX_E_FORMAT for a line that is skipped, without a message when a
+ * required attribute is missing.
  */
 
 static enum ctx_status read_process(struct ctx_exp_log *log, const struct ctx_exp_line *line,
@@ -157,9 +158,10 @@ static enum ctx_status read_process(struct ctx_exp_log *log, const struct ctx_ex
 	row = &log->processes[entry->process];
 	if (row->known)
 		return CTX_E_FORMAT;
-	status = keep(log, ctx_exp_line_text(line, "command"), &row->command, err);
-	if (status == CTX_OK)
-		status = keep(log, ctx_exp_line_text(line, "lineage"), &row->lineage, err);
+	row->command = NULL;
+	status = keep(log, ctx_exp_line_text(line, "lineage"), &row->lineage, err);
+	if (status == CTX_OK && ctx_exp_line_text(line, "command") != NULL)
+		status = keep(log, ctx_exp_line_text(line, "command"), &row->command, err);
 	if (status == CTX_OK && ctx_exp_line_text(line, "cgroup") != NULL)
 		status = keep(log, ctx_exp_line_text(line, "cgroup"), &row->cgroup, err);
 	(void)ctx_exp_line_signed(line, "inner-pid", &row->inner_pid);
@@ -222,7 +224,7 @@ static enum ctx_status read_run(struct ctx_exp_log *log, const struct ctx_exp_li
 	time_t seconds;
 	enum ctx_status status = CTX_OK;
 
-	log->has_run = true;
+	log->begin.has_run = true;
 	if (!ctx_exp_line_signed(line, "unix_ns", &unix_ns) || unix_ns == 0)
 		return CTX_OK;
 	seconds = (time_t)(unix_ns / 1000000000);
@@ -492,6 +494,35 @@ static enum ctx_status read_map(struct ctx_exp_log *log, const struct ctx_exp_li
 	return status == CTX_OK ? add_entry(log, &entry, err) : status;
 }
 
+/*
+ * A process has the maps of another one. That one began before: so there are no circles. Whether both
+ * are described shows when the line is used: while the experiment grows, its log may be read later.
+ */
+static enum ctx_status read_maps(struct ctx_exp_log *log, const struct ctx_exp_line *line,
+				 struct ctx_err *err)
+{
+	struct ctx_exp_entry entry = {.kind = CTX_EV_FORK_MAPS, .thread = CTX_NONE};
+	uint32_t key, of, row;
+	enum ctx_status status;
+
+	if (!ctx_exp_line_time(line, "tstamp", &entry.time_ns) ||
+	    !ctx_exp_line_number32(line, "process", &key) || !ctx_exp_line_number32(line, "of", &of))
+		return CTX_E_FORMAT;
+	if (of >= key)
+		return ctx_err_set(err, CTX_E_FORMAT,
+				   "line %zu: process %u cannot have the maps of process %u", line->number,
+				   key, of);
+	status = ctx_exp_log_process(log, key, &entry.process, err);
+	if (status == CTX_OK)
+		status = ctx_exp_log_process(log, of, &row, err);
+	if (status != CTX_OK)
+		return status;
+	entry.a = row;
+	if (!has_room_for_map(log, entry.process, err, &status))
+		return status;
+	return add_entry(log, &entry, err);
+}
+
 static enum ctx_status read_setting(struct ctx_exp_log *log, const struct ctx_exp_line *line,
 				    struct ctx_err *err)
 {
@@ -581,6 +612,8 @@ static enum ctx_status read_element(struct ctx_exp_log *log, const struct ctx_ex
 			return ctx_err_set(err, CTX_E_VERSION,
 					   "made by a newer version (%u; this program reads up to %d)",
 					   version, CTX_EXP_VERSION);
+		if (log->begin.version == 0)
+			log->begin.version = version;
 		return CTX_OK;
 	}
 	if (strcmp(line->element, "event") == 0)
@@ -589,6 +622,8 @@ static enum ctx_status read_element(struct ctx_exp_log *log, const struct ctx_ex
 		return read_map(log, line, CTX_EV_MAP, err);
 	if (strcmp(line->element, "unmap") == 0)
 		return read_map(log, line, CTX_EV_UNMAP, err);
+	if (strcmp(line->element, "maps") == 0)
+		return read_maps(log, line, err);
 	if (strcmp(line->element, "setting") == 0)
 		return read_setting(log, line, err);
 	if (strcmp(line->element, "profile") == 0)
@@ -615,7 +650,7 @@ enum ctx_status ctx_exp_log_read(struct ctx_exp_log *log, struct ctx_exp_text *f
 		status = ctx_exp_lines_next(lines, &line, &local);
 		if (status == CTX_OK) {
 			status = read_element(log, &line, &local);
-			if (status == CTX_E_FORMAT)
+			if (status == CTX_E_FORMAT && local.msg[0] == '\0')
 				ctx_err_set(&local, status,
 					    "line %zu: <%s> lacks an attribute or has one twice told",
 					    line.number, line.element);
@@ -655,7 +690,8 @@ static void move_inherited_maps(struct ctx_exp_log *log)
 		struct ctx_exp_entry *entry = &log->entries[i];
 		const struct ctx_exp_process_row *process;
 
-		if (entry->kind != CTX_EV_MAP && entry->kind != CTX_EV_UNMAP)
+		if (entry->kind != CTX_EV_MAP && entry->kind != CTX_EV_UNMAP &&
+		    entry->kind != CTX_EV_FORK_MAPS)
 			continue;
 		process = &log->processes[entry->process];
 		if (process->known && entry->time_ns < process->start_ns)

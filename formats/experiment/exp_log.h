@@ -19,7 +19,8 @@ struct ctx_exp_process_row {
 	uint32_t number;     /* as announced; CTX_NONE: not yet */
 	uint32_t parent_key; /* CTX_NONE */
 	int64_t pid;
-	const char *command, *lineage;
+	const char *command; /* NULL: the parent's */
+	const char *lineage;
 	const char *cgroup; /* NULL: the parent's */
 	int64_t inner_pid;
 	uint64_t start_ns;
@@ -43,7 +44,8 @@ struct ctx_exp_entry {
 	uint32_t order; /* order of reading, for stable sorting */
 	enum ctx_event_kind kind;
 	uint32_t process, thread; /* rows; CTX_NONE where the kind has none */
-	uint64_t a, b, c; /* map: address, size, offset; exit: status and whether; lost, throttle: count;
+	uint64_t a, b,
+		c; /* map: address, size, offset; maps: row of the process that has them; exit: status and whether; lost, throttle: count;
 			     lost: whether by the limit of bytes, gap in ns */
 	const char *text, *text2; /* map: path, build id; name, warning, damage */
 };
@@ -67,6 +69,11 @@ struct ctx_exp_external_wakers {
 
 struct ctx_exp_bounds { /* counts of what is bounded */
 	uint32_t n_maps, maps_left_out, n_damage;
+};
+
+struct ctx_exp_begin { /* first lines of log.xml */
+	uint32_t version;
+	bool has_run; /* the event `run` */
 };
 
 struct ctx_exp_last_words { /* last.xml */
@@ -95,7 +102,8 @@ struct ctx_exp_log {
 	/* Time when the limit of bytes was reached: later records are missing. 0: not reached. */
 	uint64_t limit_ns;
 	struct ctx_exp_bounds bounds;
-	bool closed, has_run;
+	bool closed;
+	struct ctx_exp_begin begin;
 	struct ctx_exp_last_words last;
 	bool has_states; /* the log describes the file `states` */
 };

@@ -191,7 +191,7 @@ void ctx_exp_reader_fill_info(struct ctx_exp_reader *reader)
 		reader->log.last_ns > reader->index.last_ns ? reader->log.last_ns : reader->index.last_ns;
 
 	info->name = ctx_path_base(reader->path);
-	info->format = "experiment 1";
+	info->format = reader->log.begin.version > 1 ? "experiment 2" : "experiment 1";
 	info->duration_ns = reader->scan.grows	? reader->scan.horizon_ns
 			    : last < UINT64_MAX ? last + 1
 						: last;

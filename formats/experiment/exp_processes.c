@@ -67,15 +67,54 @@ static enum ctx_status after_map_lines(struct ctx_exp_writer *writer, struct ctx
 	return CTX_OK;
 }
 
-/* The map lines: the maps at the first sample, then each later change. */
-static void put_first_maps(struct ctx_exp_writer *writer, struct ctx_exp_live *live)
+/*
+ * One line instead of many: it has the maps of its parent. What it refers to is written before it
+ * is, wherever either of them has its lines.
+ */
+static enum ctx_status put_inherited(struct ctx_exp_writer *writer, struct ctx_exp_live *live,
+				     struct ctx_err *err)
 {
-	const struct ctx_exp_map_list *maps = writer->procs[live->process].maps;
+	struct ctx_exp_proc *proc = &writer->procs[live->process];
+	const struct ctx_exp_proc *parent = &writer->procs[proc->maps_of];
+	struct ctx_buf *out = map_lines(writer, live);
+	enum ctx_status status = CTX_OK;
+	size_t before;
 
-	if (writer->procs[live->process].home == CTX_EXP_HOME_DIR)
+	if (!ctx_exp_may_describe(writer, CTX_EXP_DESCRIBED_MAP, proc->n_map_lines,
+				  CTX_EXP_MAPS_OF_PROCESS_MAX))
+		return CTX_OK;
+	if (parent->home == CTX_EXP_HOME_ROOT && proc->home != CTX_EXP_HOME_ROOT)
+		status = ctx_exp_write_shared(writer, err);
+	else if (parent->home != CTX_EXP_HOME_ROOT && parent->live != NULL && parent->live->map_lines.n != 0)
+		status = ctx_exp_flush_process(writer, parent->live, err);
+	proc->n_map_lines++;
+	before = out->n;
+	ctx_buf_put_text(out, "<maps");
+	ctx_exp_xml_time(out, "tstamp", proc->forked_ns);
+	ctx_exp_xml_number(out, "process", live->process);
+	ctx_exp_xml_number(out, "of", proc->maps_of);
+	ctx_buf_put_text(out, "/>\n");
+	ctx_exp_describes(writer, out, before);
+	proc->maps_of = CTX_NONE;
+	return status;
+}
+
+/* The map lines: the maps at the first sample, then each later change. */
+static enum ctx_status put_first_maps(struct ctx_exp_writer *writer, struct ctx_exp_live *live,
+				      struct ctx_err *err)
+{
+	const struct ctx_exp_proc *proc = &writer->procs[live->process];
+	enum ctx_status status = CTX_OK;
+
+	if (proc->home == CTX_EXP_HOME_DIR)
 		ctx_buf_printf(&live->map_lines, "<experiment version=\"%d\"/>\n", CTX_EXP_VERSION);
-	for (size_t i = 0; maps != NULL && i < maps->n; i++)
-		put_map_line(writer, live, &maps->entries[i]);
+	if (proc->maps_of != CTX_NONE) {
+		status = put_inherited(writer, live, err);
+	} else {
+		for (size_t i = 0; proc->maps != NULL && i < proc->maps->n; i++)
+			put_map_line(writer, live, &proc->maps->entries[i]);
+	}
+	return status == CTX_OK ? after_map_lines(writer, live, err) : status;
 }
 
 static bool is_root_process(const struct ctx_exp_proc *proc)
@@ -93,8 +132,7 @@ static enum ctx_status settle(struct ctx_exp_writer *writer, struct ctx_exp_live
 		writer->stats.directories++;
 		proc->home = CTX_EXP_HOME_DIR;
 	}
-	put_first_maps(writer, live);
-	return after_map_lines(writer, live, err);
+	return put_first_maps(writer, live, err);
 }
 
 enum ctx_status ctx_exp_get_live(struct ctx_exp_writer *writer, uint32_t process, struct ctx_exp_live **ret,
@@ -152,7 +190,7 @@ static void set_lineage(struct ctx_exp_writer *writer, struct ctx_exp_proc *proc
 
 #define COMMAND_MAX 4096u
 
-/* The recorded command in full; a fork repeats its parent's, whatever its length. */
+/* The recorded command in full, whatever its length. */
 static void put_command(struct ctx_buf *out, const struct ctx_exp_process *process)
 {
 	char begin[COMMAND_MAX + 4];
@@ -188,6 +226,7 @@ enum ctx_status ctx_exp_process_start(struct ctx_exp_writer *writer, const struc
 	proc = &writer->procs[writer->n_procs++];
 	*proc = (struct ctx_exp_proc){.pid = process->pid,
 				      .parent = process->parent,
+				      .maps_of = CTX_NONE,
 				      .epoch = 1,
 				      .origin = (uint8_t)process->origin};
 	set_lineage(writer, proc, number);
@@ -204,7 +243,8 @@ enum ctx_status ctx_exp_process_start(struct ctx_exp_writer *writer, const struc
 		ctx_exp_xml_number(out, "parent", process->parent);
 	ctx_exp_xml_attribute(out, "origin", ORIGINS[process->origin & 3]);
 	ctx_exp_xml_attribute(out, "lineage", lineage);
-	put_command(out, process);
+	if (process->command != NULL)
+		put_command(out, process);
 	if (process->inner_pid != 0)
 		ctx_exp_xml_signed(out, "inner-pid", process->inner_pid);
 	if (process->cgroup != NULL)
@@ -244,25 +284,27 @@ enum ctx_status ctx_exp_fork_maps(struct ctx_exp_writer *writer, uint32_t parent
 {
 	enum ctx_status status = ctx_exp_check_process(writer, parent, err);
 	struct ctx_exp_proc *proc;
+	const struct ctx_exp_proc *from;
+	struct ctx_exp_live *live;
 
 	if (status == CTX_OK)
 		status = ctx_exp_check_process(writer, child, err);
 	if (status != CTX_OK || parent == child)
 		return status;
-	(void)time_ns; /* each map keeps its time of creation, which is before any sample of the child */
 	proc = &writer->procs[child];
+	from = &writer->procs[parent];
 	ctx_exp_map_list_release(proc->maps);
-	proc->maps = ctx_exp_map_list_share(writer->procs[parent].maps);
-	if (proc->has_samples) {
-		struct ctx_exp_live *live;
-
-		status = ctx_exp_get_live(writer, child, &live, err);
-		if (status != CTX_OK)
-			return status;
-		put_first_maps(writer, live);
-		return after_map_lines(writer, live, err);
-	}
-	return status;
+	proc->maps = ctx_exp_map_list_share(from->maps);
+	proc->maps_of = CTX_NONE;
+	proc->forked_ns = ctx_exp_relative(writer, time_ns);
+	/* A reader refuses lines about processes that it does not know. */
+	if (from->has_samples && from->maps != NULL && from->is_described && proc->is_described &&
+	    parent < child)
+		proc->maps_of = parent;
+	if (!proc->has_samples)
+		return CTX_OK;
+	status = ctx_exp_get_live(writer, child, &live, err);
+	return status == CTX_OK ? put_first_maps(writer, live, err) : status;
 }
 
 /* Whether nothing changes: mprotect reports the same mapping again and again. */
@@ -304,6 +346,7 @@ enum ctx_status ctx_exp_map(struct ctx_exp_writer *writer, uint32_t process, con
 					      &replaced, err);
 	if (status != CTX_OK)
 		return status;
+	writer->procs[process].maps_of = CTX_NONE;
 	/*
 	 * Known stacks are not looked up again: an object that replaces a sampled one counts as
 	 * sampled.
@@ -334,6 +377,7 @@ enum ctx_status ctx_exp_unmap(struct ctx_exp_writer *writer, uint32_t process,
 	if (size > UINT64_MAX - range->address)
 		size = UINT64_MAX - range->address;
 	status = ctx_exp_map_list_remove(&writer->procs[process].maps, range->address, size, err);
+	writer->procs[process].maps_of = CTX_NONE;
 	if (status != CTX_OK || !writer->procs[process].has_samples)
 		return status;
 	status = ctx_exp_get_live(writer, process, &live, err);

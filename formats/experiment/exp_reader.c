@@ -81,6 +81,34 @@ static const char *archive_of(struct ctx_exp_reader *reader, const char *path, c
 	return out->failed ? "" : (const char *)out->bytes;
 }
 
+/* A process gets the maps of another one, if both are described. */
+static enum ctx_status push_fork_maps(struct ctx_exp_reader *reader, const struct ctx_exp_entry *entry,
+				      struct ctx_err *err)
+{
+	const struct ctx_exp_process_row *child = &reader->log.processes[entry->process];
+	const struct ctx_exp_process_row *parent = &reader->log.processes[entry->a];
+	struct ctx_event event = {.kind = CTX_EV_FORK_MAPS, .time_ns = entry->time_ns};
+	enum ctx_status status;
+	char *text;
+
+	if (!child->known || !parent->known) {
+		if (asprintf(&text,
+			     "map.xml: process %u cannot have the maps of process %u: the log does not have "
+			     "both",
+			     child->key, parent->key) < 0)
+			return ctx_err_nomem(err);
+		event.kind = CTX_EV_DAMAGE;
+		event.text = text;
+		return ctx_exp_reader_push(reader, &event, text, err);
+	}
+	status = ctx_exp_reader_announce(reader, (uint32_t)entry->a, entry->time_ns, err);
+	if (status == CTX_OK)
+		status = ctx_exp_reader_announce(reader, entry->process, entry->time_ns, err);
+	event.process = child->number;
+	event.maps_of = parent->number;
+	return status == CTX_OK ? ctx_exp_reader_push(reader, &event, NULL, err) : status;
+}
+
 static enum ctx_status push_entry(struct ctx_exp_reader *reader, const struct ctx_exp_entry *entry,
 				  struct ctx_err *err)
 {
@@ -90,6 +118,8 @@ static enum ctx_status push_entry(struct ctx_exp_reader *reader, const struct ct
 
 	if (entry->kind == CTX_EV_PROCESS_START)
 		return ctx_exp_reader_announce(reader, entry->process, entry->time_ns, err);
+	if (entry->kind == CTX_EV_FORK_MAPS)
+		return push_fork_maps(reader, entry, err);
 	if (entry->thread != CTX_NONE) {
 		uint32_t of = reader->log.threads[entry->thread].process;
 

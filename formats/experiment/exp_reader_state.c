@@ -56,7 +56,6 @@ enum ctx_status ctx_exp_reader_announce(struct ctx_exp_reader *reader, uint32_t 
 	process->number = reader->next_process++;
 	event.process = process->number;
 	event.process_start.pid = process->pid;
-	event.process_start.command = process->command;
 	event.process_start.lineage = process->lineage;
 	parent = process->parent_key != CTX_NONE
 			 ? ctx_map64_get(&reader->log.process_of_key, process->parent_key)
@@ -65,6 +64,11 @@ enum ctx_status ctx_exp_reader_announce(struct ctx_exp_reader *reader, uint32_t 
 		parent != CTX_MAP64_NONE && parent != row ? reader->log.processes[parent].number : CTX_NONE;
 	if (process->cgroup == NULL && event.process_start.parent != CTX_NONE)
 		process->cgroup = reader->log.processes[parent].cgroup;
+	if (process->command == NULL)
+		process->command = event.process_start.parent != CTX_NONE
+					   ? reader->log.processes[parent].command
+					   : "<Unknown>";
+	event.process_start.command = process->command;
 	event.process_start.cgroup = process->cgroup;
 	event.process_start.inner_pid = process->inner_pid;
 	return ctx_exp_reader_push(reader, &event, NULL, err);

@@ -252,7 +252,7 @@ enum ctx_status ctx_exp_reader_scan(struct ctx_exp_reader *reader, struct ctx_er
 	enum ctx_status status = read_text_file(reader, "log.xml", err);
 
 	reader->index.grows = reader->scan.grows;
-	if (status == CTX_OK && !reader->log.has_run)
+	if (status == CTX_OK && !reader->log.begin.has_run)
 		status = ctx_err_set(err, CTX_E_FORMAT, "log.xml: no run event in it");
 	if (status == CTX_OK && !reader->scan.grows)
 		status = read_last(reader, err);

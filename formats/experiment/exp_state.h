@@ -74,6 +74,12 @@ struct ctx_exp_proc {
 	uint32_t n_map_lines;
 	bool is_described; /* it has a line in the log */
 	bool has_samples;  /* its maps were written or buffered: later ones are appended */
+	/*
+	 * Its maps are still those that this process had when it was forked from it, and whose lines
+	 * are written; CTX_NONE: no longer, or the lines of its own are written.
+	 */
+	uint32_t maps_of;
+	uint64_t forked_ns; /* relative */
 	struct ctx_exp_map_list *maps;
 	struct ctx_exp_live *live; /* NULL without buffered data */
 };

@@ -91,7 +91,7 @@ struct ctx_exp_process {
 	enum ctx_exp_origin origin;
 	uint32_t parent; /* process number, CTX_NONE */
 	int64_t pid;
-	const char *command;
+	const char *command; /* NULL, of a fork: the parent's */
 	uint64_t time_ns;
 	const char *cgroup; /* NULL: the parent's, or unknown */
 	int64_t inner_pid;  /* in its own pid namespace; 0 none */
@@ -105,7 +105,10 @@ CTX_MUST_CHECK enum ctx_status ctx_exp_process_start(struct ctx_exp_writer *writ
 						     const struct ctx_exp_process *process,
 						     uint32_t *ret_process, struct ctx_err *err);
 
-/* Gives `child` all current maps of `parent`. Costs nothing until the child gets a sample. */
+/*
+ * Gives `child` all current maps of `parent`. Costs nothing until the child gets a sample, and then
+ * one line if both have the same maps as now.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_exp_fork_maps(struct ctx_exp_writer *writer, uint32_t parent,
 						 uint32_t child, uint64_t time_ns, struct ctx_err *err);
 

@@ -235,7 +235,8 @@ static inline uint32_t fixture_start_process(struct fixture_recording *recording
 	if (!fixture_note(recording, ctx_exp_process_start(recording->writer, &given, &number, NULL)))
 		return 0;
 	assert_int_equal(number, recording->in.n_processes);
-	snprintf(process.command, sizeof(process.command), "%s", command);
+	snprintf(process.command, sizeof(process.command), "%s",
+		 command != NULL ? command : recording->in.processes[parent].command);
 	*fixture_append(recording->in.processes, recording->in.n_processes, recording->in.processes_cap) =
 		process;
 	return number;
@@ -412,29 +413,39 @@ static inline void fixture_remove_map(struct fixture_recording *recording, uint3
 				     .removed = true};
 }
 
+/* `child` has the maps of `parent` so far. */
+static inline void fixture_inherit_maps(struct fixture_contents *contents, int64_t parent, int64_t child)
+{
+	size_t n = contents->n_maps;
+
+	for (size_t i = 0; i < n; i++) {
+		struct fixture_map map = contents->maps[i];
+
+		if (map.pid != parent)
+			continue;
+		map.pid = child;
+		*fixture_append(contents->maps, contents->n_maps, contents->maps_cap) = map;
+	}
+}
+
 /* A fork or exec of `parent` with a thread of its own; a fork has the parent's maps. */
 static inline uint32_t fixture_descend(struct fixture_recording *recording, enum ctx_exp_origin origin,
 				       uint32_t parent)
 {
 	char name[32];
 	uint32_t process;
-	size_t n = recording->in.n_maps;
 
 	snprintf(name, sizeof(name), "child %zu", recording->in.n_processes);
-	process = fixture_start_process(recording, origin, parent, name);
+	/* Each second fork has the command of its parent. */
+	process = fixture_start_process(recording, origin, parent,
+					origin == CTX_EXP_FORK && recording->in.n_processes % 2 == 0 ? NULL
+												     : name);
 	fixture_start_thread(recording, process, name);
 	if (origin != CTX_EXP_FORK ||
 	    !fixture_note(recording, ctx_exp_fork_maps(recording->writer, parent, process,
 						       FIXTURE_START_NS + recording->now_ns, NULL)))
 		return process;
-	for (size_t i = 0; i < n; i++) {
-		struct fixture_map map = recording->in.maps[i];
-
-		if (map.pid != 1000 + (int64_t)parent)
-			continue;
-		map.pid = 1000 + (int64_t)process;
-		*fixture_append(recording->in.maps, recording->in.n_maps, recording->in.maps_cap) = map;
-	}
+	fixture_inherit_maps(&recording->in, 1000 + (int64_t)parent, 1000 + (int64_t)process);
 	return process;
 }
 
@@ -734,6 +745,10 @@ static inline void fixture_read_event(struct fixture_reading *reading, const str
 	case CTX_EV_MAP:
 	case CTX_EV_UNMAP:
 		fixture_read_map(out, event);
+		break;
+	case CTX_EV_FORK_MAPS:
+		fixture_inherit_maps(out, out->processes[event->maps_of].pid,
+				     out->processes[event->process].pid);
 		break;
 	case CTX_EV_STACKS:
 		fixture_read_stacks(&reading->dictionaries[event->process], event);

@@ -56,7 +56,7 @@ static inline bool source_check_has_process(const struct ctx_event *event)
 static inline bool source_check_is_ordered(enum ctx_event_kind kind)
 {
 	return kind == CTX_EV_SAMPLE || kind == CTX_EV_STATE || kind == CTX_EV_MAP || kind == CTX_EV_UNMAP ||
-	       kind == CTX_EV_THROTTLE || kind == CTX_EV_THREAD_NAME;
+	       kind == CTX_EV_FORK_MAPS || kind == CTX_EV_THROTTLE || kind == CTX_EV_THREAD_NAME;
 }
 
 static inline void source_check_start(struct source_check *check, const struct ctx_event *event)
@@ -130,6 +130,10 @@ static inline void source_check_event(struct source_check *check, const struct c
 	if (event->kind == CTX_EV_FUNCTION) {
 		assert_non_null(event->function.name);
 		assert_non_null(event->function.module);
+	}
+	if (event->kind == CTX_EV_FORK_MAPS) {
+		assert_true(event->maps_of < check->n_processes);
+		assert_int_not_equal(event->maps_of, event->process);
 	}
 	if (event->kind == CTX_EV_MAP) {
 		assert_true(event->map.size <= UINT64_MAX - event->map.address);

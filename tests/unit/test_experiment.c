@@ -100,7 +100,7 @@ static void test_experiment__properties_notes_and_metrics_come_back(void **state
 	assert_int_equal(ctx_exp_open(place->path, &source, NULL), CTX_OK);
 	info = &source->info;
 	assert_string_equal(info->name, "run.er");
-	assert_string_equal(info->format, "experiment 1");
+	assert_string_equal(info->format, "experiment 2");
 	assert_string_equal(info->notes, options.comment);
 	assert_string_equal(info->kallsyms, "");
 	assert_string_equal(info->fallback_root, "");

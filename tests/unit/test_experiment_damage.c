@@ -199,6 +199,58 @@ static void test_experiment_damage__files_cut_at_every_byte_are_read_to_the_end(
 	fixture_contents_deinit(&in);
 }
 
+/* Eighteen processes, the last ones without a directory, with the maps of their parents. */
+static void make_many(const char *path, struct fixture_contents *in)
+{
+	struct ctx_exp_options options = fixture_options(path);
+	struct fixture_recording recording = {.seed = 12};
+
+	options.n_metrics = 3;
+	fixture_begin(&recording, &options);
+	fixture_put_sample(&recording, 0, 0, 0, 5, 8);
+	for (uint32_t i = 1; i <= 18; i++) {
+		recording.now_ns += 100000000;
+		fixture_descend(&recording, CTX_EXP_FORK, i > 17 ? 17 : 0);
+		fixture_put_sample(&recording, i, i, i % 2 * 2, 3, 8);
+		if (i >= 17)
+			fixture_flush(&recording);
+	}
+	fixture_put_map(&recording, 18, 0x500000, 0x1000, "/usr/lib/own.so", "00ff");
+	fixture_put_sample(&recording, 18, 18, 0, 3, 8);
+	assert_int_equal(recording.status, CTX_OK);
+	fixture_close(&recording);
+	*in = recording.in;
+}
+
+/* Blocks and lines of several processes in one file: cut, or changed, anywhere. */
+static void test_experiment_damage__common_files_are_read_whatever_is_harmed(void **state)
+{
+	static const char *const NAMES[] = {"map.xml", "frameinfo", "profile", "hwcounters"};
+	struct place *place = *state;
+	struct fixture_contents in;
+
+	make_many(place->path, &in);
+	for (size_t f = 0; f < CTX_COUNT_OF(NAMES); f++) {
+		char *file = ctx_path_join(place->path, NAMES[f]);
+		struct ctx_buf whole = {0};
+
+		assert_int_equal(ctx_file_read(file, 1 << 20, &whole, NULL), CTX_OK);
+		for (size_t n = 0; n < whole.n;
+		     n += 5 * EVERY) { /* each field of a record is hit somewhere */
+			put_file(place->path, NAMES[f], whole.bytes, n);
+			check_harmed(place->path, &in, NAMES[f], is_data(NAMES[f]), true);
+			whole.bytes[n] ^= 0x10;
+			put_file(place->path, NAMES[f], whole.bytes, whole.n);
+			check_harmed(place->path, &in, NAMES[f], is_data(NAMES[f]), false);
+			whole.bytes[n] ^= 0x10;
+		}
+		put_file(place->path, NAMES[f], whole.bytes, whole.n);
+		ctx_buf_deinit(&whole);
+		free(file);
+	}
+	fixture_contents_deinit(&in);
+}
+
 /* The blocks of a data file, by their magic. */
 static size_t find_blocks(const struct ctx_buf *file, size_t *offsets, size_t max)
 {
@@ -332,7 +384,7 @@ static void test_experiment_damage__lost_call_stacks_keep_their_samples(void **s
 
 static void test_experiment_damage__other_files_are_refused(void **state)
 {
-	static const char NEWER[] = "<experiment version=\"2\"/>\n<event kind=\"run\" tstamp=\"0.0\"/>\n";
+	static const char NEWER[] = "<experiment version=\"3\"/>\n<event kind=\"run\" tstamp=\"0.0\"/>\n";
 	static const char NO_RUN[] = "<experiment version=\"1\"/>\n<setting name=\"a\" value=\"b\"/>\n";
 	char *directory = fixture_directory();
 	struct fixture_contents out;
@@ -344,7 +396,7 @@ static void test_experiment_damage__other_files_are_refused(void **state)
 	assert_non_null(strstr(err.msg, "no valid log.xml"));
 	put_file(directory, "log.xml", (const uint8_t *)NEWER, sizeof(NEWER) - 1);
 	assert_int_equal(fixture_read(directory, &out, &err), CTX_E_VERSION);
-	assert_non_null(strstr(err.msg, "newer version (2"));
+	assert_non_null(strstr(err.msg, "newer version (3"));
 	put_file(directory, "log.xml", (const uint8_t *)NO_RUN, sizeof(NO_RUN) - 1);
 	assert_int_equal(fixture_read(directory, &out, &err), CTX_E_FORMAT);
 	assert_non_null(strstr(err.msg, "no run event"));
@@ -467,6 +519,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		place_test(test_experiment_damage__files_cut_at_every_byte_are_read_to_the_end),
 		place_test(test_experiment_damage__every_changed_byte_of_data_is_noticed),
+		place_test(test_experiment_damage__common_files_are_read_whatever_is_harmed),
 		place_test(test_experiment_damage__a_lost_block_costs_itself_alone),
 		place_test(test_experiment_damage__lost_call_stacks_keep_their_samples),
 		cmocka_unit_test(test_experiment_damage__other_files_are_refused),

@@ -207,6 +207,49 @@ static void test_experiment_hostile__odd_lines_are_judged_as_xml(void **state)
 	assert_int_equal(damaged, 5);
 }
 
+static void test_experiment_hostile__maps_of_impossible_processes_are_damage(void **state)
+{
+	static const char LOG[] =
+		"<event kind=\"process\" tstamp=\"0.01\" process=\"1\" pid=\"7\" parent=\"0\" "
+		"lineage=\"_f1\"/>\n"
+		"<event kind=\"process\" tstamp=\"0.02\" process=\"2\" pid=\"8\" parent=\"1\" "
+		"lineage=\"_f1_f1\"/>\n";
+	static const char MAPS[] = "<maps tstamp=\"0.01\" process=\"1\" of=\"0\"/>\n"  /* fine */
+				   "<maps tstamp=\"0.02\" process=\"2\" of=\"2\"/>\n"  /* of itself */
+				   "<maps tstamp=\"0.02\" process=\"1\" of=\"2\"/>\n"  /* in a circle */
+				   "<maps tstamp=\"0.02\" process=\"2\" of=\"9\"/>\n"  /* unknown */
+				   "<maps tstamp=\"0.02\" process=\"9\" of=\"2\"/>\n"  /* unknown */
+				   "<maps tstamp=\"0.02\" process=\"2\"/>\n"	       /* of whom */
+				   "<maps tstamp=\"0.00\" process=\"2\" of=\"1\"/>\n"; /* before it began */
+	struct place *place = *state;
+	struct ctx_event_source *source;
+	struct ctx_event event;
+	char found[64] = "", commands[64] = "";
+	int fd;
+
+	make(place->path);
+	fd = open_in(place->path, "log.xml", O_WRONLY | O_APPEND);
+	assert_int_equal(write(fd, LOG, sizeof(LOG) - 1), (ssize_t)sizeof(LOG) - 1);
+	close(fd);
+	fd = open_in(place->path, "map.xml", O_WRONLY | O_APPEND);
+	assert_int_equal(write(fd, MAPS, sizeof(MAPS) - 1), (ssize_t)sizeof(MAPS) - 1);
+	close(fd);
+	assert_int_equal(read_whole(place->path, "").damage, 5);
+	assert_int_equal(read_whole(place->path, "cannot have the maps of process").damage, 4);
+	assert_int_equal(ctx_exp_open(place->path, &source, NULL), CTX_OK);
+	while (source->next(source, &event, NULL) == CTX_OK) {
+		if (event.kind == CTX_EV_FORK_MAPS)
+			snprintf(found + strlen(found), sizeof(found) - strlen(found), "%llu: %u of %u|",
+				 (unsigned long long)event.time_ns, event.process, event.maps_of);
+		if (event.kind == CTX_EV_PROCESS_START)
+			snprintf(commands + strlen(commands), sizeof(commands) - strlen(commands), "%s|",
+				 event.process_start.command);
+	}
+	source->close(source);
+	assert_string_equal(found, "10000000: 1 of 0|20000000: 2 of 1|");
+	assert_string_equal(commands, "./app|./app|./app|"); /* the parent's */
+}
+
 static void start_process(struct ctx_exp_writer *writer, uint32_t *ret)
 {
 	struct ctx_exp_process process = {.origin = CTX_EXP_ROOT_PROCESS,
@@ -296,6 +339,7 @@ int main(void)
 		place_test(test_experiment_hostile__holes_are_not_read),
 		place_test(test_experiment_hostile__a_process_has_no_more_maps_than_the_kernel_allows),
 		place_test(test_experiment_hostile__call_stacks_that_no_recorder_packs_are_left_out),
+		place_test(test_experiment_hostile__maps_of_impossible_processes_are_damage),
 		place_test(test_experiment_hostile__odd_lines_are_judged_as_xml),
 		place_test(test_experiment_hostile__a_target_cannot_fill_the_disk_with_lines),
 	};

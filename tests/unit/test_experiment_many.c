@@ -210,6 +210,91 @@ static void test_experiment_many__a_kill_between_two_writes_leaves_what_agrees(v
 	fixture_contents_deinit(&recording.in);
 }
 
+/* How often `what` is in a file of the experiment. */
+static size_t count_in(const char *path, const char *name, const char *what)
+{
+	struct ctx_buf bytes = {0};
+	size_t n = 0;
+
+	load(path, name, &bytes);
+	ctx_buf_put_u8(&bytes, 0);
+	for (const char *at = (const char *)bytes.bytes; (at = strstr(at, what)) != NULL; at++)
+		n++;
+	ctx_buf_deinit(&bytes);
+	return n;
+}
+
+static void test_experiment_many__a_fork_has_the_maps_of_its_parent_in_one_line(void **state)
+{
+	struct place *place = *state;
+	struct ctx_exp_options options = fixture_options(place->path);
+	struct fixture_recording recording = {.seed = 3};
+	uint32_t early, changed, same, of_same;
+
+	fixture_begin(&recording, &options);
+	for (uint32_t i = 1; i < 20; i++)
+		fixture_put_map(&recording, 0, 0x400000 + i * 0x10000, 0x8000, "/usr/lib/libx.so", "00ff");
+	early = fixture_descend(&recording, CTX_EXP_FORK, 0); /* the parent's lines are not written yet */
+	recording.now_ns += 1000;
+	fixture_put_sample(&recording, 0, 0, 0, 5, 8);
+	fixture_put_sample(&recording, early, early, 0, 5, 8);
+	for (uint32_t i = 0; i < 16; i++)
+		live_shortly(&recording, 8);
+	fixture_flush(&recording);
+	assert_int_equal(count_in(place->path, "map.xml", "<map "), 20);
+	assert_int_equal(count_in(place->path, "_f1.er/map.xml", "<map "), 20);
+	assert_int_equal(count_in(place->path, "_f2.er/map.xml", "<maps "), 1);
+	assert_int_equal(count_in(place->path, "_f2.er/map.xml", "<map "), 0);
+	changed = fixture_descend(&recording, CTX_EXP_FORK, 0);
+	same = fixture_descend(&recording, CTX_EXP_FORK, 0);
+	recording.now_ns += 1000;
+	/* Copy on write, from either side: what the parent maps later is not its child's. */
+	fixture_put_map(&recording, changed, 0x401000, 0x1000, "/usr/lib/mine.so", "00aa");
+	fixture_put_map(&recording, 0, 0x402000, 0x1000, "/usr/lib/parents.so", "00bb");
+	fixture_put_sample(&recording, same, same, 0, 9, 8);
+	fixture_put_sample(&recording, changed, changed, 0, 9, 8);
+	fixture_put_sample(&recording, 0, 0, 0, 9, 8);
+	of_same = fixture_descend(&recording, CTX_EXP_FORK, same);
+	recording.now_ns += 1000;
+	fixture_put_sample(&recording, of_same, of_same, 0, 9, 8);
+	flush_and_check(&recording, place->path);
+	assert_int_equal(count_in(place->path, "map.xml", "process=\"19\" of=\"0\""), 1);
+	assert_int_equal(count_in(place->path, "map.xml", "process=\"20\" of=\"19\""), 1);
+	assert_int_equal(count_in(place->path, "map.xml", "<maps "), 3); /* and the last of the sixteen */
+	assert_int_equal(count_in(place->path, "map.xml", "<map "), 20 + 1 + 22);
+	close_and_check(&recording, place->path);
+}
+
+/* A line that refers to the maps of another process stands on disk after these. */
+static void test_experiment_many__maps_are_written_before_what_refers_to_them(void **state)
+{
+	struct place *place = *state;
+	struct ctx_exp_options options = fixture_options(place->path);
+	struct fixture_recording recording = {.seed = 3};
+	uint32_t first, child;
+
+	fixture_begin(&recording, &options);
+	fixture_put_sample(&recording, 0, 0, 0, 5, 8);
+	fixture_flush(&recording);
+	/* The parent's are in common files, the child's in a directory. */
+	fixture_put_map(&recording, 0, 0x600000, 0x1000, "/usr/lib/one.so", "00ff");
+	first = fixture_descend(&recording, CTX_EXP_FORK, 0);
+	recording.now_ns += 1000;
+	assert_int_equal(count_in(place->path, "map.xml", "one.so"), 0);
+	fixture_put_sample(&recording, first, first, 0, 5, 8);
+	assert_int_equal(count_in(place->path, "map.xml", "one.so"), 1);
+	for (uint32_t i = 0; i < 15; i++)
+		live_shortly(&recording, 8);
+	/* The other way round. */
+	fixture_put_map(&recording, first, 0x700000, 0x1000, "/usr/lib/two.so", "00ff");
+	child = fixture_descend(&recording, CTX_EXP_FORK, first);
+	recording.now_ns += 1000;
+	assert_int_equal(count_in(place->path, "_f1.er/map.xml", "two.so"), 0);
+	fixture_put_sample(&recording, child, child, 0, 5, 8);
+	assert_int_equal(count_in(place->path, "_f1.er/map.xml", "two.so"), 1);
+	close_and_check(&recording, place->path);
+}
+
 /* With samples or without, 2,000 processes stay below the limit, but for their ends. */
 static void test_experiment_many__du_stays_within_max_bytes(void **state)
 {
@@ -258,6 +343,8 @@ int main(void)
 		place_test(test_experiment_many__random_recordings_of_many_processes_come_back),
 		place_test(test_experiment_many__short_processes_write_together),
 		place_test(test_experiment_many__a_kill_between_two_writes_leaves_what_agrees),
+		place_test(test_experiment_many__a_fork_has_the_maps_of_its_parent_in_one_line),
+		place_test(test_experiment_many__maps_are_written_before_what_refers_to_them),
 		place_test(test_experiment_many__du_stays_within_max_bytes),
 	};
 

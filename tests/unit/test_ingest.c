@@ -555,6 +555,81 @@ static void test_ingest__a_map_of_no_process_is_the_kernels(void **state)
 	ctx_store_close(store);
 }
 
+static struct ctx_event fork_maps_event(uint64_t time, uint32_t process, uint32_t of)
+{
+	struct ctx_event event = {.kind = CTX_EV_FORK_MAPS, .time_ns = time, .process = process};
+
+	event.maps_of = of;
+	return event;
+}
+
+/* As they are at that time, whatever either does later. */
+static void test_ingest__a_fork_has_the_maps_of_its_parent(void **state)
+{
+	static const uint32_t parents[] = {0, 0};
+	static const uint64_t addresses[] = {0x7000, 0x9000};
+	static const char *const expected[] = {"/bin/parent", "/bin/low", "/bin/later", "/bin/childs"};
+	struct ctx_event events[] = {
+		process_start(0, 0, 100),
+		thread_start(0, 0, 0, 100),
+		map_event(1, 0x7000, 0x1000, "/bin/parent"),
+		map_event(1, 0x8000, 0x2000, "/bin/low"),
+		process_start(2, 1, 101),
+		thread_start(2, 1, 1, 101),
+		fork_maps_event(2, 1, 0),
+		map_event(3, 0x7000, 0x1000, "/bin/later"),
+		map_event(3, 0x9000, 0x1000, "/bin/childs"),
+		stacks_event(4, 2, parents, addresses),
+		stacks_event(4, 2, parents, addresses),
+		sample_event(5, 1, 1, 1),
+		sample_event(6, 0, 0, 2),
+		sample_event(7, 0, 0, 1),
+		sample_event(8, 1, 1, 2),
+	};
+	const struct ctx_profile *profile;
+	const struct ctx_sample *samples;
+	struct ctx_store *store;
+	size_t n;
+
+	(void)state;
+	events[8].process = events[10].process = 1;
+	store = store_of(events, CTX_COUNT_OF(events));
+	profile = ctx_store_profile(store);
+	samples = samples_of(store, &n);
+	assert_int_equal(n, CTX_COUNT_OF(expected));
+	for (size_t i = 0; i < n; i++)
+		assert_string_equal(object_of_leaf(profile, samples[i].stack), expected[i]);
+	assert_int_equal((int)profile->losses.damaged, 0);
+	ctx_store_close(store);
+}
+
+/* A line of a few bytes does not stand for more maps than a process can have. */
+static void test_ingest__copied_maps_are_bounded(void **state)
+{
+	enum { MAPS = 65537, EVENTS = MAPS + 6 };
+	struct ctx_event *events = ctx_calloc(EVENTS, sizeof(*events));
+	const struct ctx_profile *profile;
+	struct ctx_store *store;
+	size_t n = 0;
+
+	(void)state;
+	assert_non_null(events);
+	events[n++] = process_start(0, 0, 100);
+	events[n++] = thread_start(0, 0, 0, 100);
+	for (uint32_t i = 0; i < MAPS; i++) /* downwards, as most are mapped */
+		events[n++] = map_event(1, 0x100000000 - (uint64_t)i * 0x2000, 0x1000, "/bin/many");
+	events[n++] = process_start(2, 1, 101);
+	events[n++] = fork_maps_event(2, 1, 0);
+	events[n++] = process_start(3, 2, 102);
+	events[n++] = fork_maps_event(3, 2, 0);
+	assert_int_equal(n, EVENTS);
+	store = store_of(events, n);
+	profile = ctx_store_profile(store);
+	assert_int_equal((int)profile->losses.damaged, 1); /* once */
+	ctx_store_close(store);
+	free(events);
+}
+
 /* The path says that the file is a perf map; only the one of this process is surely not in use. */
 static void test_ingest__a_perf_map_names_what_is_mapped_under_its_path(void **state)
 {
@@ -1358,6 +1433,8 @@ int main(void)
 		cmocka_unit_test(test_ingest__kernel_addresses_are_looked_up_in_what_is_mapped_first),
 		cmocka_unit_test(test_ingest__what_is_entered_exactly_is_found_one_byte_earlier),
 		cmocka_unit_test(test_ingest__a_map_of_no_process_is_the_kernels),
+		cmocka_unit_test(test_ingest__a_fork_has_the_maps_of_its_parent),
+		cmocka_unit_test(test_ingest__copied_maps_are_bounded),
 		cmocka_unit_test(test_ingest__a_perf_map_names_what_is_mapped_under_its_path),
 		cmocka_unit_test(test_ingest__stacks_of_frame_pointers_without_their_root_are_counted),
 		cmocka_unit_test(test_ingest__binding_a_function_belongs_to_its_stub),
