@@ -187,15 +187,12 @@ static void release(struct ctx_exp_writer *writer)
 {
 	if (writer->last.fd >= 0)
 		close(writer->last.fd);
-	for (size_t i = 0; i < writer->n_procs; i++)
-		ctx_exp_map_list_release(writer->procs[i].maps);
+	ctx_exp_forget_all(writer);
 	if (writer->dir >= 0)
 		close(writer->dir);
 	if (writer->access.lock >= 0)
 		close(writer->access.lock);
 	free(writer->path);
-	free(writer->procs);
-	free(writer->threads);
 	free(writer->live.items);
 	ctx_map64_deinit(&writer->present);
 	ctx_exp_kernel_deinit(&writer->copying.kernel);
@@ -235,6 +232,8 @@ enum ctx_status ctx_exp_create(const struct ctx_exp_options *options, struct ctx
 	if (writer == NULL)
 		return ctx_err_nomem(err);
 	writer->dir = writer->access.lock = writer->last.fd = -1;
+	writer->procs.row_bytes = sizeof(struct ctx_exp_proc);
+	writer->threads.row_bytes = sizeof(struct ctx_exp_last_stack);
 	writer->start_ns = options->start_ns;
 	writer->limits.disk_bytes = options->max_bytes;
 	writer->limits.text_bytes = options->max_text_bytes != 0 ? options->max_text_bytes : TEXT_DEFAULT;
@@ -282,6 +281,8 @@ enum ctx_status ctx_exp_tick(struct ctx_exp_writer *writer, uint64_t now_ns, str
 	enum ctx_status status = ctx_exp_check(writer, err);
 
 	ctx_exp_last_alive(writer, now_ns);
+	if (status == CTX_OK)
+		status = ctx_exp_forget_ended(writer, err);
 	if (status == CTX_OK && is_old(writer, writer->log_oldest_ns, now_ns))
 		status = ctx_exp_flush_log(writer, err);
 	for (size_t i = 0; i < writer->live.n && status == CTX_OK; i++) {
@@ -302,8 +303,8 @@ struct ctx_exp_stats ctx_exp_stats(const struct ctx_exp_writer *writer)
 	struct ctx_exp_stats stats = writer->stats;
 
 	stats.memory_bytes = writer->limits.memory_used;
-	stats.processes = (uint32_t)writer->n_procs;
-	stats.threads = (uint32_t)writer->n_threads;
+	stats.processes = (uint32_t)writer->procs.n;
+	stats.threads = (uint32_t)writer->threads.n;
 	return stats;
 }
 
@@ -323,6 +324,10 @@ enum ctx_status ctx_exp_close(struct ctx_exp_writer *writer, uint64_t time_ns, s
 	status = status == CTX_OK ? step : status;
 	step = ctx_exp_flush_overview(writer, status == CTX_OK ? err : NULL);
 	status = status == CTX_OK ? step : status;
+	if (writer->stats.late != 0) {
+		ctx_exp_xml_number(ctx_exp_log_event(writer, "lost", time_ns), "count", writer->stats.late);
+		ctx_buf_put_text(&writer->log, "/>\n");
+	}
 	if (writer->stats.dropped_by_limit != 0) {
 		ctx_exp_xml_number(ctx_exp_log_event(writer, "lost", time_ns), "count",
 				   writer->stats.dropped_by_limit);

@@ -86,7 +86,7 @@ enum ctx_status ctx_exp_check_process(const struct ctx_exp_writer *writer, uint3
 {
 	enum ctx_status status = ctx_exp_check(writer, err);
 
-	if (status == CTX_OK && process >= writer->n_procs)
+	if (status == CTX_OK && process >= writer->procs.n)
 		return ctx_err_set(err, CTX_E_ARG, "process %u was never started", process);
 	return status;
 }
@@ -96,7 +96,7 @@ enum ctx_status ctx_exp_check_thread(const struct ctx_exp_writer *writer, uint32
 {
 	enum ctx_status status = ctx_exp_check(writer, err);
 
-	if (status == CTX_OK && thread >= writer->n_threads)
+	if (status == CTX_OK && thread >= writer->threads.n)
 		return ctx_err_set(err, CTX_E_ARG, "thread %u was never started", thread);
 	return status;
 }
@@ -105,21 +105,22 @@ enum ctx_status ctx_exp_thread_start(struct ctx_exp_writer *writer, const struct
 				     uint32_t *ret_thread, struct ctx_err *err)
 {
 	enum ctx_status status = ctx_exp_check_process(writer, thread->process, err);
-	uint32_t number = (uint32_t)writer->n_threads;
+	uint32_t number = (uint32_t)writer->threads.n;
+	struct ctx_exp_last_stack *row = NULL;
 	struct ctx_buf *out;
 	size_t before;
 
-	if (status == CTX_OK && writer->n_threads >= CTX_NONE - 1)
+	if (status == CTX_OK && writer->threads.n >= CTX_NONE - 1)
 		status = ctx_err_set(err, CTX_E_LIMIT, "too many threads");
-	if (status == CTX_OK)
-		status = ctx_grow(&writer->threads, &writer->threads_cap, writer->n_threads + 1, err);
+	if (status == CTX_OK && (row = ctx_exp_numbers_add(&writer->threads)) == NULL)
+		status = ctx_err_nomem(err);
 	if (status != CTX_OK)
 		return status;
 	*ret_thread = number;
-	writer->threads[writer->n_threads++] = (struct ctx_exp_last_stack){.process = thread->process};
+	row->process = thread->process;
 	if (!ctx_exp_may_describe(writer, CTX_EXP_DESCRIBED_THREAD, 0, 1))
 		return CTX_OK;
-	writer->threads[number].is_described = true;
+	row->is_described = true;
 	before = writer->log.n;
 	out = ctx_exp_log_event(writer, "thread", thread->time_ns);
 	ctx_exp_xml_number(out, "thread", number);
@@ -136,17 +137,17 @@ enum ctx_status ctx_exp_thread_name(struct ctx_exp_writer *writer, uint32_t thre
 				    uint64_t time_ns, struct ctx_err *err)
 {
 	enum ctx_status status = ctx_exp_check_thread(writer, thread, err);
+	struct ctx_exp_last_stack *row = ctx_exp_thread_row(writer, thread);
 	struct ctx_buf *out;
 	size_t before;
 
 	if (status != CTX_OK)
 		return status;
-	if (!writer->threads[thread].is_described)
+	if (row == NULL || !row->is_described)
 		return CTX_OK;
-	if (!ctx_exp_may_describe(writer, CTX_EXP_DESCRIBED_NAME, writer->threads[thread].n_names,
-				  CTX_EXP_NAMES_OF_THREAD_MAX))
+	if (!ctx_exp_may_describe(writer, CTX_EXP_DESCRIBED_NAME, row->n_names, CTX_EXP_NAMES_OF_THREAD_MAX))
 		return CTX_OK;
-	writer->threads[thread].n_names++;
+	row->n_names++;
 	before = writer->log.n;
 	out = ctx_exp_log_event(writer, "thread-name", time_ns);
 	ctx_exp_xml_number(out, "thread", thread);
@@ -159,9 +160,15 @@ enum ctx_status ctx_exp_thread_exit(struct ctx_exp_writer *writer, uint32_t thre
 				    struct ctx_err *err)
 {
 	enum ctx_status status = ctx_exp_check_thread(writer, thread, err);
+	struct ctx_exp_last_stack *row = ctx_exp_thread_row(writer, thread);
 
-	if (status != CTX_OK || !writer->threads[thread].is_described)
+	if (status != CTX_OK || row == NULL)
 		return status;
+	if (!row->has_ended)
+		ctx_exp_numbers_end(&writer->threads, thread);
+	row->has_ended = true;
+	if (!row->is_described)
+		return CTX_OK;
 	ctx_exp_xml_number(ctx_exp_log_event(writer, "thread-exit", time_ns), "thread", thread);
 	return ctx_exp_log_end(writer, err);
 }

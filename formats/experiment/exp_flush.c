@@ -10,37 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-void ctx_exp_lineage(const struct ctx_exp_writer *writer, uint32_t process, char out[CTX_EXP_DIR_NAME_MAX])
-{
-	char text[CTX_EXP_DIR_NAME_MAX];
-	size_t at = sizeof(text) - 1;
-
-	/* Built back to front: a lineage is the parent's plus a suffix. */
-	text[at] = '\0';
-	for (;;) {
-		const struct ctx_exp_proc *proc = &writer->procs[process];
-		char part[32] = "";
-		size_t n;
-
-		if (proc->is_root && proc->by_number)
-			snprintf(part, sizeof(part), "_n%u", process);
-		else if (proc->is_root && proc->origin != CTX_EXP_ROOT_PROCESS)
-			snprintf(part, sizeof(part), "_p%lld", (long long)proc->pid);
-		else if (!proc->is_root)
-			snprintf(part, sizeof(part), "_%c%u", proc->origin == CTX_EXP_EXEC ? 'x' : 'f',
-				 proc->ordinal);
-		n = strlen(part);
-		if (n > at)
-			break;
-		at -= n;
-		memcpy(text + at, part, n);
-		if (proc->is_root)
-			break;
-		process = proc->parent;
-	}
-	memcpy(out, text + at, sizeof(text) - at);
-}
-
 enum ctx_status ctx_exp_flush_overview(struct ctx_exp_writer *writer, struct ctx_err *err)
 {
 	struct ctx_exp_block_header header = {.kind = CTX_EXP_BLOCK_OVERVIEW,
@@ -70,9 +39,8 @@ enum ctx_status ctx_exp_flush_overview(struct ctx_exp_writer *writer, struct ctx
 static void name_of(const struct ctx_exp_writer *writer, uint32_t process, const char *file, char *out,
 		    size_t size)
 {
-	char lineage[CTX_EXP_DIR_NAME_MAX];
+	const char *lineage = ctx_exp_proc(writer, process)->lineage;
 
-	ctx_exp_lineage(writer, process, lineage);
 	if (lineage[0] == '\0')
 		snprintf(out, size, "%s", file);
 	else
@@ -84,7 +52,7 @@ static void name_of(const struct ctx_exp_writer *writer, uint32_t process, const
 /* Has it a directory, made or not? */
 static bool has_files(const struct ctx_exp_writer *writer, uint32_t process)
 {
-	return writer->procs[process].home != CTX_EXP_HOME_ROOT;
+	return ctx_exp_proc(writer, process)->home != CTX_EXP_HOME_ROOT;
 }
 
 #define DIRECTORY_BYTES (5 * (size_t)CTX_EXP_DISK_BLOCK) /* itself, and a small file of each kind */
@@ -92,15 +60,13 @@ static bool has_files(const struct ctx_exp_writer *writer, uint32_t process)
 /* Creates a descendant's directory, with a log.xml that names its process. */
 static enum ctx_status make_dir(struct ctx_exp_writer *writer, uint32_t process, struct ctx_err *err)
 {
-	struct ctx_exp_proc *proc = &writer->procs[process];
-	char lineage[CTX_EXP_DIR_NAME_MAX];
+	struct ctx_exp_proc *proc = ctx_exp_proc(writer, process);
 	char name[NAME_BYTES];
 	struct ctx_buf lines = {0};
 	enum ctx_status status;
 
 	if (ctx_exp_is_full(writer, DIRECTORY_BYTES, writer->limits.flushing_ns))
 		return CTX_OK;
-	ctx_exp_lineage(writer, process, lineage);
 	name_of(writer, process, "", name, sizeof(name));
 	status = ctx_exp_make_folder(writer, name, err);
 	if (status != CTX_OK)
@@ -108,7 +74,7 @@ static enum ctx_status make_dir(struct ctx_exp_writer *writer, uint32_t process,
 	ctx_buf_printf(&lines, "<experiment version=\"%d\"/>\n<process number=\"%u\"", CTX_EXP_VERSION,
 		       process);
 	ctx_exp_xml_signed(&lines, "pid", proc->pid);
-	ctx_exp_xml_attribute(&lines, "lineage", lineage);
+	ctx_exp_xml_attribute(&lines, "lineage", proc->lineage);
 	ctx_buf_put_text(&lines, "/>\n");
 	name_of(writer, process, "log.xml", name, sizeof(name));
 	status = ctx_exp_append_lines(writer, name, &lines, err);
@@ -125,7 +91,8 @@ static enum ctx_status flush_maps(struct ctx_exp_writer *writer, struct ctx_exp_
 
 	if (live->map_lines.n == 0 && !live->map_lines.failed)
 		return CTX_OK;
-	if (writer->procs[live->process].home != CTX_EXP_HOME_MADE) { /* the limit of bytes was reached */
+	if (ctx_exp_proc(writer, live->process)->home !=
+	    CTX_EXP_HOME_MADE) { /* the limit of bytes was reached */
 		ctx_buf_clear(&live->map_lines);
 		return CTX_OK;
 	}
@@ -150,7 +117,7 @@ static enum ctx_status flush_frames(struct ctx_exp_writer *writer, struct ctx_ex
 {
 	struct ctx_exp_block_header header = {.kind = CTX_EXP_BLOCK_FRAMES,
 					      .n_records = live->n_frames,
-					      .epoch = writer->procs[live->process].epoch,
+					      .epoch = ctx_exp_proc(writer, live->process)->epoch,
 					      .process = live->process};
 	enum ctx_status status;
 
@@ -206,7 +173,7 @@ static enum ctx_status flush_packets(struct ctx_exp_writer *writer, struct ctx_e
 	struct ctx_exp_block_header header = {.kind = file == writer->data.states ? CTX_EXP_BLOCK_SEEN
 										  : CTX_EXP_BLOCK_PROFILE,
 					      .n_records = (uint32_t)buf->n,
-					      .epoch = writer->procs[live->process].epoch,
+					      .epoch = ctx_exp_proc(writer, live->process)->epoch,
 					      .process = live->process};
 	enum ctx_status status;
 
@@ -237,7 +204,7 @@ static enum ctx_status prepare_dir(struct ctx_exp_writer *writer, uint32_t proce
 
 	if (writer->log.n != 0)
 		status = ctx_exp_flush_log(writer, err);
-	if (status == CTX_OK && writer->procs[process].home == CTX_EXP_HOME_DIR)
+	if (status == CTX_OK && ctx_exp_proc(writer, process)->home == CTX_EXP_HOME_DIR)
 		status = make_dir(writer, process, err);
 	return status;
 }
@@ -283,7 +250,7 @@ void ctx_exp_account(struct ctx_exp_writer *writer, struct ctx_exp_live *live)
 
 enum ctx_status ctx_exp_retire(struct ctx_exp_writer *writer, struct ctx_exp_live *live, struct ctx_err *err)
 {
-	struct ctx_exp_proc *proc = &writer->procs[live->process];
+	struct ctx_exp_proc *proc = ctx_exp_proc(writer, live->process);
 	enum ctx_status status = ctx_exp_flush_process(writer, live, err);
 
 	writer->limits.memory_used -= live->accounted;

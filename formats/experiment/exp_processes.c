@@ -2,9 +2,9 @@
  * Processes and maps of the writer; samples and state changes are in exp_samples.c, threads and
  * single events in exp_events.c.
  *
- *	writer -- procs[number] -- maps (shared with forked children)
- *	   |          `----------- live: dictionary of stacks, buffers of frames, samples, map lines (while samples arrive)
- *	   |-- threads[number]: leaf of the last sample: the next stack is compared with it before hashing
+ *	writer -- procs, by number -- maps (shared with forked children)
+ *	   |          `-------------- live: dictionary of stacks, buffers of frames, samples, map lines (while samples arrive)
+ *	   |-- threads, by number: leaf of the last sample: the next stack is compared with it before hashing
  *	   `-- log: lines of log.xml
  *
  * All live parts together stay below memory_max: before they would exceed it, all are retired
@@ -22,15 +22,15 @@
 /* Where a process's map lines go. They are written at the latest with the next samples. */
 static struct ctx_buf *map_lines(struct ctx_exp_writer *writer, struct ctx_exp_live *live)
 {
-	return writer->procs[live->process].home == CTX_EXP_HOME_ROOT ? &writer->shared.map_lines
-								      : &live->map_lines;
+	return ctx_exp_proc(writer, live->process)->home == CTX_EXP_HOME_ROOT ? &writer->shared.map_lines
+									      : &live->map_lines;
 }
 
 static void put_map_line(struct ctx_exp_writer *writer, struct ctx_exp_live *live,
 			 const struct ctx_exp_map_entry *entry)
 {
 	struct ctx_buf *out = map_lines(writer, live);
-	struct ctx_exp_proc *proc = &writer->procs[live->process];
+	struct ctx_exp_proc *proc = ctx_exp_proc(writer, live->process);
 	size_t before = out->n;
 
 	if (!ctx_exp_may_describe(writer, CTX_EXP_DESCRIBED_MAP, proc->n_map_lines,
@@ -58,7 +58,7 @@ static enum ctx_status after_map_lines(struct ctx_exp_writer *writer, struct ctx
 	uint64_t time_ns = writer->start_ns + writer->last.alive_ns;
 
 	ctx_exp_account(writer, live);
-	if (writer->procs[live->process].home == CTX_EXP_HOME_ROOT)
+	if (ctx_exp_proc(writer, live->process)->home == CTX_EXP_HOME_ROOT)
 		return ctx_exp_note_shared(writer, time_ns, err);
 	if (time_ns < live->oldest_ns)
 		live->oldest_ns = time_ns;
@@ -74,8 +74,8 @@ static enum ctx_status after_map_lines(struct ctx_exp_writer *writer, struct ctx
 static enum ctx_status put_inherited(struct ctx_exp_writer *writer, struct ctx_exp_live *live,
 				     struct ctx_err *err)
 {
-	struct ctx_exp_proc *proc = &writer->procs[live->process];
-	const struct ctx_exp_proc *parent = &writer->procs[proc->maps_of];
+	struct ctx_exp_proc *proc = ctx_exp_proc(writer, live->process);
+	const struct ctx_exp_proc *parent = ctx_exp_proc(writer, proc->maps_of);
 	struct ctx_buf *out = map_lines(writer, live);
 	enum ctx_status status = CTX_OK;
 	size_t before;
@@ -83,9 +83,10 @@ static enum ctx_status put_inherited(struct ctx_exp_writer *writer, struct ctx_e
 	if (!ctx_exp_may_describe(writer, CTX_EXP_DESCRIBED_MAP, proc->n_map_lines,
 				  CTX_EXP_MAPS_OF_PROCESS_MAX))
 		return CTX_OK;
-	if (parent->home == CTX_EXP_HOME_ROOT && proc->home != CTX_EXP_HOME_ROOT)
+	if ((parent == NULL || parent->home == CTX_EXP_HOME_ROOT) && proc->home != CTX_EXP_HOME_ROOT)
 		status = ctx_exp_write_shared(writer, err);
-	else if (parent->home != CTX_EXP_HOME_ROOT && parent->live != NULL && parent->live->map_lines.n != 0)
+	else if (parent != NULL && parent->home != CTX_EXP_HOME_ROOT && parent->live != NULL &&
+		 parent->live->map_lines.n != 0)
 		status = ctx_exp_flush_process(writer, parent->live, err);
 	proc->n_map_lines++;
 	before = out->n;
@@ -103,7 +104,7 @@ static enum ctx_status put_inherited(struct ctx_exp_writer *writer, struct ctx_e
 static enum ctx_status put_first_maps(struct ctx_exp_writer *writer, struct ctx_exp_live *live,
 				      struct ctx_err *err)
 {
-	const struct ctx_exp_proc *proc = &writer->procs[live->process];
+	const struct ctx_exp_proc *proc = ctx_exp_proc(writer, live->process);
 	enum ctx_status status = CTX_OK;
 
 	if (proc->home == CTX_EXP_HOME_DIR)
@@ -117,18 +118,13 @@ static enum ctx_status put_first_maps(struct ctx_exp_writer *writer, struct ctx_
 	return status == CTX_OK ? after_map_lines(writer, live, err) : status;
 }
 
-static bool is_root_process(const struct ctx_exp_proc *proc)
-{
-	return proc->is_root && !proc->by_number && proc->origin == CTX_EXP_ROOT_PROCESS;
-}
-
 /* The first data of a process. */
 static enum ctx_status settle(struct ctx_exp_writer *writer, struct ctx_exp_live *live, struct ctx_err *err)
 {
-	struct ctx_exp_proc *proc = &writer->procs[live->process];
+	struct ctx_exp_proc *proc = ctx_exp_proc(writer, live->process);
 
 	proc->has_samples = true;
-	if (!is_root_process(proc) && writer->stats.directories < CTX_EXP_DIRECTORIES_MAX) {
+	if (!proc->is_root_process && writer->stats.directories < CTX_EXP_DIRECTORIES_MAX) {
 		writer->stats.directories++;
 		proc->home = CTX_EXP_HOME_DIR;
 	}
@@ -138,7 +134,7 @@ static enum ctx_status settle(struct ctx_exp_writer *writer, struct ctx_exp_live
 enum ctx_status ctx_exp_get_live(struct ctx_exp_writer *writer, uint32_t process, struct ctx_exp_live **ret,
 				 struct ctx_err *err)
 {
-	struct ctx_exp_proc *proc = &writer->procs[process];
+	struct ctx_exp_proc *proc = ctx_exp_proc(writer, process);
 	struct ctx_exp_live *live = proc->live;
 	enum ctx_status status = CTX_OK;
 
@@ -164,28 +160,52 @@ enum ctx_status ctx_exp_get_live(struct ctx_exp_writer *writer, uint32_t process
 
 /* Processes */
 
-static void set_lineage(struct ctx_exp_writer *writer, struct ctx_exp_proc *proc, uint32_t number)
-{
-	struct ctx_exp_proc *parent = proc->parent != CTX_NONE ? &writer->procs[proc->parent] : NULL;
-	uint32_t *taken;
-	char lineage[CTX_EXP_DIR_NAME_MAX];
+#define PRESENT_MAX 65536u /* processes whose pids are remembered */
 
-	if (parent != NULL && (proc->origin == CTX_EXP_FORK || proc->origin == CTX_EXP_EXEC)) {
-		proc->ordinal = proc->origin == CTX_EXP_FORK ? ++parent->n_forks : ++parent->n_execs;
-		ctx_exp_lineage(writer, proc->parent, lineage);
-		proc->is_root = proc->by_number = strlen(lineage) + 12 > CTX_EXP_LINEAGE_MAX;
-		return;
+/* The lineage of a fork or exec of `parent`; NULL: out of memory. */
+static char *descend(struct ctx_exp_proc *parent, enum ctx_exp_origin origin)
+{
+	bool is_fork = origin == CTX_EXP_FORK;
+	uint32_t ordinal = is_fork ? ++parent->n_forks : ++parent->n_execs;
+	char *lineage;
+
+	return asprintf(&lineage, "%s_%c%u", parent->lineage, is_fork ? 'f' : 'x', ordinal) >= 0 ? lineage
+												 : NULL;
+}
+
+/* Whether a process from before the recording is named by its pid: each pid once. */
+static bool is_first_of_pid(struct ctx_exp_writer *writer, int64_t pid, uint32_t number)
+{
+	uint32_t *taken =
+		writer->present.n < PRESENT_MAX ? ctx_map64_place(&writer->present, (uint64_t)pid) : NULL;
+
+	if (taken == NULL || *taken != CTX_MAP64_NONE)
+		return false;
+	*taken = number;
+	return true;
+}
+
+/*
+ * A new beginning, by number, where the parent's lineage is too long or forgotten, or the pid was
+ * there before.
+ */
+static char *make_lineage(struct ctx_exp_writer *writer, const struct ctx_exp_process *process,
+			  uint32_t number)
+{
+	struct ctx_exp_proc *parent = NULL;
+	char *lineage;
+
+	if (process->origin == CTX_EXP_ROOT_PROCESS && !writer->has_root_process)
+		return strdup("");
+	if (process->parent != CTX_NONE &&
+	    (process->origin == CTX_EXP_FORK || process->origin == CTX_EXP_EXEC)) {
+		parent = ctx_exp_proc(writer, process->parent);
+		if (parent != NULL && strlen(parent->lineage) + 12 <= CTX_EXP_LINEAGE_MAX)
+			return descend(parent, process->origin);
+	} else if (is_first_of_pid(writer, process->pid, number)) {
+		return asprintf(&lineage, "_p%lld", (long long)process->pid) >= 0 ? lineage : NULL;
 	}
-	proc->is_root = true;
-	if (proc->origin == CTX_EXP_ROOT_PROCESS && !writer->has_root_process) {
-		writer->has_root_process = true;
-		return;
-	}
-	proc->origin = CTX_EXP_PRESENT;
-	taken = ctx_map64_place(&writer->present, (uint64_t)proc->pid);
-	proc->by_number = taken == NULL || *taken != CTX_MAP64_NONE;
-	if (!proc->by_number)
-		*taken = number;
+	return asprintf(&lineage, "_n%u", number) >= 0 ? lineage : NULL;
 }
 
 #define COMMAND_MAX 4096u
@@ -209,28 +229,27 @@ enum ctx_status ctx_exp_process_start(struct ctx_exp_writer *writer, const struc
 {
 	static const char *const ORIGINS[] = {"founder", "fork", "exec", "present"};
 	enum ctx_status status = ctx_exp_check(writer, err);
-	uint32_t number = (uint32_t)writer->n_procs;
-	char lineage[CTX_EXP_DIR_NAME_MAX];
-	struct ctx_exp_proc *proc;
+	uint32_t number = (uint32_t)writer->procs.n;
+	struct ctx_exp_proc *proc = NULL;
+	char *lineage = NULL;
 	struct ctx_buf *out;
 	size_t before;
 
 	if (status == CTX_OK && process->parent != CTX_NONE)
 		status = ctx_exp_check_process(writer, process->parent, err);
-	if (status == CTX_OK && writer->n_procs >= CTX_NONE - 1)
+	if (status == CTX_OK && writer->procs.n >= CTX_NONE - 1)
 		status = ctx_err_set(err, CTX_E_LIMIT, "too many processes");
-	if (status == CTX_OK)
-		status = ctx_grow(&writer->procs, &writer->procs_cap, writer->n_procs + 1, err);
-	if (status != CTX_OK)
+	if (status == CTX_OK && ((lineage = make_lineage(writer, process, number)) == NULL ||
+				 (proc = ctx_exp_numbers_add(&writer->procs)) == NULL))
+		status = ctx_err_nomem(err);
+	if (status != CTX_OK) {
+		free(lineage);
 		return status;
-	proc = &writer->procs[writer->n_procs++];
-	*proc = (struct ctx_exp_proc){.pid = process->pid,
-				      .parent = process->parent,
-				      .maps_of = CTX_NONE,
-				      .epoch = 1,
-				      .origin = (uint8_t)process->origin};
-	set_lineage(writer, proc, number);
-	ctx_exp_lineage(writer, number, lineage);
+	}
+	*proc = (struct ctx_exp_proc){
+		.pid = process->pid, .lineage = lineage, .maps_of = CTX_NONE, .epoch = 1};
+	proc->is_root_process = lineage[0] == '\0';
+	writer->has_root_process |= proc->is_root_process;
 	*ret_process = number;
 	if (!ctx_exp_may_describe(writer, CTX_EXP_DESCRIBED_PROCESS, 0, 1))
 		return CTX_OK;
@@ -262,7 +281,12 @@ enum ctx_status ctx_exp_process_exit(struct ctx_exp_writer *writer, uint32_t pro
 
 	if (status != CTX_OK)
 		return status;
-	proc = &writer->procs[process];
+	proc = ctx_exp_proc(writer, process);
+	if (proc == NULL)
+		return CTX_OK;
+	if (!proc->has_ended)
+		ctx_exp_numbers_end(&writer->procs, process);
+	proc->has_ended = true;
 	if (proc->is_described) {
 		out = ctx_exp_log_event(writer, "process-exit", how->time_ns);
 		ctx_exp_xml_number(out, "process", process);
@@ -275,6 +299,41 @@ enum ctx_status ctx_exp_process_exit(struct ctx_exp_writer *writer, uint32_t pro
 	ctx_exp_map_list_release(proc->maps);
 	proc->maps = NULL;
 	return status;
+}
+
+/* What is left of a process, of samples that came after its end too. */
+static void release(void *context, void *row)
+{
+	struct ctx_exp_proc *proc = row;
+
+	(void)context;
+	ctx_exp_map_list_release(proc->maps);
+	free(proc->lineage);
+}
+
+/*
+ * A chunk goes with the second tick after all in it have ended: an exec's new image refers to the
+ * old one, whose end comes first.
+ */
+enum ctx_status ctx_exp_forget_ended(struct ctx_exp_writer *writer, struct ctx_err *err)
+{
+	enum ctx_status status = CTX_OK, step;
+
+	for (size_t i = writer->live.n; i-- > 0;) {
+		if (!ctx_exp_proc(writer, writer->live.items[i]->process)->has_ended)
+			continue;
+		step = ctx_exp_retire(writer, writer->live.items[i], status == CTX_OK ? err : NULL);
+		status = status == CTX_OK ? step : status;
+	}
+	ctx_exp_numbers_sweep(&writer->procs, release, NULL);
+	ctx_exp_numbers_sweep(&writer->threads, NULL, NULL);
+	return status;
+}
+
+void ctx_exp_forget_all(struct ctx_exp_writer *writer)
+{
+	ctx_exp_numbers_deinit(&writer->procs, release, NULL);
+	ctx_exp_numbers_deinit(&writer->threads, NULL, NULL);
 }
 
 /* Maps */
@@ -291,8 +350,10 @@ enum ctx_status ctx_exp_fork_maps(struct ctx_exp_writer *writer, uint32_t parent
 		status = ctx_exp_check_process(writer, child, err);
 	if (status != CTX_OK || parent == child)
 		return status;
-	proc = &writer->procs[child];
-	from = &writer->procs[parent];
+	proc = ctx_exp_proc(writer, child);
+	from = ctx_exp_proc(writer, parent);
+	if (proc == NULL || from == NULL)
+		return CTX_OK;
 	ctx_exp_map_list_release(proc->maps);
 	proc->maps = ctx_exp_map_list_share(from->maps);
 	proc->maps_of = CTX_NONE;
@@ -312,7 +373,7 @@ static bool is_mapped_so(const struct ctx_exp_writer *writer, uint32_t process,
 			 const struct ctx_exp_map_entry *entry, const struct ctx_exp_map *map)
 {
 	const struct ctx_exp_map_entry *old =
-		ctx_exp_map_list_find(writer->procs[process].maps, entry->address);
+		ctx_exp_map_list_find(ctx_exp_proc(writer, process)->maps, entry->address);
 
 	return old != NULL && old->address == entry->address && old->size == entry->size &&
 	       old->file_offset == entry->file_offset && old->protection == entry->protection &&
@@ -334,7 +395,7 @@ enum ctx_status ctx_exp_map(struct ctx_exp_writer *writer, uint32_t process, con
 
 	if (status != CTX_OK)
 		return status;
-	if (entry.size == 0)
+	if (entry.size == 0 || ctx_exp_proc(writer, process) == NULL)
 		return CTX_OK;
 	if (entry.size > UINT64_MAX - entry.address)
 		entry.size = UINT64_MAX - entry.address;
@@ -342,11 +403,11 @@ enum ctx_status ctx_exp_map(struct ctx_exp_writer *writer, uint32_t process, con
 		return CTX_OK;
 	status = ctx_exp_objects_add(&writer->objects, map->path, map->build_id, &entry.object, err);
 	if (status == CTX_OK)
-		status = ctx_exp_map_list_add(&writer->procs[process].maps, &writer->objects, &entry,
+		status = ctx_exp_map_list_add(&ctx_exp_proc(writer, process)->maps, &writer->objects, &entry,
 					      &replaced, err);
 	if (status != CTX_OK)
 		return status;
-	writer->procs[process].maps_of = CTX_NONE;
+	ctx_exp_proc(writer, process)->maps_of = CTX_NONE;
 	/*
 	 * Known stacks are not looked up again: an object that replaces a sampled one counts as
 	 * sampled.
@@ -355,7 +416,7 @@ enum ctx_status ctx_exp_map(struct ctx_exp_writer *writer, uint32_t process, con
 		ctx_exp_objects_sample(&writer->objects, entry.object);
 	if (replaced && writer->keep_places)
 		ctx_exp_places_add_all(&writer->places, entry.object);
-	if (!writer->procs[process].has_samples)
+	if (!ctx_exp_proc(writer, process)->has_samples)
 		return CTX_OK;
 	status = ctx_exp_get_live(writer, process, &live, err);
 	if (status != CTX_OK)
@@ -372,13 +433,13 @@ enum ctx_status ctx_exp_unmap(struct ctx_exp_writer *writer, uint32_t process,
 	struct ctx_exp_live *live;
 	struct ctx_buf *out;
 
-	if (status != CTX_OK || size == 0)
+	if (status != CTX_OK || size == 0 || ctx_exp_proc(writer, process) == NULL)
 		return status;
 	if (size > UINT64_MAX - range->address)
 		size = UINT64_MAX - range->address;
-	status = ctx_exp_map_list_remove(&writer->procs[process].maps, range->address, size, err);
-	writer->procs[process].maps_of = CTX_NONE;
-	if (status != CTX_OK || !writer->procs[process].has_samples)
+	status = ctx_exp_map_list_remove(&ctx_exp_proc(writer, process)->maps, range->address, size, err);
+	ctx_exp_proc(writer, process)->maps_of = CTX_NONE;
+	if (status != CTX_OK || !ctx_exp_proc(writer, process)->has_samples)
 		return status;
 	status = ctx_exp_get_live(writer, process, &live, err);
 	if (status != CTX_OK)
@@ -398,7 +459,9 @@ enum ctx_status ctx_exp_unmap(struct ctx_exp_writer *writer, uint32_t process,
 /* Not of processes that are not described, nor long after the limit of bytes was reached. */
 static bool may_use(const struct ctx_exp_writer *writer, uint32_t process)
 {
-	return writer->procs[process].is_described &&
+	const struct ctx_exp_proc *proc = ctx_exp_proc(writer, process);
+
+	return proc != NULL && proc->is_described &&
 	       (!writer->limits.reached || writer->limits.text_used < writer->limits.text_bytes);
 }
 
@@ -434,7 +497,9 @@ enum ctx_status ctx_exp_usage(struct ctx_exp_writer *writer, const struct ctx_us
 
 const struct ctx_exp_map_list *ctx_exp_maps(const struct ctx_exp_writer *writer, uint32_t process)
 {
-	return process < writer->n_procs ? writer->procs[process].maps : NULL;
+	const struct ctx_exp_proc *proc = ctx_exp_proc(writer, process);
+
+	return proc != NULL ? proc->maps : NULL;
 }
 
 const struct ctx_exp_objects *ctx_exp_all_objects(const struct ctx_exp_writer *writer)

@@ -112,7 +112,7 @@ static bool is_mark(uint64_t address)
 static void put_new_nodes(struct ctx_exp_writer *writer, struct ctx_exp_live *live, uint32_t first,
 			  uint32_t prefix)
 {
-	const struct ctx_exp_map_list *maps = writer->procs[live->process].maps;
+	const struct ctx_exp_map_list *maps = ctx_exp_proc(writer, live->process)->maps;
 	uint32_t n = (uint32_t)live->stacks.n - first;
 
 	if (live->frames.n == 0)
@@ -137,8 +137,9 @@ static void put_new_nodes(struct ctx_exp_writer *writer, struct ctx_exp_live *li
 /* The stack's node in the dictionary. Call make_room first. */
 static uint32_t intern(struct ctx_exp_writer *writer, struct ctx_exp_live *live, const struct record *record)
 {
-	uint32_t epoch = writer->procs[record->process].epoch;
-	struct ctx_exp_last_stack *thread = record->like != CTX_NONE ? &writer->threads[record->like] : NULL;
+	uint32_t epoch = ctx_exp_proc(writer, record->process)->epoch;
+	struct ctx_exp_last_stack *thread =
+		record->like != CTX_NONE ? ctx_exp_thread_row(writer, record->like) : NULL;
 	uint32_t first = (uint32_t)live->stacks.n;
 	uint32_t prefix, stack, like = 0;
 
@@ -166,6 +167,10 @@ static enum ctx_status add(struct ctx_exp_writer *writer, struct record *record,
 
 	if (writer->limits.reached) {
 		writer->stats.dropped_by_limit++;
+		return CTX_OK;
+	}
+	if (ctx_exp_proc(writer, record->process) == NULL) {
+		writer->stats.late++;
 		return CTX_OK;
 	}
 	status = make_room(writer, record, &live, err);
@@ -297,7 +302,7 @@ enum ctx_status ctx_exp_keep_stack(struct ctx_exp_writer *writer, const struct c
 		status = ctx_exp_check_thread(writer, sample->thread, err);
 	if (status == CTX_OK && state->stack_bytes > UINT16_MAX)
 		status = ctx_err_set(err, CTX_E_ARG, "stack of %zu bytes", state->stack_bytes);
-	if (status != CTX_OK || writer->limits.reached)
+	if (status != CTX_OK || writer->limits.reached || ctx_exp_proc(writer, sample->process) == NULL)
 		return status;
 	status = ctx_exp_get_live(writer, sample->process, &live, err);
 	if (status != CTX_OK)

@@ -12,6 +12,7 @@
 #include "formats/experiment/exp_keep.h"
 #include "formats/experiment/exp_kernel.h"
 #include "formats/experiment/exp_maps.h"
+#include "formats/experiment/exp_numbers.h"
 #include "formats/experiment/exp_places.h"
 #include "formats/experiment/exp_stacks.h"
 #include "formats/experiment/exp_writer.h"
@@ -63,14 +64,12 @@ enum ctx_exp_home {
 
 struct ctx_exp_proc {
 	int64_t pid;
-	uint32_t parent;
-	uint32_t ordinal; /* number of the fork of the parent, or of the exec of the previous process */
+	char *lineage; /* "", "_f1_x2"; owned */
 	uint32_t n_forks, n_execs;
 	uint32_t epoch; /* of its dictionary, from 1 */
-	uint8_t origin; /* enum ctx_exp_origin */
 	uint8_t home;	/* enum ctx_exp_home; decided when has_samples is set */
-	bool is_root; /* lineage not derived from the parent: "" for the root process, _p<pid>, _n<number> */
-	bool by_number; /* a root whose lineage is _n<number> */
+	bool is_root_process;
+	bool has_ended;
 	uint32_t n_map_lines;
 	bool is_described; /* it has a line in the log */
 	bool has_samples;  /* its maps were written or buffered: later ones are appended */
@@ -90,6 +89,7 @@ struct ctx_exp_last_stack { /* of a thread */
 	uint32_t leaf; /* of its last stack */
 	uint16_t n_names;
 	bool is_described; /* it has a line in the log */
+	bool has_ended;
 };
 
 /* The data files for packets: one or more metrics each, and thread states. */
@@ -175,10 +175,8 @@ struct ctx_exp_writer {
 	uint64_t start_ns;
 	struct ctx_exp_limits limits;
 	struct ctx_exp_data_files data;
-	struct ctx_exp_proc *procs;
-	size_t n_procs, procs_cap;
-	struct ctx_exp_last_stack *threads; /* by number */
-	size_t n_threads, threads_cap;
+	struct ctx_exp_numbers procs;	/* struct ctx_exp_proc */
+	struct ctx_exp_numbers threads; /* struct ctx_exp_last_stack */
 	struct ctx_exp_lives live;
 	struct ctx_map64 present; /* pids with a lineage _p<pid> */
 	struct ctx_exp_objects objects;
@@ -197,10 +195,28 @@ struct ctx_exp_writer {
 	struct ctx_err failed; /* status CTX_OK: none */
 };
 
+/* A process, a thread; NULL: it ended a while ago. */
+static inline struct ctx_exp_proc *ctx_exp_proc(const struct ctx_exp_writer *writer, uint32_t process)
+{
+	return ctx_exp_numbers_get(&writer->procs, process);
+}
+
+static inline struct ctx_exp_last_stack *ctx_exp_thread_row(const struct ctx_exp_writer *writer,
+							    uint32_t thread)
+{
+	return ctx_exp_numbers_get(&writer->threads, thread);
+}
+
+/* Releases what ended before the last call. Called by the tick. */
+CTX_MUST_CHECK enum ctx_status ctx_exp_forget_ended(struct ctx_exp_writer *writer, struct ctx_err *err);
+
+/* Releases all processes and threads. */
+void ctx_exp_forget_all(struct ctx_exp_writer *writer);
+
 /* Returns the sticky failure. */
 CTX_MUST_CHECK enum ctx_status ctx_exp_check(const struct ctx_exp_writer *writer, struct ctx_err *err);
 
-/* The same, and checks that the process or thread exists. */
+/* The same, and checks that the process or thread was started; it may have ended. */
 CTX_MUST_CHECK enum ctx_status ctx_exp_check_process(const struct ctx_exp_writer *writer, uint32_t process,
 						     struct ctx_err *err);
 CTX_MUST_CHECK enum ctx_status ctx_exp_check_thread(const struct ctx_exp_writer *writer, uint32_t thread,
@@ -302,9 +318,6 @@ CTX_MUST_CHECK enum ctx_status ctx_exp_last_begin(struct ctx_exp_writer *writer,
 void ctx_exp_last_alive(struct ctx_exp_writer *writer, uint64_t now_ns);
 void ctx_exp_last_tick(struct ctx_exp_writer *writer);
 void ctx_exp_last_end(struct ctx_exp_writer *writer);
-
-/* "" or "_f1_x2": at most CTX_EXP_DIR_NAME_MAX bytes, including the zero. */
-void ctx_exp_lineage(const struct ctx_exp_writer *writer, uint32_t process, char out[CTX_EXP_DIR_NAME_MAX]);
 
 /* Flushes and releases a live part; its dictionary continues in a new epoch. */
 CTX_MUST_CHECK enum ctx_status ctx_exp_retire(struct ctx_exp_writer *writer, struct ctx_exp_live *live,

@@ -5,7 +5,8 @@
  * absolute nanoseconds of CLOCK_MONOTONIC; the writer makes them relative to the run event. Call
  * stacks are interned on input: a sample takes a few bytes on disk. Memory is bounded by
  * options.memory_bytes: when the dictionaries of all processes together reach it, all blocks are
- * written, and the dictionaries are emptied and continue in a new epoch. Disk space is bounded by
+ * written, and the dictionaries are emptied and continue in a new epoch. Processes and threads that
+ * have ended are forgotten with the ticks: their numbers stay valid, what is said of them is ignored. Disk space is bounded by
  * options.max_bytes, as du counts it: beyond it samples are dropped and counted as lost, the log
  * notes it once, and lines about processes go on for a 32nd of it.
  *
@@ -280,6 +281,7 @@ struct ctx_exp_stats {
 	uint64_t samples, changes; /* received */
 	uint64_t bytes_written, stacks, epochs;
 	uint64_t dropped_by_limit; /* samples and changes */
+	uint64_t late;		   /* samples and changes of processes that ended long before; dropped */
 	/* Not described because there were too many, by enum ctx_exp_described. */
 	uint64_t left_out[CTX_EXP_DESCRIBED_N];
 	size_t memory_bytes;

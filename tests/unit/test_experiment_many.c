@@ -2,6 +2,92 @@
 #include "experiment_place.h"
 
 #include <dirent.h>
+#include <malloc.h>
+
+/* Bytes that are allocated; 0 where the allocator does not tell (sanitizers). */
+static size_t allocated(void)
+{
+	struct mallinfo2 info = mallinfo2();
+
+	return info.uordblks + info.hblkhd;
+}
+
+/* A process from its start to its end, without the fixture, which remembers all of them. */
+static void pass(struct ctx_exp_writer *writer, uint32_t i, uint32_t *image)
+{
+	uint64_t time_ns = FIXTURE_START_NS + (uint64_t)i * 100000;
+	struct ctx_exp_process process = {.origin = CTX_EXP_FORK, .pid = 1000 + i, .time_ns = time_ns};
+	const uint64_t frames[] = {0x400010, 0x400020 + i % 8};
+	struct ctx_exp_sample sample = {.time_ns = time_ns + 10, .frames = frames, .n_frames = 2};
+	const struct ctx_exp_exit end = {.time_ns = time_ns + 100};
+	struct ctx_exp_thread thread = {.tid = 1000 + i, .name = "t", .time_ns = time_ns};
+	uint32_t old, first;
+
+	assert_int_equal(ctx_exp_process_start(writer, &process, &thread.process, NULL), CTX_OK);
+	assert_int_equal(ctx_exp_fork_maps(writer, 0, thread.process, time_ns, NULL), CTX_OK);
+	assert_int_equal(ctx_exp_thread_start(writer, &thread, &first, NULL), CTX_OK);
+	sample.process = thread.process;
+	sample.thread = first;
+	if (i % 3 == 0)
+		assert_int_equal(ctx_exp_sample(writer, &sample, NULL), CTX_OK);
+	assert_int_equal(ctx_exp_thread_exit(writer, first, time_ns + 50, NULL), CTX_OK);
+	assert_int_equal(ctx_exp_process_exit(writer, thread.process, &end, NULL), CTX_OK);
+	/* One lives on, as the image of the one before: the end of the old one is told first. */
+	old = *image;
+	process.origin = CTX_EXP_EXEC;
+	process.parent = old;
+	process.command = "next";
+	assert_int_equal(ctx_exp_process_exit(writer, old, &end, NULL), CTX_OK);
+	assert_int_equal(ctx_exp_process_start(writer, &process, image, NULL), CTX_OK);
+	if (i % 1000 == 0)
+		assert_int_equal(ctx_exp_tick(writer, time_ns, NULL), CTX_OK);
+}
+
+static void test_experiment_many__what_has_ended_takes_no_memory(void **state)
+{
+	enum { FIRST = 20000, ALL = 100000 }; /* two processes each */
+	struct place *place = *state;
+	struct ctx_exp_options options = fixture_options(place->path);
+	struct fixture_recording recording = {.seed = 3};
+	uint32_t image, last_process, last_thread;
+	size_t before = 0, after;
+
+	fixture_begin(&recording, &options);
+	fixture_put_sample(&recording, 0, 0, 0, 5, 8);
+	image = fixture_descend(&recording, CTX_EXP_FORK, 0);
+	for (uint32_t i = 0; i < ALL; i++) {
+		if (i == FIRST)
+			before = allocated();
+		pass(recording.writer, i, &image);
+	}
+	after = allocated();
+	assert_true(after < before + 100000); /* half a byte each */
+	/* Who ended long ago is not known any more, and nothing breaks. */
+	last_process = ctx_exp_stats(recording.writer).processes - 1;
+	last_thread = ctx_exp_stats(recording.writer).threads - 1;
+	assert_int_equal(last_process, 2 * ALL + 1);
+	for (uint32_t i = 0; i < 2; i++) {
+		const uint64_t frame = 0x400010;
+		struct ctx_exp_sample sample = {.time_ns = FIXTURE_START_NS + UINT64_C(20000000000),
+						.process = i == 0 ? 300 : image,
+						.thread = i == 0 ? 300 : last_thread,
+						.frames = &frame,
+						.n_frames = 1};
+
+		assert_int_equal(ctx_exp_sample(recording.writer, &sample, NULL), CTX_OK);
+	}
+	assert_int_equal(ctx_exp_stats(recording.writer).late, 1);
+	assert_int_equal(ctx_exp_process_exit(recording.writer, 300, &(struct ctx_exp_exit){0}, NULL),
+			 CTX_OK);
+	assert_int_equal(ctx_exp_thread_exit(recording.writer, 300, 0, NULL), CTX_OK);
+	assert_null(ctx_exp_maps(recording.writer, 300));
+	assert_int_equal(
+		ctx_exp_process_exit(recording.writer, last_process + 1, &(struct ctx_exp_exit){0}, NULL),
+		CTX_E_ARG);
+	assert_int_equal(ctx_exp_close(recording.writer, FIXTURE_START_NS + UINT64_C(20000000001), NULL),
+			 CTX_OK);
+	fixture_contents_deinit(&recording.in);
+}
 
 /* A file of the experiment; absent ones have no bytes. */
 static void load(const char *path, const char *name, struct ctx_buf *out)
@@ -345,6 +431,7 @@ int main(void)
 		place_test(test_experiment_many__a_kill_between_two_writes_leaves_what_agrees),
 		place_test(test_experiment_many__a_fork_has_the_maps_of_its_parent_in_one_line),
 		place_test(test_experiment_many__maps_are_written_before_what_refers_to_them),
+		place_test(test_experiment_many__what_has_ended_takes_no_memory),
 		place_test(test_experiment_many__du_stays_within_max_bytes),
 	};
 
