@@ -25,7 +25,8 @@ static const struct {
 	{"describe", "docs/filters.md lists the names for filters"},
 	{"indxobj-define", "--index NAME=EXPRESSION does that, --by NAME shows it"},
 	{"indxobj-list",
-	 "--by accepts thread, process, command, thread-name, thread-pattern, cgroup, container, function, object, line, cpu, "
+	 "--by accepts thread, process, command, thread-name, thread-pattern, cgroup, container, function, "
+	 "object, line, cpu, "
 	 "state, wait, second, time, sample, metric, lwp, file, descriptor, datasize, duration and any "
 	 "expression"},
 	{"sample-select", "--interval BEGIN:END or --filter 'SAMPLE==1' does that"},
