@@ -104,7 +104,7 @@ static enum ctx_status on_map(struct ingest *in, const struct ctx_event *event, 
 	return status == CTX_OK ? ctx_addrspace_map(space, &map, err) : status;
 }
 
-#define INHERITED_MAX ((size_t)4 << 20)
+#define INHERITED_MAX ((size_t)2 << 20)
 
 /* Copies of maps, of all processes, are bounded: a line of a few bytes stands for all of a process. */
 static enum ctx_status on_fork_maps(struct ingest *in, const struct ctx_event *event, struct ctx_err *err)

@@ -87,7 +87,9 @@ static void begin(struct ctx_out *out)
 
 static size_t text_columns(const struct ctx_buf *text, size_t from)
 {
-	return text->failed ? 0 : ctx_text_width((const char *)text->bytes + from, text->n - from);
+	return text->failed || text->n == from
+		       ? 0
+		       : ctx_text_width((const char *)text->bytes + from, text->n - from);
 }
 
 static void put_cell(const struct ctx_out *out, size_t at, const struct ctx_cell *cell, size_t width,

@@ -15,7 +15,7 @@ wait_for() {
 # has_used PID HUNDREDTHS: so much CPU time.
 has_used() { [ "$(awk '{ print $14 + $15 }' "/proc/$1/stat")" -ge "$2" ]; }
 samples() { ctxan -q "$1" -r functions --format json | jq .samples; }
-spin='i=0; while [ $i -lt 400000 ]; do i=$((i+1)); done'
+spin='i=0; while [ $i -lt 150000 ]; do i=$((i+1)); done'
 
 # The target's status is ours.
 ctxrec -q -o status.er -- sh -c 'exit 7' ; [ $? = 7 ] || fail "exit status 7"
