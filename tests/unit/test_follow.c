@@ -179,10 +179,11 @@ static void grow(struct growing *file, size_t by)
 	file->done += by;
 }
 
-/* The first time that is not there. */
+/* The first time that is not there: blocks of several processes are in no order of time. */
 static uint64_t missing_since(const struct growing *file)
 {
 	size_t at = CTX_EXP_FILE_HEADER_BYTES;
+	uint64_t since_ns = UINT64_MAX;
 
 	while (at < file->bytes.n) {
 		struct ctx_exp_block_header header;
@@ -191,10 +192,10 @@ static uint64_t missing_since(const struct growing *file)
 							     &header, NULL),
 				 CTX_OK);
 		at += header.header_bytes + header.frame_bytes;
-		if (at > file->done)
-			return header.first_ns;
+		if (at > file->done && header.first_ns < since_ns)
+			since_ns = header.first_ns;
 	}
-	return UINT64_MAX;
+	return since_ns;
 }
 
 /* What the recorder says when everything before `time_ns` is written. */
