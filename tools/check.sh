@@ -35,8 +35,8 @@ install_npm tests/browser
 step "release build"
 tools/build.sh -DCTX_WERROR=ON
 step "fast and live tests"
-# Three jobs for each processor: tests that record and those of the browser wait half of their time.
-tools/run_tests.sh build -L 'fast|live' -j $(($(nproc) * 3))
+# Two jobs for each processor: tests that record and those of the browser wait half of their time.
+tools/run_tests.sh build -L 'fast|live' -j $(($(nproc) * 2))
 [ "$mode" = --quick ] && exit 0
 
 install_packages clang-format clang-tidy libclang-rt-dev
@@ -60,4 +60,4 @@ tier=fast
 [ "$mode" = --long ] && tier='fast|live'
 step "tests with sanitizers: $tier"
 # Last, so that the test runner's closing lines close the output.
-tools/run_tests.sh build-sanitize -L "$tier" -j $(($(nproc) * 2))
+tools/run_tests.sh build-sanitize -L "$tier" -j $(($(nproc) + 1))
