@@ -9,7 +9,7 @@
 
 /* What is worth a column in text. */
 struct ctx_cgroup_columns {
-	bool inner_ids; /* a process or thread has an id of its own in another pid namespace */
+	bool inner_ids; /* a process has an id of its own in another pid namespace */
 	bool cgroups;	/* two processes are in different control groups, or one is in a container */
 };
 

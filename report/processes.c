@@ -242,10 +242,9 @@ static void join_images(struct page *page, size_t key)
 }
 
 static enum ctx_status put_page(const struct ctx_out_spec *spec, const struct ctx_report_thread_sums *sums,
-				size_t key, struct ctx_err *err)
+				bool tells_cgroups, size_t key, struct ctx_err *err)
 {
-	const struct ctx_profile *profile = spec->selection->profile;
-	struct page page = {.profile = profile, .tells_cgroups = ctx_cgroup_columns(profile).cgroups};
+	struct page page = {.profile = spec->selection->profile, .tells_cgroups = tells_cgroups};
 	uint32_t n = page.profile->n_processes, limit = spec->options->limit;
 	struct ctx_out out;
 
@@ -279,6 +278,7 @@ static enum ctx_status print(struct ctx_report_source *source, const struct ctx_
 {
 	struct ctx_out_spec spec = {
 		.kind = &ctx_report_processes, .selection = &source->selection, .options = options};
+	const struct ctx_cgroup_columns told = ctx_cgroup_columns(source->selection.profile);
 	struct ctx_column shown[CTX_COUNT_OF(columns)];
 	struct ctx_report_thread_sums sums;
 	size_t key;
@@ -289,12 +289,12 @@ static enum ctx_status print(struct ctx_report_source *source, const struct ctx_
 	if (status != CTX_OK)
 		return status;
 	memcpy(shown, columns, sizeof(columns));
-	shown[INNER_COLUMN].title = ctx_cgroup_columns(source->selection.profile).inner_ids ? "Inner" : NULL;
+	shown[INNER_COLUMN].title = told.inner_ids ? "Inner" : NULL;
 	spec.columns = shown;
 	spec.n_columns = CTX_COUNT_OF(shown);
 	spec.totals = ctx_totals_of_threads(spec.selection, &sums);
 	spec.omitted = sums.omitted;
-	return put_page(&spec, &sums, key, err);
+	return put_page(&spec, &sums, told.cgroups, key, err);
 }
 
 const struct ctx_report_kind ctx_report_processes = {

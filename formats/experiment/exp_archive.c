@@ -133,31 +133,22 @@ static enum ctx_status compress(struct copy *copy, const struct content *content
 	return compress_file(copy, content->file, err);
 }
 
-/* Compresses a file or memory to archives/<name>, via a temporary name. */
+/* Compresses a file or memory to archives/<name>. */
 static enum ctx_status write_copy(const struct ctx_exp_store_end *to, const struct content *content,
 				  uint64_t *ret_bytes, struct ctx_err *err)
 {
 	struct copy copy = {.out_size = ZSTD_CStreamOutSize()};
-	enum ctx_status status;
-	char temporary[CTX_EXP_ARCHIVE_NAME_MAX + 32];
+	struct ctx_exp_store_writing writing;
+	enum ctx_status status = ctx_exp_store_begin_writing(to, &writing, err);
 
-	/* Two processes may archive at once. */
-	snprintf(temporary, sizeof(temporary), "%s.%ld.tmp", to->name, (long)getpid());
-	copy.fd = openat(to->archives, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
-			 to->mode);
-	if (copy.fd < 0)
-		return ctx_err_errno(err, CTX_E_IO, "archives/%s", to->name);
+	if (status != CTX_OK)
+		return status;
+	copy.fd = writing.fd;
 	status = compress(&copy, content, err);
 	ZSTD_freeCCtx(copy.context);
 	free(copy.out);
-	if (close(copy.fd) != 0 && status == CTX_OK)
-		status = ctx_err_errno(err, CTX_E_IO, "archives/%s", to->name);
-	if (status == CTX_OK && renameat(to->archives, temporary, to->archives, to->name) != 0)
-		status = ctx_err_errno(err, CTX_E_IO, "archives/%s", to->name);
-	if (status != CTX_OK)
-		unlinkat(to->archives, temporary, 0);
 	*ret_bytes = copy.bytes;
-	return status;
+	return ctx_exp_store_end_writing(&writing, status, err);
 }
 
 /* To archives/<name>: from the store, or compressed. */

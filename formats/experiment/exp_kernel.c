@@ -56,39 +56,34 @@ struct ctx_exp_kernel_texts ctx_exp_kernel_texts_default(void)
 static void read_begin(const char *path, size_t max, struct ctx_buf *out)
 {
 	int fd CTX_AUTO_CLOSE = open(path, O_RDONLY | O_CLOEXEC);
-	size_t left = max;
+	uint8_t *room = ctx_buf_reserve(out, max);
+	size_t got;
 
-	while (fd >= 0 && left != 0) {
-		uint8_t *room = ctx_buf_reserve(out, left);
-		ssize_t got = room != NULL ? read(fd, room, left) : 0;
-
-		if (got <= 0)
-			break;
-		out->n += (size_t)got;
-		left -= (size_t)got;
-	}
+	if (fd >= 0 && room != NULL &&
+	    ctx_file_pread(&(struct ctx_file_place){fd, path, 0}, room, max, &got, NULL) >= 0)
+		out->n += got;
 	ctx_buf_put_u8(out, 0);
 }
 
-/* Whether the kernel is so high that its gigabyte is all its own. */
+/* Whether the kernel is so high that its gigabyte is all its own: the first of its functions says it. */
 static bool is_placed_high(const char *kallsyms)
 {
-	char *copy CTX_AUTO_FREE = NULL;
 	struct ctx_buf text = {0};
-	bool is = false;
+	bool is = false, found = false;
+	char *rest, *line;
 
 	read_begin(kallsyms, KALLSYMS_BEGIN, &text);
-	copy = text.failed ? NULL : ctx_memdup0((const char *)text.bytes, text.n);
-	ctx_buf_deinit(&text);
-	for (char *rest = copy, *line; !is && rest != NULL && (line = strsep(&rest, "\n")) != NULL;) {
+	rest = text.failed ? NULL : (char *)text.bytes;
+	while (!found && (line = strsep(&rest, "\n")) != NULL) {
 		uint64_t address;
 		char type;
 
-		if (sscanf(line, "%16" SCNx64 " %c", &address, &type) == 2 && (type == 'T' || type == 't') &&
-		    address >= CODE && address < CODE_END)
-			return address >= MIDDLE;
+		found = sscanf(line, "%16" SCNx64 " %c", &address, &type) == 2 &&
+			(type == 'T' || type == 't') && address >= CODE && address < CODE_END;
+		is = found && address >= MIDDLE;
 	}
-	return false;
+	ctx_buf_deinit(&text);
+	return is;
 }
 
 /* A line of /proc/modules: name, size, number of users, users, state, address. */
@@ -110,34 +105,20 @@ static bool next_module(char **text, struct module *ret)
 	return false;
 }
 
-struct checking {
-	const struct ctx_exp_kernel *kernel;
-	uint32_t n_found;
-};
-
-/* Counts the seen pages of a module, which begins at a page. */
-static void count_pages(struct checking *checking, const struct module *module)
+/* How many of the seen pages are in [first, first + n). */
+static uint32_t count_pages(const struct ctx_exp_kernel *kernel, uint64_t first, uint64_t n)
 {
-	uint64_t first = module->address >> PAGE_BITS;
-	uint64_t n = (module->size + (1u << PAGE_BITS) - 1) >> PAGE_BITS;
+	uint32_t found = 0;
 
 	for (uint64_t page = first; page - first < n && page - first < (UINT64_C(1) << 20); page++)
-		checking->n_found += ctx_map64_get(&checking->kernel->pages, page) != CTX_MAP64_NONE;
-}
-
-static uint32_t count_own_pages(const struct ctx_exp_kernel *kernel)
-{
-	uint32_t n = 0;
-
-	for (uint64_t page = MIDDLE >> PAGE_BITS; page < CODE_END >> PAGE_BITS; page++)
-		n += ctx_map64_get(&kernel->pages, page) != CTX_MAP64_NONE;
-	return n;
+		found += ctx_map64_get(&kernel->pages, page) != CTX_MAP64_NONE;
+	return found;
 }
 
 void ctx_exp_kernel_key(const struct ctx_exp_kernel *kernel, const struct ctx_exp_kernel_texts *texts,
 			char ret[CTX_EXP_STORE_KEY])
 {
-	struct checking checking = {.kernel = kernel};
+	uint32_t n_found = 0;
 	struct ctx_buf said = {0}, modules = {0};
 	uint64_t low, high;
 
@@ -146,20 +127,22 @@ void ctx_exp_kernel_key(const struct ctx_exp_kernel *kernel, const struct ctx_ex
 		return;
 	read_begin(texts->boot_id, 64, &said);
 	if (said.n > 1 && kernel->n_pages != 0 && is_placed_high(texts->kallsyms))
-		checking.n_found = count_own_pages(kernel);
-	if (said.n > 1 && checking.n_found < kernel->n_pages) {
+		n_found = count_pages(kernel, MIDDLE >> PAGE_BITS, (CODE_END - MIDDLE) >> PAGE_BITS);
+	if (said.n > 1 && n_found < kernel->n_pages) {
 		struct module module;
 		char *text;
 
 		read_begin(texts->modules, TEXT_MAX, &modules);
 		text = modules.failed ? NULL : (char *)modules.bytes;
 		while (next_module(&text, &module)) {
-			count_pages(&checking, &module);
+			/* A module begins at a page. */
+			n_found += count_pages(kernel, module.address >> PAGE_BITS,
+					       (module.size + (1u << PAGE_BITS) - 1) >> PAGE_BITS);
 			ctx_buf_printf(&said, "%s %" PRIx64 " %" PRIx64 "\n", module.name, module.size,
 				       module.address);
 		}
 	}
-	if (said.n > 1 && !said.failed && checking.n_found == kernel->n_pages) {
+	if (said.n > 1 && !said.failed && n_found == kernel->n_pages) {
 		low = ctx_xxh3_128(said.bytes, said.n, &high);
 		snprintf(ret, CTX_EXP_STORE_KEY, "kallsyms-%016" PRIx64 "%016" PRIx64 ".zst", high, low);
 	}

@@ -117,36 +117,60 @@ static bool is_copy(int file, uint64_t *ret_bytes)
 	return bytes != ZSTD_CONTENTSIZE_UNKNOWN && bytes != ZSTD_CONTENTSIZE_ERROR;
 }
 
-/* The bytes of `from` in a new file; on file systems that can, they share their blocks. */
-static enum ctx_status copy(int from, const struct ctx_exp_store_end *to, struct ctx_err *err)
+enum ctx_status ctx_exp_store_begin_writing(const struct ctx_exp_store_end *to,
+					    struct ctx_exp_store_writing *ret, struct ctx_err *err)
 {
-	char temporary[CTX_EXP_STORE_KEY + 32];
-	int fd CTX_AUTO_CLOSE = -1;
-	enum ctx_status status = CTX_OK;
-	ssize_t n;
+	ret->to = to;
+	snprintf(ret->temporary, sizeof(ret->temporary), "%s.%ld.tmp", to->name, (long)getpid());
+	ret->fd = openat(to->archives, ret->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
+			 to->mode);
+	return ret->fd >= 0 ? CTX_OK : ctx_err_errno(err, CTX_E_IO, "archives/%s", to->name);
+}
 
-	snprintf(temporary, sizeof(temporary), "%s.%ld.tmp", to->name, (long)getpid());
-	fd = openat(to->archives, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, to->mode);
-	if (fd < 0)
-		return ctx_err_errno(err, CTX_E_IO, "archives/%s", to->name);
-	do {
-		n = copy_file_range(from, NULL, fd, NULL, (size_t)1 << 30, 0);
-	} while (n > 0 || (n < 0 && errno == EINTR));
-	if (n < 0 && (errno == EXDEV || errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP)) {
-		struct ctx_buf bytes = {0};
+enum ctx_status ctx_exp_store_end_writing(struct ctx_exp_store_writing *writing, enum ctx_status status,
+					  struct ctx_err *err)
+{
+	const struct ctx_exp_store_end *to = writing->to;
 
-		status = ctx_file_read_fd(from, "store", SIZE_MAX / 2, &bytes, err);
-		if (status == CTX_OK)
-			status = ctx_file_write(fd, to->name, bytes.bytes, bytes.n, err);
-		ctx_buf_deinit(&bytes);
-	} else if (n < 0) {
+	if (close(writing->fd) != 0 && status == CTX_OK)
 		status = ctx_err_errno(err, CTX_E_IO, "archives/%s", to->name);
-	}
-	if (status == CTX_OK && renameat(to->archives, temporary, to->archives, to->name) != 0)
+	if (status == CTX_OK && renameat(to->archives, writing->temporary, to->archives, to->name) != 0)
 		status = ctx_err_errno(err, CTX_E_IO, "archives/%s", to->name);
 	if (status != CTX_OK)
-		unlinkat(to->archives, temporary, 0);
+		unlinkat(to->archives, writing->temporary, 0);
 	return status;
+}
+
+/* The bytes of `from`; on file systems that can, both files share their blocks. */
+static enum ctx_status copy_bytes(int from, int to, const char *name, struct ctx_err *err)
+{
+	struct ctx_buf bytes = {0};
+	enum ctx_status status;
+	ssize_t n;
+
+	do {
+		n = copy_file_range(from, NULL, to, NULL, (size_t)1 << 30, 0);
+	} while (n > 0 || (n < 0 && errno == EINTR));
+	if (n == 0)
+		return CTX_OK;
+	if (errno != EXDEV && errno != EINVAL && errno != ENOSYS && errno != EOPNOTSUPP)
+		return ctx_err_errno(err, CTX_E_IO, "archives/%s", name);
+	status = ctx_file_read_fd(from, "store", SIZE_MAX / 2, &bytes, err);
+	if (status == CTX_OK)
+		status = ctx_file_write(to, name, bytes.bytes, bytes.n, err);
+	ctx_buf_deinit(&bytes);
+	return status;
+}
+
+static enum ctx_status copy(int from, const struct ctx_exp_store_end *to, struct ctx_err *err)
+{
+	struct ctx_exp_store_writing writing;
+	enum ctx_status status = ctx_exp_store_begin_writing(to, &writing, err);
+
+	if (status != CTX_OK)
+		return status;
+	status = copy_bytes(from, writing.fd, to->name, err);
+	return ctx_exp_store_end_writing(&writing, status, err);
 }
 
 enum ctx_status ctx_exp_store_take(struct ctx_exp_store *store, const char *key,

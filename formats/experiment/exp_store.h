@@ -51,6 +51,25 @@ struct ctx_exp_store_end {
 	unsigned mode; /* 0600: a link will do; other modes are copied */
 };
 
+/* A file of archives/ that is being written, under a temporary name: two processes may archive at once. */
+struct ctx_exp_store_writing {
+	int fd;
+	const struct ctx_exp_store_end *to; /* borrowed */
+	char temporary[CTX_EXP_STORE_KEY + 32];
+};
+
+/* After CTX_OK ctx_exp_store_end_writing must follow. CTX_E_IO. */
+CTX_MUST_CHECK enum ctx_status ctx_exp_store_begin_writing(const struct ctx_exp_store_end *to,
+							   struct ctx_exp_store_writing *ret,
+							   struct ctx_err *err);
+
+/*
+ * Closes the file and gives it its name; removes it unless `status` is CTX_OK, which is what has come
+ * of the contents, and is returned then. CTX_E_IO.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_exp_store_end_writing(struct ctx_exp_store_writing *writing,
+							 enum ctx_status status, struct ctx_err *err);
+
 /*
  * Puts the copy with this key into archives/. CTX_END: there is none, nothing was done. CTX_E_IO:
  * archives/ could not be written to, and has no part of it.
