@@ -5,7 +5,7 @@
 #include "browse/browse.h"
 #include "ctxan/export_kinds.h"
 #include "ctxan/exporting.h"
-#include "ctxan/output_check.h"
+#include "ctxan/output.h"
 #include "query/store_source.h"
 
 #include <stdio.h>
@@ -120,52 +120,40 @@ static void close_source(void *context, struct ctx_report_source *source)
 	}
 }
 
-/* Into a file or directory that replaces what is there on success only. */
-static enum ctx_status write_export(const struct host *host, const struct ctx_selection *selection,
-				    struct ctx_options *options, struct ctx_err *err)
-{
-	const char *path = options->output.path;
-	struct ctx_file_writing file;
-	struct ctx_dir_writing directory;
-	enum ctx_status status;
+struct exporting {
+	const struct host *host;
+	const struct ctx_selection *selection;
+};
 
-	if (options->output.export->write_directory != NULL) {
-		status = ctx_dir_begin(&directory, path, err);
-		if (status != CTX_OK)
-			return status;
-		options->output.directory = directory.temporary;
-		status = ctx_exporting_answer(host->store, host->name, selection, options, err);
-		if (status == CTX_OK)
-			return ctx_dir_commit(&directory, err);
-		ctx_dir_abandon(&directory);
-		return status;
-	}
-	status = ctx_file_begin(&file, path, err);
-	if (status != CTX_OK)
-		return status;
-	options->report.out = file.file;
-	status = ctx_exporting_answer(host->store, host->name, selection, options, err);
-	if (status == CTX_OK)
-		return ctx_file_commit(&file, err);
-	ctx_file_abandon(&file);
-	return status;
+static enum ctx_status print_export(void *context, struct ctx_options *options, struct ctx_err *err)
+{
+	const struct exporting *exporting = context;
+
+	return ctx_exporting_answer(exporting->host->store, exporting->host->name, exporting->selection,
+				    options, err);
 }
 
-static enum ctx_status export(void *context, const struct ctx_browse_selection *chosen, const char *format,
-			      const char *path, struct ctx_err *err) {
-	const struct host *host = &((struct opened_list *)context)->host; struct opened opened = {0};
+/* Not named `export`, which clang-format takes for a word of C++. */
+static enum ctx_status export_to(void *context, const struct ctx_browse_selection *chosen, const char *format,
+				 const char *path, struct ctx_err *err)
+{
+	const struct host *host = &((struct opened_list *)context)->host;
+	struct opened opened = {0};
+	struct exporting exporting = {host, &opened.selection};
 	struct ctx_options options = *host->options;
 	enum ctx_status status = ctx_output_check(&options, path, err);
 
-	if (status == CTX_OK) status = choose(host, chosen, &opened, err);
-	if (status != CTX_OK) return status;
+	if (status == CTX_OK)
+		status = choose(host, chosen, &opened, err);
+	if (status != CTX_OK)
+		return status;
 	options.output.export = ctx_export_kind_find(format);
 	options.output.path = path;
 	options.report.ascii = false;
 	options.n_reports = 0;
 	/* Remarks have no place on the screen. */
 	options.quiet = true;
-	status = write_export(host, &opened.selection, &options, err);
+	status = ctx_output_write(&options, &(struct ctx_output_answer){print_export, &exporting}, err);
 	free(opened.metrics);
 	return status;
 }
@@ -200,7 +188,7 @@ enum ctx_status ctx_browsing_answer(struct ctx_store *store, const char *name,
 				       .n_threads = selection->n_threads,
 				       .open = open_source,
 				       .close = close_source,
-				       .export = export};
+				       .export = export_to};
 	const struct ctx_browse_options shown = {.ascii = options->report.ascii,
 						 .color = options->report.color};
 	enum ctx_status status = name_formats(&formats, err);

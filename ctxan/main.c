@@ -9,7 +9,7 @@
 #include "ctxan/following.h"
 #include "ctxan/opening.h"
 #include "ctxan/options.h"
-#include "ctxan/output_check.h"
+#include "ctxan/output.h"
 #include "ctxan/page_opening.h"
 #include "ctxan/pager.h"
 #include "ctxan/standard_input.h"
@@ -159,40 +159,10 @@ static enum ctx_status answer_all(struct ctx_options *options, struct ctx_err *e
 	return status;
 }
 
-/* To a directory, which is created on success only. */
-static enum ctx_status answer_to_directory(struct ctx_options *options, struct ctx_err *err)
+static enum ctx_status print_all(void *context, struct ctx_options *options, struct ctx_err *err)
 {
-	struct ctx_dir_writing writing;
-	enum ctx_status status = ctx_dir_begin(&writing, options->output.path, err);
-
-	if (status != CTX_OK)
-		return status;
-	options->output.directory = writing.temporary;
-	options->report.out = stdout;
-	status = answer_all(options, err);
-	if (status == CTX_OK)
-		return ctx_dir_commit(&writing, err);
-	ctx_dir_abandon(&writing);
-	return status;
-}
-
-/* To a file, which replaces an existing one on success only. */
-static enum ctx_status answer_to_file(struct ctx_options *options, struct ctx_err *err)
-{
-	struct ctx_file_writing writing;
-	enum ctx_status status = ctx_output_check(options, options->output.path, err);
-
-	if (status == CTX_OK)
-		status = ctx_file_begin(&writing, options->output.path, err);
-
-	if (status != CTX_OK)
-		return status;
-	options->report.out = writing.file;
-	status = answer_all(options, err);
-	if (status == CTX_OK)
-		return ctx_file_commit(&writing, err);
-	ctx_file_abandon(&writing);
-	return status;
+	(void)context;
+	return answer_all(options, err);
 }
 
 /* Buffers the whole output: a failed command prints nothing. */
@@ -241,11 +211,14 @@ static enum ctx_status answer(struct ctx_options *options, struct ctx_err *err)
 	if (options->follow.wanted)
 		return ctx_following(options, err);
 	ctx_terminal_choose(options);
+	options->report.out = stdout;
 	if (options->output.export != NULL && options->output.export->write_directory != NULL)
-		return answer_to_directory(options, err);
-	if (options->output.path != NULL)
-		status = answer_to_file(options, err);
-	else if (options->output.sql != NULL || options->output.export != NULL || options->browse)
+		return ctx_output_write(options, &(struct ctx_output_answer){print_all, NULL}, err);
+	if (options->output.path != NULL) {
+		status = ctx_output_check(options, options->output.path, err);
+		if (status == CTX_OK)
+			status = ctx_output_write(options, &(struct ctx_output_answer){print_all, NULL}, err);
+	} else if (options->output.sql != NULL || options->output.export != NULL || options->browse)
 		status = answer_as_it_comes(options, err);
 	else
 		status = answer_whole(options, err);
