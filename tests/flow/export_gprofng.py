@@ -4,7 +4,8 @@ WORD is gprofng's for the metric, with + in front where it is a count. What gpro
 bytes that it had when gprofng was asked.
 
 Functions are named by the linker's names, as both know them. gprofng has no inlined functions, so its numbers are compared with those of
---no-inlines. Then ctxan opens the export, and its reports must be those of the recording, to the last digit.
+--no-inlines. Where the dynamic linker binds a symbol, ctxan shows the stub NAME@plt that jumped there; an experiment has return addresses only, and no
+such frame. Then ctxan opens the export, and its reports must be those of the recording, to the last digit.
 """
 import functools
 import json
@@ -20,6 +21,8 @@ from gprofng_said import ask, bytes_of, kept
 DIGITS = 0.00051  # seconds: three digits are printed
 ROUNDED = 1e-6  # a stack of gprofng's is a whole number of microseconds
 NAMES = {"<Truncated-stack: too deep>": "<Truncated-stack>", "<Truncated-stack>": "<Stack-unwind-failed>"}
+STUB = "@plt"  # all stubs are compared as one function: in an experiment the first one of a table has no name
+BINDING = ("_dl_runtime_resolve", "_dl_runtime_profile", "_dl_fixup", "_dl_profile_fixup")  # what a stub jumps to: ingest/resolver_binding.c
 LIFE_STEP = 10000000  # a second life of a thread id has so much added in an export: docs/exports.md
 failures = 0
 
@@ -66,6 +69,27 @@ def near(printed, weight, unit, rows=1, samples=0):
     return abs(printed - weight / unit) <= tolerance
 
 
+def stub(name):
+    return STUB if name.endswith(STUB) else name
+
+
+def exported_tree(rows, name_of):
+    """[(path, row)] of a call tree as it is in an experiment: the caller of a stub calls what the stub jumps to."""
+    found, path, above = [], [], []
+    for row in rows:
+        path, above = path[: row["level"]] + [stub(row["function"])], above[: row["level"]]
+        enters = [name == STUB and below.startswith(BINDING) for name, below in zip(path, path[1:])] + [False]
+        if len(path) > 1 and enters[-2]:
+            entered = above[-1][1]
+            for key in ("cum", "cum_samples"):
+                entered[key] -= row[key]
+            entered["left"] = entered["cum_samples"] > 0
+        row = {**row, "function": path[-1]}
+        above.append((name_of(row), row))
+        found.append((tuple(name for (name, _), dropped in zip(above, enters) if not dropped), row))
+    return [(names, row) for names, row in found if row.get("left", True)]
+
+
 # ---- what gprofng prints
 
 def functions():
@@ -74,7 +98,7 @@ def functions():
     for line in display("-functions").splitlines():
         match = re.match(r"\s*([\d.]+)\s+([\d.]+)\s+(\S.*)$", line)
         if match:
-            found[match[3].strip()].append((float(match[1]), float(match[2])))
+            found[stub(match[3].strip())].append((float(match[1]), float(match[2])))
     return found
 
 
@@ -87,7 +111,7 @@ def tree():
             column = match.end(2)
             while path and path[-1][0] >= column:
                 path.pop()
-            path.append((column, match[3].strip()))
+            path.append((column, stub(match[3].strip())))
             names = tuple(name for _, name in path)
             found[names] += float(match[1])
             rows[names] += 1
@@ -123,7 +147,7 @@ def printable(name):
 def compare_functions(linker, unit):
     theirs, ours, inclusive = functions(), defaultdict(lambda: [0, 0]), defaultdict(list)
     for row in ctxan(recording, "functions", "--no-inlines", "--db", "plain.db", *selection)["rows"]:
-        name = linker.name(row)
+        name = stub(linker.name(row))
         ours[name][0] += row["exclusive"]
         ours[name][1] += row["exclusive_samples"]
         inclusive[name].append((row["inclusive"], row["inclusive_samples"]))
@@ -131,7 +155,7 @@ def compare_functions(linker, unit):
         rows = theirs.get(name, [])
         if not near(sum(row[0] for row in rows), ours[name][0], unit, max(1, len(rows)), ours[name][1]):
             fail(name, "exclusive: gprofng", rows, "ctxan", ours[name])
-        if len(rows) == len(inclusive[name]):
+        if name != STUB and len(rows) == len(inclusive[name]):
             for (_, printed), (weight, samples) in zip(sorted(rows, key=lambda row: row[1]), sorted(inclusive[name])):
                 if not near(printed, weight, unit, 1, samples):
                     fail(name, "inclusive: gprofng", printed, "ctxan", weight)
@@ -142,11 +166,10 @@ def compare_functions(linker, unit):
 
 def compare_tree(linker, unit):
     theirs, rows = tree()
-    ours, samples, path = Counter(), Counter(), []
-    for row in ctxan(recording, "tree", "--no-inlines", "--db", "plain.db", *selection)["rows"]:
-        path = path[: row["level"]] + [linker.name(row)]
-        ours[tuple(path)] += row["cum"]
-        samples[tuple(path)] += row["cum_samples"]
+    ours, samples = Counter(), Counter()
+    for path, row in exported_tree(ctxan(recording, "tree", "--no-inlines", "--db", "plain.db", *selection)["rows"], linker.name):
+        ours[path] += row["cum"]
+        samples[path] += row["cum_samples"]
     for path in set(theirs) | set(ours):
         if not near(theirs.get(path, 0), ours[path], unit, max(1, rows[path]), samples[path]):
             fail(";".join(path[-4:]), "gprofng", theirs.get(path), "ctxan", ours[path])
@@ -188,7 +211,8 @@ def rows_of(where, report, keys, *options):
             row = {**row, "function": without_source(row["function"])}
         if row.get("thread") is not None:
             row["thread"] %= LIFE_STEP
-        if (row.get("function"), row.get("object")) in in_parts:
+        if "function" in row and (stub(row["function"]) == STUB or (row["function"], row["object"]) in in_parts):
+            row["function"] = stub(row["function"])
             for key in ("exclusive", "exclusive_samples"):
                 found[row["function"], key] += row[key]
             continue
@@ -198,15 +222,14 @@ def rows_of(where, report, keys, *options):
 
 def paths_of(where, *options):
     """The call tree without its order: of siblings that weigh the same any may be first."""
-    found, path = Counter(), []
-    for row in ctxan(where, "tree", *options)["rows"]:
-        path = path[: row["level"]] + [(without_source(row["function"]), row["object"])]
-        if in_parts & set(path):
+    found = Counter()
+    for path, row in exported_tree(ctxan(where, "tree", *options)["rows"], lambda row: (without_source(row["function"]), row["object"])):
+        if in_parts & set(path) or any(name == STUB or name.startswith(BINDING) for name, _ in path):
             for key in ("base", "cum", "base_samples", "cum_samples"):
-                found[tuple(path), key] += row[key]
+                found[path, key] += row[key]
             continue
         calls = row["calls"] if not selection else None  # they depend on the sample before, which may not be selected
-        found[tuple(path), calls, row["base"], row["cum"], row["base_samples"], row["cum_samples"], row["recursion_level"]] += 1
+        found[path, calls, row["base"], row["cum"], row["base_samples"], row["cum_samples"], row["recursion_level"]] += 1
     return found
 
 

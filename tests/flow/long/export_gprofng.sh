@@ -39,6 +39,22 @@ ctxrec -q -c 2000000 -e cpu-clock -o even.er -- ./deep || fail "recording evenly
 check_even even.er burn 'sink += i'
 compare even.er totalcpu
 
+# The dynamic linker binds a symbol at its first call: each of thousands is called once, again and again.
+awk -v n=4000 'BEGIN {
+	for (i = 0; i < n; i++) {
+		printf "void f%d(void) {}\n", i >"bound.c"
+		printf "void f%d(void);\n", i >"binds.c"
+	}
+	print "int main(void) {" >"binds.c"
+	for (i = 0; i < n; i++)
+		printf "f%d();\n", i >"binds.c"
+	print "return 0; }" >"binds.c"
+}'
+cc $flags -O1 -fPIC -shared -o libbound.so bound.c && cc $flags -O1 -o binds binds.c -L. -lbound -Wl,-rpath,. -Wl,-z,lazy || fail "binds.c"
+ctxrec -q -o binds.er -- env -u LD_BIND_NOW sh -c 'for i in $(seq 100); do ./binds; done' || fail "recording binds"
+compare binds.er totalcpu
+ctxan -q binds.er -r functions --limit 0 | grep -q ' f[0-9]*@plt ' || fail "no sample while a symbol was bound"
+
 # Names of functions that are anything; a path with characters that XML has a use for.
 odd='o<d>&d "x"'
 if mkdir "$odd" && cc -O1 -g -fno-omit-frame-pointer -fno-optimize-sibling-calls -o "$odd/hostile" hostile_names.c 2>err.txt; then
