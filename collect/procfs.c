@@ -140,6 +140,22 @@ static enum ctx_status read_begin(const char *path, size_t max_bytes, struct ctx
 	return CTX_OK;
 }
 
+/*
+ * A title that a process has set for people, "postgres: checkpointer": a single argument with a blank, and no
+ * path of a program before it.
+ */
+static bool is_title(struct ctx_buf *raw)
+{
+	size_t n;
+
+	ctx_buf_put_u8(raw, 0);
+	if (raw->failed)
+		return false;
+	raw->n--;
+	n = strlen((const char *)raw->bytes);
+	return n > 0 && n + 1 >= raw->n && raw->bytes[strcspn((const char *)raw->bytes, " /")] == ' ';
+}
+
 enum ctx_status ctx_procfs_command(int64_t pid, struct ctx_buf *out, struct ctx_err *err)
 {
 	struct ctx_buf raw __attribute__((cleanup(buf_cleanup))) = {0};
@@ -153,7 +169,9 @@ enum ctx_status ctx_procfs_command(int64_t pid, struct ctx_buf *out, struct ctx_
 	/* Programs that set their title fill the rest of their arguments with zero bytes. */
 	while (raw.n > 1 && raw.bytes[raw.n - 1] == 0 && raw.bytes[raw.n - 2] == 0)
 		raw.n--;
-	if (raw.n > 0 && !(raw.n == 1 && raw.bytes[0] == 0))
+	if (is_title(&raw))
+		ctx_buf_put(out, raw.bytes, strlen((const char *)raw.bytes) + 1), out->n -= !out->failed;
+	else if (raw.n > 0 && !(raw.n == 1 && raw.bytes[0] == 0))
 		ctx_quote_arguments((const char *)raw.bytes, raw.n, out);
 	return ctx_buf_check(out, err);
 }

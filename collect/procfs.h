@@ -35,7 +35,10 @@ CTX_MUST_CHECK enum ctx_status ctx_procfs_comm(int64_t pid, int64_t tid, char *n
  */
 void ctx_quote_arguments(const char *arguments, size_t n, struct ctx_buf *out);
 
-/* Appends the quoted command line, of which 4096 bytes are read; nothing for kernel threads. */
+/*
+ * Appends the quoted command line, of which 4096 bytes are read, zero-terminated like above; nothing for kernel
+ * threads. The title that a process has set for people, "postgres: checkpointer", is not quoted.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_procfs_command(int64_t pid, struct ctx_buf *out, struct ctx_err *err);
 
 struct ctx_procfs_map {

@@ -192,11 +192,15 @@ static enum ctx_status run_loop(struct ctx_recorder *recorder, struct ctx_err *e
 		bool is_last = is_over(recorder, now);
 		enum ctx_status status;
 
+		ctx_titles_read(recorder->titles, now, is_last);
 		if (is_last)
 			ctx_session_disable(&recorder->session);
 		status = ctx_recorder_take_until(recorder, is_last ? UINT64_MAX : now - CTX_RECORDER_SLACK_NS,
 						 err);
 		recorder->taken_ns = now - CTX_RECORDER_SLACK_NS;
+		if (status == CTX_OK)
+			status = ctx_titles_settle(recorder->titles,
+						   is_last ? UINT64_MAX : recorder->taken_ns, err);
 		if (status == CTX_OK && !is_last && now >= recorder->next_usage_ns)
 			status = ctx_recorder_take_usage(recorder, now, err);
 		if (status == CTX_OK)
@@ -327,6 +331,7 @@ static void release(struct ctx_recorder *recorder)
 	if (recorder->session.events != NULL)
 		ctx_session_close(&recorder->session);
 	ctx_state_records_destroy(recorder->states);
+	ctx_titles_destroy(recorder->titles);
 	ctx_proctree_destroy(recorder->tree);
 	ctx_mapped_files_destroy(recorder->files);
 	ctx_perf_events_deinit(&recorder->events);

@@ -249,6 +249,10 @@ static enum ctx_status create_experiment(struct ctx_recorder *recorder, struct c
 	if (status == CTX_OK)
 		status = ctx_proctree_create(recorder->writer, recorder->files, &recorder->tree, err);
 	if (status == CTX_OK)
+		status = ctx_titles_create(recorder->tree, recorder->writer,
+					   options->command != NULL ? meta.command : "", &recorder->titles,
+					   err);
+	if (status == CTX_OK)
 		status = create_states(recorder, err);
 	if (status == CTX_OK && options->command != NULL)
 		status = ctx_proctree_add_root_process(recorder->tree, recorder->child.pid, meta.command,

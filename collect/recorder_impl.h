@@ -15,6 +15,7 @@
 #include "collect/sample_batch.h"
 #include "collect/session.h"
 #include "collect/state_records.h"
+#include "collect/titles.h"
 #include "formats/experiment/exp_writer.h"
 
 #include <poll.h>
@@ -40,6 +41,7 @@ struct ctx_recorder {
 	struct ctx_mapped_files *files;
 	struct ctx_proctree *tree;
 	struct ctx_state_records *states;
+	struct ctx_titles *titles;
 	struct ctx_child child;
 	char *path;
 	struct ctx_child_signals old_signals;

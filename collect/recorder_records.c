@@ -59,6 +59,8 @@ static enum ctx_status take_sample(struct ctx_recorder *recorder, const struct c
 	status = ctx_proctree_find(recorder->tree, &task, &process, &thread, err);
 	if (status == CTX_E_NOTFOUND)
 		return count_lost(recorder, record->time_ns, 1, err);
+	if (status == CTX_OK)
+		ctx_titles_sampled(recorder->titles, task.pid, process, record->time_ns);
 	return status == CTX_OK ? ctx_sample_batch_add(recorder->batch, record, process, thread, err)
 				: status;
 }
@@ -95,7 +97,8 @@ static enum ctx_status take_record(struct ctx_recorder *recorder, const struct p
 					err);
 	case PERF_RECORD_EXIT:
 		ctx_state_records_exit(recorder->states, &record);
-		return ctx_proctree_apply(recorder->tree, &record, err);
+		status = ctx_titles_exit(recorder->titles, record.tid, record.time_ns, err);
+		return status == CTX_OK ? ctx_proctree_apply(recorder->tree, &record, err) : status;
 	default:
 		status = ctx_proctree_apply(recorder->tree, &record, err);
 		if (status == CTX_OK && record.type == PERF_RECORD_COMM &&

@@ -454,6 +454,7 @@ enum ctx_status ctx_ingest_event(struct ingest *in, const struct ctx_event *even
 	case CTX_EV_LOST:
 		return on_life(in, event, err);
 	case CTX_EV_PROCESS_START:
+	case CTX_EV_PROCESS_TITLE:
 	case CTX_EV_THREAD_NAME:
 	case CTX_EV_USAGE:
 	case CTX_EV_THROTTLE:

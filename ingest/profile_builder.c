@@ -242,6 +242,8 @@ static enum ctx_status on_process(struct ctx_profile_builder *builder, const str
 	if (status != CTX_OK)
 		return status;
 	process = &builder->profile.processes[event->process];
+	if (event->kind == CTX_EV_PROCESS_TITLE)
+		return keep(builder, event->text, &process->command, err);
 	if (event->kind == CTX_EV_PROCESS_EXIT) {
 		process->life.end_ns = event->time_ns;
 		process->has_exit_status = event->process_exit.has_status;
@@ -326,6 +328,7 @@ enum ctx_status ctx_profile_builder_event(struct ctx_profile_builder *builder, c
 	switch (event->kind) {
 	case CTX_EV_PROCESS_START:
 	case CTX_EV_PROCESS_EXIT:
+	case CTX_EV_PROCESS_TITLE:
 		return on_process(builder, event, err);
 	case CTX_EV_THREAD_START:
 	case CTX_EV_THREAD_NAME:

@@ -139,6 +139,7 @@ static inline uint64_t ctx_frame_address(uint64_t address)
 enum ctx_event_kind {
 	CTX_EV_PROCESS_START,
 	CTX_EV_PROCESS_EXIT,
+	CTX_EV_PROCESS_TITLE, /* it has set its command line; `text` */
 	CTX_EV_THREAD_START,
 	CTX_EV_THREAD_NAME,
 	CTX_EV_THREAD_EXIT,
@@ -307,7 +308,7 @@ struct ctx_event {
 		struct ctx_event_traced traced;
 		struct ctx_usage_info usage; /* its `process` is the source's number */
 		struct ctx_event_lost lost;  /* and THROTTLE */
-		const char *text;	     /* DAMAGE, WARNING */
+		const char *text;	     /* PROCESS_TITLE, DAMAGE, WARNING */
 		struct ctx_property property;
 	};
 };

@@ -163,7 +163,8 @@ const char *ctx_command_program(const char *command, size_t *ret_n)
 	const char *slash = memrchr(command, '/', n);
 	const char *name = slash != NULL ? slash + 1 : command;
 
-	*ret_n = n - (size_t)(name - command);
+	*ret_n = n > 0 && command[n] == ' ' && command[n - 1] == ':' ? strlen(name)
+								     : n - (size_t)(name - command);
 	return name;
 }
 

@@ -164,7 +164,8 @@ uint32_t ctx_profile_first_image(const struct ctx_profile *profile, uint32_t ima
 uint32_t ctx_profile_count_processes(const struct ctx_profile *profile);
 
 /*
- * The file name of a command line's program: "xz" of "/usr/bin/xz -T2"; *ret_n is its length. Borrowed.
+ * The file name of a command line's program: "xz" of "/usr/bin/xz -T2"; *ret_n is its length. Borrowed. A
+ * title that a process has set is whole: "postgres: checkpointer".
  */
 const char *ctx_command_program(const char *command, size_t *ret_n);
 

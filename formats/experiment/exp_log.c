@@ -397,6 +397,10 @@ static enum ctx_status read_event(struct ctx_exp_log *log, const struct ctx_exp_
 		status = has_process ? read_process(log, line, &entry, err) : CTX_E_FORMAT;
 	} else if (strcmp(kind, "process-exit") == 0) {
 		status = has_process ? read_process_exit(line, &entry) : CTX_E_FORMAT;
+	} else if (strcmp(kind, "process-title") == 0) {
+		entry.kind = CTX_EV_PROCESS_TITLE;
+		status = has_process ? keep(log, ctx_exp_line_text(line, "command"), &entry.text, err)
+				     : CTX_E_FORMAT;
 	} else if (strcmp(kind, "thread") == 0) {
 		status = has_thread ? read_thread(log, line, &entry, err) : CTX_E_FORMAT;
 	} else if (strcmp(kind, "thread-name") == 0) {

@@ -11,6 +11,7 @@
  * (everything is written, each dictionary begins a new epoch).
  */
 #include "base/mem.h"
+#include "base/xxh.h"
 #include "formats/experiment/exp_state.h"
 #include "formats/experiment/exp_xml.h"
 
@@ -211,17 +212,27 @@ static char *make_lineage(struct ctx_exp_writer *writer, const struct ctx_exp_pr
 #define COMMAND_MAX 4096u
 
 /* The recorded command in full, whatever its length. */
-static void put_command(struct ctx_buf *out, const struct ctx_exp_process *process)
+static void put_command(struct ctx_buf *out, const char *command, bool whole)
 {
 	char begin[COMMAND_MAX + 4];
 
-	if (process->origin == CTX_EXP_ROOT_PROCESS || strlen(process->command) <= COMMAND_MAX) {
-		ctx_exp_xml_attribute(out, "command", process->command);
+	if (whole || strlen(command) <= COMMAND_MAX) {
+		ctx_exp_xml_attribute(out, "command", command);
 		return;
 	}
-	memcpy(begin, process->command, COMMAND_MAX);
+	memcpy(begin, command, COMMAND_MAX);
 	memcpy(begin + COMMAND_MAX, "...", 4);
 	ctx_exp_xml_attribute(out, "command", begin);
+}
+
+static uint64_t hash_of_command(const struct ctx_exp_writer *writer, const struct ctx_exp_process *process)
+{
+	const struct ctx_exp_proc *parent;
+
+	if (process->command != NULL)
+		return ctx_xxh3(process->command, strlen(process->command));
+	parent = process->parent != CTX_NONE ? ctx_exp_proc(writer, process->parent) : NULL;
+	return parent != NULL ? parent->title : 0;
 }
 
 enum ctx_status ctx_exp_process_start(struct ctx_exp_writer *writer, const struct ctx_exp_process *process,
@@ -248,6 +259,7 @@ enum ctx_status ctx_exp_process_start(struct ctx_exp_writer *writer, const struc
 	}
 	*proc = (struct ctx_exp_proc){
 		.pid = process->pid, .lineage = lineage, .maps_of = CTX_NONE, .epoch = 1};
+	proc->title = hash_of_command(writer, process);
 	proc->is_root_process = lineage[0] == '\0';
 	writer->has_root_process |= proc->is_root_process;
 	*ret_process = number;
@@ -263,11 +275,45 @@ enum ctx_status ctx_exp_process_start(struct ctx_exp_writer *writer, const struc
 	ctx_exp_xml_attribute(out, "origin", ORIGINS[process->origin & 3]);
 	ctx_exp_xml_attribute(out, "lineage", lineage);
 	if (process->command != NULL)
-		put_command(out, process);
+		put_command(out, process->command, process->origin == CTX_EXP_ROOT_PROCESS);
 	if (process->inner_pid != 0)
 		ctx_exp_xml_signed(out, "inner-pid", process->inner_pid);
 	if (process->cgroup != NULL)
 		ctx_exp_xml_attribute(out, "cgroup", process->cgroup);
+	ctx_exp_describes(writer, out, before);
+	return ctx_exp_log_end(writer, err);
+}
+
+/* Whether a title is a new one, and not too soon after the last. */
+static bool takes_title(struct ctx_exp_proc *proc, uint64_t title, uint64_t relative_ns)
+{
+	uint32_t doublings = proc->n_titles / CTX_EXP_TITLES_OF_INTERVAL;
+	uint64_t least_ns = UINT64_C(1000000000) << (doublings < 30 ? doublings : 30);
+
+	if (title == proc->title || (doublings != 0 && relative_ns < proc->titled_ns + least_ns))
+		return false;
+	proc->title = title;
+	proc->titled_ns = relative_ns;
+	proc->n_titles++;
+	return true;
+}
+
+enum ctx_status ctx_exp_process_title(struct ctx_exp_writer *writer, uint32_t process, const char *title,
+				      uint64_t time_ns, struct ctx_err *err)
+{
+	enum ctx_status status = ctx_exp_check_process(writer, process, err);
+	struct ctx_exp_proc *proc = status == CTX_OK ? ctx_exp_proc(writer, process) : NULL;
+	struct ctx_buf *out;
+	size_t before;
+
+	if (status != CTX_OK || proc == NULL || proc->has_ended || !proc->is_described ||
+	    !takes_title(proc, ctx_xxh3(title, strlen(title)), ctx_exp_relative(writer, time_ns)) ||
+	    !ctx_exp_may_describe(writer, CTX_EXP_DESCRIBED_NAME, 0, 1))
+		return status;
+	before = writer->log.n;
+	out = ctx_exp_log_event(writer, "process-title", time_ns);
+	ctx_exp_xml_number(out, "process", process);
+	put_command(out, title, false);
 	ctx_exp_describes(writer, out, before);
 	return ctx_exp_log_end(writer, err);
 }

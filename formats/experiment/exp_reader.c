@@ -146,6 +146,11 @@ static enum ctx_status push_entry(struct ctx_exp_reader *reader, const struct ct
 		/* What is before the horizon is written: nothing of the process follows. */
 		reader->log.processes[process].has_ended = true;
 		break;
+	case CTX_EV_PROCESS_TITLE:
+		event.text = entry->text;
+		/* Forks have it from now on. */
+		reader->log.processes[process].command = entry->text;
+		break;
 	case CTX_EV_THREAD_NAME:
 		event.thread_name = entry->text;
 		break;

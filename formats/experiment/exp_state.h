@@ -79,6 +79,9 @@ struct ctx_exp_proc {
 	 */
 	uint32_t maps_of;
 	uint64_t forked_ns; /* relative */
+	uint64_t title;	    /* hash of its command line as last written; a fork has its parent's */
+	uint64_t titled_ns; /* relative; when that was */
+	uint32_t n_titles;
 	struct ctx_exp_map_list *maps;
 	struct ctx_exp_live *live; /* NULL without buffered data */
 };
@@ -239,6 +242,8 @@ void ctx_exp_describes(struct ctx_exp_writer *writer, const struct ctx_buf *line
 void ctx_exp_put_left_out(struct ctx_exp_writer *writer, uint64_t time_ns);
 
 #define CTX_EXP_NAMES_OF_THREAD_MAX 1000u
+/* Titles of a process: after each 64 the least distance between two is doubled, from two seconds on. */
+#define CTX_EXP_TITLES_OF_INTERVAL 64u
 #define CTX_EXP_MAPS_OF_PROCESS_MAX 65536u /* that readers take */
 
 /* The live part of a process; created if there is none. */

@@ -113,6 +113,15 @@ CTX_MUST_CHECK enum ctx_status ctx_exp_process_start(struct ctx_exp_writer *writ
 CTX_MUST_CHECK enum ctx_status ctx_exp_fork_maps(struct ctx_exp_writer *writer, uint32_t parent,
 						 uint32_t child, uint64_t time_ns, struct ctx_err *err);
 
+/*
+ * A live process has this command line from now on, set by itself (setproctitle). Its last one again is
+ * ignored, and so are, after 64, those within two seconds of the one before, after 128 within four: they
+ * take bounded space, and the last one is never old. Longer than 4 KiB it is cut.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_exp_process_title(struct ctx_exp_writer *writer, uint32_t process,
+						     const char *title, uint64_t time_ns,
+						     struct ctx_err *err);
+
 struct ctx_exp_exit {
 	uint64_t time_ns;
 	bool has_status;

@@ -92,7 +92,7 @@ struct fixture_contents {
 	char *damage; /* lines */
 	size_t n_damage;
 	char *warnings; /* lines */
-	uint64_t lost, gaps, throttles, unthrottles, resets, late, events;
+	uint64_t lost, gaps, throttles, unthrottles, resets, late, events, titles;
 	uint64_t duration_ns, states_end_ns;
 	bool closed, has_states;
 	bool goes_on; /* the reader says that the recorder still runs */
@@ -729,6 +729,11 @@ static inline void fixture_read_event(struct fixture_reading *reading, const str
 		out->processes[event->process].exit_ns = event->time_ns;
 		out->processes[event->process].has_status = event->process_exit.has_status;
 		out->processes[event->process].status = event->process_exit.status;
+		break;
+	case CTX_EV_PROCESS_TITLE:
+		snprintf(out->processes[event->process].command, sizeof(out->processes->command), "%s",
+			 event->text);
+		out->titles++;
 		break;
 	case CTX_EV_THREAD_START:
 		fixture_read_thread(out, event);

@@ -160,6 +160,38 @@ static void test_experiment__lineages_distinguish_forks_and_execs(void **state)
 	fixture_contents_deinit(&recording.in);
 }
 
+/* Forks have the title that their parent has then; the last one again is ignored, as one too soon is. */
+static void test_experiment__the_last_title_of_a_process_comes_back(void **state)
+{
+	struct place *place = *state;
+	struct ctx_exp_options options = fixture_options(place->path);
+	struct fixture_recording recording = {.seed = 3};
+	struct fixture_contents out;
+	uint32_t before, after;
+	char title[64];
+
+	fixture_begin(&recording, &options);
+	before = fixture_start_process(&recording, CTX_EXP_FORK, 0, NULL);
+	after = before;
+	for (unsigned i = 0; i < 100000; i++) { /* a new one each 0.2 s */
+		recording.now_ns += 100000000;
+		snprintf(title, sizeof(title), "app: <%u>", i / 2);
+		assert_int_equal(ctx_exp_process_title(recording.writer, 0, title,
+						       FIXTURE_START_NS + recording.now_ns, NULL),
+				 CTX_OK);
+		if (i == 10)
+			after = fixture_start_process(&recording, CTX_EXP_FORK, 0, NULL);
+	}
+	fixture_close(&recording);
+	assert_int_equal(fixture_read(place->path, &out, NULL), CTX_OK);
+	assert_string_equal(out.processes[before].command, "./app");
+	assert_string_equal(out.processes[after].command, "app: <5>");
+	assert_true(strtoul(out.processes[0].command + 6, NULL, 10) > 50000 - 50000 / 50);
+	assert_true(out.titles > 400 && out.titles < 500);
+	fixture_contents_deinit(&out);
+	fixture_contents_deinit(&recording.in);
+}
+
 static void test_experiment__long_chains_of_forks_keep_their_samples(void **state)
 {
 	struct place *place = *state;
@@ -383,6 +415,7 @@ int main(void)
 		place_test(test_experiment__samples_out_of_order_come_back_in_order),
 		place_test(test_experiment__properties_notes_and_metrics_come_back),
 		place_test(test_experiment__lineages_distinguish_forks_and_execs),
+		place_test(test_experiment__the_last_title_of_a_process_comes_back),
 		place_test(test_experiment__long_chains_of_forks_keep_their_samples),
 		place_test(test_experiment__beyond_max_bytes_samples_are_counted_as_lost),
 		place_test(test_experiment__only_experiments_are_overwritten),
