@@ -35,6 +35,7 @@ void ctx_ingest_deinit(struct ingest *in)
 	free(in->mappings);
 	free(in->leaf_samples);
 	free(in->shows_running);
+	ctx_clock_share_deinit(&in->clock_share);
 }
 
 static enum ctx_status read_all(struct ingest *in, const struct ctx_ingest_options *options,

@@ -12,7 +12,9 @@
 #include <string.h>
 
 #define MISSING_ROOTS_LEAST                                                                                  \
-	0.01 /* a share of the samples: fewer are stacks of a function's first instructions */
+	0.01		/* a share of the samples: fewer are stacks of a function's first instructions */
+#define SHORT_TICKS 10u /* a thread that spends less on CPUs is short: half a tick is lost with each */
+#define SHORT_LEAST 10u
 #define UNSEEN_LEAST_NS UINT64_C(100000000) /* below this time on CPUs few samples are normal */
 
 /*
@@ -189,35 +191,43 @@ static enum ctx_status list_code(struct ingest *in, const struct ctx_ingest_opti
 
 /*
  * A clock of each thread begins with a whole tick: threads that live for less have no samples. The
- * states give the time that is missing.
+ * states give the time that is missing, and what threads of a few ticks have of it.
  */
 static enum ctx_status warn_of_unseen_time(struct ingest *in, struct ctx_err *err)
 {
 	const struct ctx_profile *profile = &in->entities.profile;
 	const char *modes = ctx_profile_property(profile, "modes", "user,kernel");
+	uint32_t clock = ctx_ingest_clock(&in->source->info);
+	const struct ctx_metric_info *metric = clock != CTX_NONE ? &profile->metrics[clock] : NULL;
+	struct ctx_clock_share_sum threads;
 	uint64_t on_cpu_ns = 0;
 
-	if (in->states == NULL || in->source->info.user_clock_ns != 0 || profile->losses.samples != 0 ||
-	    strcmp(modes, "user,kernel") != 0)
+	if (in->states == NULL || metric == NULL || in->source->info.user_clock_ns != 0 ||
+	    profile->losses.samples != 0 || strcmp(modes, "user,kernel") != 0)
 		return CTX_OK;
 	for (unsigned state = CTX_STATE_USER; state <= CTX_STATE_TRAP; state++)
 		on_cpu_ns += profile->metrics[profile->states + state].weight;
-	for (uint32_t i = 0; i < profile->states; i++) {
-		const struct ctx_metric_info *metric = &profile->metrics[i];
-
-		/* "cpu-clock:u" is limited to user mode on purpose. */
-		if (metric->kind != CTX_METRIC_CPU_TIME || strchr(metric->name, ':') != NULL)
-			continue;
-		if (on_cpu_ns < UNSEEN_LEAST_NS || metric->weight / 3 > on_cpu_ns / 4)
-			return CTX_OK;
-		return ctx_profile_builder_warn(&in->entities, err,
-						"%s saw %llu %% of the time on CPUs: threads that live for "
-						"less than its tick have no samples; "
-						"--metric user,system has all of it",
-						metric->name,
-						(unsigned long long)(metric->weight / (on_cpu_ns / 100)));
-	}
-	return CTX_OK;
+	threads = ctx_clock_share_below(&in->clock_share,
+					metric->samples != 0 ? SHORT_TICKS * metric->weight / metric->samples
+							     : UINT64_MAX);
+	if (threads.threads >= SHORT_LEAST && threads.on_cpu_ns >= UNSEEN_LEAST_NS &&
+	    threads.on_cpu_ns >= on_cpu_ns / 50 && threads.seen_ns / 3 <= threads.on_cpu_ns / 4)
+		return ctx_profile_builder_warn(
+			&in->entities, err,
+			"%s saw %llu %% of the time on CPUs of %llu short threads, which is %llu %% of all: "
+			"their ticks begin anew with each. ctxrec -a ticks by processor and sees them; "
+			"--metric user,system has all of it",
+			metric->name, (unsigned long long)(threads.seen_ns / (threads.on_cpu_ns / 100)),
+			(unsigned long long)threads.threads,
+			(unsigned long long)(threads.on_cpu_ns / (on_cpu_ns / 100)));
+	if (on_cpu_ns < UNSEEN_LEAST_NS || metric->weight / 3 > on_cpu_ns / 4)
+		return CTX_OK;
+	return ctx_profile_builder_warn(&in->entities, err,
+					"%s saw %llu %% of the time on CPUs: threads that live for "
+					"less than its tick have no samples; "
+					"--metric user,system has all of it",
+					metric->name,
+					(unsigned long long)(metric->weight / (on_cpu_ns / 100)));
 }
 
 /* Code without frame pointers ends stacks early, and nothing marks them. */

@@ -291,6 +291,8 @@ static enum ctx_status on_sample(struct ingest *in, const struct ctx_event *even
 		status = raw_stack_of(in, event->process, &event->sample.stack, &sample.raw_stack, err);
 	if (status == CTX_OK && in->states != NULL && in->shows_running[sample.metric])
 		status = ctx_state_feed_sample(in->states, event, sample.raw_stack, err);
+	if (status == CTX_OK && in->states != NULL && sample.metric == ctx_ingest_clock(info))
+		status = ctx_clock_share_seen(&in->clock_share, sample.thread, sample.weight, err);
 	if (status == CTX_OK && in->stacks.raw.n > in->n_leaf_samples)
 		status = ctx_ingest_grow_leaf_samples(in, err);
 	if (status != CTX_OK)
@@ -303,6 +305,17 @@ static enum ctx_status on_sample(struct ingest *in, const struct ctx_event *even
 }
 
 /* --- thread states --- */
+
+uint32_t ctx_ingest_clock(const struct ctx_source_info *info)
+{
+	for (uint32_t i = 0; i < info->n_metrics; i++) {
+		/* "cpu-clock:u" is limited to user mode on purpose. */
+		if (ctx_source_metric_kind(&info->metrics[i]) == CTX_METRIC_CPU_TIME &&
+		    strchr(info->metrics[i].name, ':') == NULL)
+			return i;
+	}
+	return CTX_NONE;
+}
 
 static enum ctx_status on_state(struct ingest *in, const struct ctx_event *event, struct ctx_err *err)
 {
@@ -331,8 +344,12 @@ static enum ctx_status put_span(void *context, const struct ctx_state_span *span
 		.raw_stack = span->raw_stack,
 	};
 
+	enum ctx_status status = CTX_OK;
+
 	in->stats.spans++;
-	return put_sample(in, &sample, UINT32_MAX, err);
+	if (span->state >= CTX_STATE_USER && span->state <= CTX_STATE_TRAP)
+		status = ctx_clock_share_on_cpu(&in->clock_share, sample.thread, sample.weight, err);
+	return status == CTX_OK ? put_sample(in, &sample, UINT32_MAX, err) : status;
 }
 
 static enum ctx_status put_wakeup(void *context, const struct ctx_wakeup *wakeup, struct ctx_err *err)

@@ -8,6 +8,7 @@
 #include "base/map64.h"
 #include "base/strtab.h"
 #include "ingest/chaindict.h"
+#include "ingest/clock_share.h"
 #include "ingest/forest.h"
 #include "ingest/ingest_options.h"
 #include "ingest/profile_builder.h"
@@ -50,6 +51,7 @@ struct ingest {
 	struct ctx_source_file *source_files; /* owned */
 	uint32_t *leaf_samples;		      /* by raw stack */
 	size_t n_leaf_samples, leaf_samples_cap;
+	struct ctx_clock_share clock_share; /* of ctx_ingest_clock; with states */
 	struct ctx_ingest_stats stats;
 };
 
@@ -65,6 +67,9 @@ void ctx_ingest_deinit(struct ingest *in);
 
 /* Prepares thread states, if the source records them. */
 CTX_MUST_CHECK enum ctx_status ctx_ingest_begin_states(struct ingest *in, struct ctx_err *err);
+
+/* The first clock of CPU time in both modes, of the source's metrics; CTX_NONE. */
+uint32_t ctx_ingest_clock(const struct ctx_source_info *info);
 
 /* Handles one event. Fails with CTX_E_FORMAT for an invalid one, and as ctx_ingest does. */
 CTX_MUST_CHECK enum ctx_status ctx_ingest_event(struct ingest *in, const struct ctx_event *event,

@@ -979,6 +979,46 @@ static void test_ingest__time_missed_by_the_clock_is_reported(void **state)
 	}
 }
 
+/* Many threads of half a tick, beside a long one: what the clock saw of them is said, with their share. */
+static void test_ingest__short_threads_that_the_clock_does_not_see_are_reported(void **state)
+{
+	static const uint32_t parents[] = {0};
+	static const uint64_t addresses[] = {0x1000};
+	enum { MS = 1000000, SHORT = 400, N = 3 + 2 + 4 * SHORT };
+	static struct ctx_event events[N];
+	const struct ctx_profile *profile;
+	struct list_source list;
+	struct ctx_store *store;
+	size_t n = 0;
+
+	(void)state;
+	events[n++] = process_start(0, 0, 100);
+	events[n++] = thread_start(0, 0, 0, 100);
+	events[n++] = stacks_event(1, 1, parents, addresses);
+	events[n++] = change_event(2, 0, CTX_CHANGE_RUNS);
+	for (unsigned i = 0; i < SHORT; i++) {
+		uint64_t begin = 3 + (uint64_t)i * MS;
+
+		events[n++] = thread_start(begin, 0, i + 1, 101 + i);
+		events[n++] = change_event(begin + 1, i + 1, CTX_CHANGE_RUNS);
+		if (i % 10 == 0) {
+			events[n] = sample_event(begin + MS / 2, 0, i + 1, 1);
+			events[n++].sample.weight = MS;
+		}
+		events[n++] = change_event(begin + MS / 2 + 1, i + 1, CTX_CHANGE_BLOCKED);
+	}
+	events[n] = sample_event(401 * (uint64_t)MS, 0, 0, 1);
+	events[n++].sample.weight = 400 * (uint64_t)MS;
+	list_open(&list, events, n, 600 * (uint64_t)MS);
+	list.source.info.has_states = true;
+	store = store_of_list(&list);
+	profile = ctx_store_profile(store);
+	assert_int_equal(profile->n_warnings, 1);
+	assert_non_null(strstr(profile->warnings[0], "cpu-clock saw 20 % of the time on CPUs of 400 short "
+						     "threads, which is 50 % of all"));
+	ctx_store_close(store);
+}
+
 static void test_ingest__a_truncated_stack_is_below_its_own_function(void **state)
 {
 	static const uint32_t parents[] = {0, 1};
@@ -1441,6 +1481,7 @@ int main(void)
 		cmocka_unit_test(test_ingest__a_reused_tid_is_another_thread),
 		cmocka_unit_test(test_ingest__a_life_ends_where_its_last_records_were_lost),
 		cmocka_unit_test(test_ingest__time_missed_by_the_clock_is_reported),
+		cmocka_unit_test(test_ingest__short_threads_that_the_clock_does_not_see_are_reported),
 		cmocka_unit_test(test_ingest__where_changes_are_missing_states_end),
 		cmocka_unit_test(test_ingest__a_truncated_stack_is_below_its_own_function),
 		cmocka_unit_test(test_ingest__each_reason_of_a_truncation_is_a_function),
