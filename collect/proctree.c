@@ -5,8 +5,8 @@
  */
 #include "collect/proctree.h"
 
-#include "base/map64.h"
 #include "base/mem.h"
+#include "collect/id_table.h"
 #include "collect/namespaces.h"
 #include "collect/procfs.h"
 #include "formats/experiment/exp_archive.h"
@@ -41,20 +41,10 @@ struct process {
 	struct process *previous, *next; /* in the order in which they were started */
 };
 
-/* Elements by their id, in any order. */
-struct table {
-	struct ctx_map64 rows_by_id;
-	struct row {
-		int64_t id;
-		void *element;
-	} * rows; /* owned; without gaps */
-	size_t n, cap;
-};
-
 struct ctx_proctree {
 	struct ctx_exp_writer *writer;	/* borrowed */
 	struct ctx_mapped_files *files; /* borrowed */
-	struct table by_pid, by_tid;
+	struct ctx_id_table by_pid, by_tid;
 	struct process *processes, *last_process;
 	uint64_t looks_until_ns, looks_start_ns; /* processes first seen up to then existed at the start */
 	int64_t root_process_pid;		 /* -1: none, or reaped */
@@ -64,48 +54,6 @@ struct ctx_proctree {
 	uint64_t last_exit_ns;	      /* of a thread; 0: none yet */
 	char vdso_build_id[CTX_BUILDID_TEXT];
 };
-
-static void *find(const struct table *table, int64_t id)
-{
-	uint32_t row = ctx_map64_get(&table->rows_by_id, (uint64_t)id);
-
-	return row != CTX_MAP64_NONE ? table->rows[row].element : NULL;
-}
-
-/* The id is not in the table. */
-static enum ctx_status add(struct table *table, int64_t id, void *element, struct ctx_err *err)
-{
-	enum ctx_status status = ctx_grow(&table->rows, &table->cap, table->n + 1, err);
-	uint32_t *row;
-
-	if (status != CTX_OK)
-		return status;
-	row = ctx_map64_place(&table->rows_by_id, (uint64_t)id);
-	if (row == NULL)
-		return ctx_err_nomem(err);
-	*row = (uint32_t)table->n;
-	table->rows[table->n++] = (struct row){id, element};
-	return CTX_OK;
-}
-
-/* The last row takes the place of the removed one. */
-static void take_out(struct table *table, int64_t id)
-{
-	uint32_t row = ctx_map64_get(&table->rows_by_id, (uint64_t)id);
-
-	ctx_map64_remove(&table->rows_by_id, (uint64_t)id);
-	table->n--;
-	if (row == table->n)
-		return;
-	table->rows[row] = table->rows[table->n];
-	*ctx_map64_place(&table->rows_by_id, (uint64_t)table->rows[row].id) = row;
-}
-
-static void table_deinit(struct table *table)
-{
-	ctx_map64_deinit(&table->rows_by_id);
-	free(table->rows);
-}
 
 enum ctx_status ctx_proctree_create(struct ctx_exp_writer *writer, struct ctx_mapped_files *files,
 				    struct ctx_proctree **ret, struct ctx_err *err)
@@ -141,7 +89,7 @@ static void drop_thread(struct ctx_proctree *tree, struct thread *thread)
 {
 	struct process *process = thread->process;
 
-	take_out(&tree->by_tid, thread->tid);
+	ctx_id_table_remove(&tree->by_tid, thread->tid);
 	if (thread->previous != NULL)
 		thread->previous->next = thread->next;
 	else
@@ -162,7 +110,7 @@ static void drop_process(struct ctx_proctree *tree, struct process *process)
 {
 	while (process->threads != NULL)
 		drop_thread(tree, process->threads);
-	take_out(&tree->by_pid, process->pid);
+	ctx_id_table_remove(&tree->by_pid, process->pid);
 	*(process->previous != NULL ? &process->previous->next : &tree->processes) = process->next;
 	*(process->next != NULL ? &process->next->previous : &tree->last_process) = process->previous;
 	free_process(process);
@@ -174,19 +122,19 @@ void ctx_proctree_destroy(struct ctx_proctree *tree)
 		return;
 	while (tree->processes != NULL)
 		drop_process(tree, tree->processes);
-	table_deinit(&tree->by_pid);
-	table_deinit(&tree->by_tid);
+	ctx_id_table_deinit(&tree->by_pid);
+	ctx_id_table_deinit(&tree->by_tid);
 	free(tree);
 }
 
 static struct process *find_process(const struct ctx_proctree *tree, int64_t pid)
 {
-	return find(&tree->by_pid, pid);
+	return ctx_id_table_find(&tree->by_pid, pid);
 }
 
 static struct thread *find_thread(const struct ctx_proctree *tree, int64_t tid)
 {
-	return find(&tree->by_tid, tid);
+	return ctx_id_table_find(&tree->by_tid, tid);
 }
 
 static enum ctx_status end_thread(struct ctx_proctree *tree, struct thread *thread, uint64_t time_ns,
@@ -280,7 +228,7 @@ static enum ctx_status start_process(struct ctx_proctree *tree, struct image *im
 		ctx_namespaces_deinit(&image->namespaces);
 		return status != CTX_OK ? status : CTX_E_NOMEM;
 	}
-	status = add(&tree->by_pid, process->pid, process, err);
+	status = ctx_id_table_add(&tree->by_pid, process->pid, process, err);
 	if (status != CTX_OK) {
 		free_process(process);
 		return status;
@@ -317,7 +265,7 @@ static enum ctx_status start_thread(struct ctx_proctree *tree, struct process *p
 	thread->tid = start.tid;
 	thread->process = process;
 	snprintf(thread->name, sizeof(thread->name), "%s", start.name);
-	status = add(&tree->by_tid, thread->tid, thread, err);
+	status = ctx_id_table_add(&tree->by_tid, thread->tid, thread, err);
 	if (status != CTX_OK) {
 		free(thread);
 		return status;
@@ -754,6 +702,32 @@ enum ctx_status ctx_proctree_root_process_exit(struct ctx_proctree *tree, uint64
 	drop_process(tree, process);
 	return ctx_exp_process_exit(tree->writer, number, &(struct ctx_exp_exit){time_ns, true, status_value},
 				    err);
+}
+
+enum ctx_status ctx_proctree_end_threads(struct ctx_proctree *tree, int64_t pid, uint64_t time_ns,
+					 struct ctx_err *err)
+{
+	struct process *process = find_process(tree, pid);
+
+	return process != NULL ? end_threads(tree, process, time_ns, err) : CTX_OK;
+}
+
+enum ctx_status ctx_proctree_end(struct ctx_proctree *tree, int64_t pid, uint64_t time_ns,
+				 struct ctx_err *err)
+{
+	struct process *process = find_process(tree, pid);
+
+	if (process == NULL || pid == tree->root_process_pid)
+		return CTX_OK;
+	tree->last_exit_ns = time_ns > tree->last_exit_ns ? time_ns : tree->last_exit_ns;
+	return end_process(tree, process, time_ns, err);
+}
+
+void ctx_proctree_name(const struct ctx_proctree *tree, int64_t pid, char *name, size_t size)
+{
+	const struct process *process = find_process(tree, pid);
+
+	snprintf(name, size, "%s", process != NULL ? process->name : "?");
 }
 
 size_t ctx_proctree_live(const struct ctx_proctree *tree, struct ctx_proctree_live *out, size_t max)

@@ -81,6 +81,17 @@ uint64_t ctx_proctree_end_ns(const struct ctx_proctree *tree, uint64_t otherwise
 CTX_MUST_CHECK enum ctx_status ctx_proctree_root_process_exit(struct ctx_proctree *tree, uint64_t time_ns,
 							      int32_t status, struct ctx_err *err);
 
+/* All threads of a process end, it lives on: nothing of it is recorded any more. */
+CTX_MUST_CHECK enum ctx_status ctx_proctree_end_threads(struct ctx_proctree *tree, int64_t pid,
+							uint64_t time_ns, struct ctx_err *err);
+
+/* A process has ended without a record. Not for the root process, which is reaped. */
+CTX_MUST_CHECK enum ctx_status ctx_proctree_end(struct ctx_proctree *tree, int64_t pid, uint64_t time_ns,
+						struct ctx_err *err);
+
+/* The name of a process's first thread, "?" for an unknown one. */
+void ctx_proctree_name(const struct ctx_proctree *tree, int64_t pid, char *name, size_t size);
+
 struct ctx_proctree_live {
 	int64_t pid;
 	uint32_t process;

@@ -172,7 +172,7 @@ static void wait_for_records(struct ctx_recorder *recorder, uint64_t now)
 
 	if (duration_ns != 0 && recorder->start_ns + duration_ns < now + ROUND_MS * UINT64_C(1000000))
 		timeout = (int)((recorder->start_ns + duration_ns - now) / 1000000 + 1);
-	if (poll(recorder->polls, n, timeout) <= 0)
+	if (poll(recorder->polls, n + 1, timeout) <= 0)
 		return;
 	/*
 	 * All threads of an event have ended: POLLHUP would wake us for ever. The ring is still
@@ -198,6 +198,8 @@ static enum ctx_status run_loop(struct ctx_recorder *recorder, struct ctx_err *e
 		status = ctx_recorder_take_until(recorder, is_last ? UINT64_MAX : now - CTX_RECORDER_SLACK_NS,
 						 err);
 		recorder->taken_ns = now - CTX_RECORDER_SLACK_NS;
+		if (status == CTX_OK)
+			status = ctx_setuid_reap(recorder->setuid, now, err);
 		if (status == CTX_OK)
 			status = ctx_titles_settle(recorder->titles,
 						   is_last ? UINT64_MAX : recorder->taken_ns, err);
@@ -256,6 +258,16 @@ static enum ctx_status archive_sources(struct ctx_recorder *recorder, struct ctx
 	return status;
 }
 
+static enum ctx_status warn_of_more_setuid(struct ctx_recorder *recorder, struct ctx_err *err)
+{
+	char text[128];
+
+	snprintf(text, sizeof(text),
+		 "%llu more setuid or unreadable programs, which are not recorded from their exec on",
+		 (unsigned long long)ctx_setuid_more(recorder->setuid));
+	return ctx_exp_warning(recorder->writer, recorder->start_ns, text, err);
+}
+
 static enum ctx_status finish_tree(struct ctx_recorder *recorder, uint64_t now, struct ctx_err *err)
 {
 	struct ctx_exp_unwinding counts = ctx_sample_batch_counts(recorder->batch);
@@ -276,6 +288,8 @@ static enum ctx_status finish_tree(struct ctx_recorder *recorder, uint64_t now, 
 	} else {
 		status = ctx_recorder_take_usage(recorder, now, err);
 	}
+	if (status == CTX_OK && ctx_setuid_more(recorder->setuid) != 0)
+		status = warn_of_more_setuid(recorder, err);
 	if (status == CTX_OK && !recorder->options->no_archive)
 		status = ctx_exp_archive(recorder->writer, err);
 	if (status == CTX_OK && recorder->options->archive_sources)
@@ -332,6 +346,7 @@ static void release(struct ctx_recorder *recorder)
 		ctx_session_close(&recorder->session);
 	ctx_state_records_destroy(recorder->states);
 	ctx_titles_destroy(recorder->titles);
+	ctx_setuid_destroy(recorder->setuid);
 	ctx_proctree_destroy(recorder->tree);
 	ctx_mapped_files_destroy(recorder->files);
 	ctx_perf_events_deinit(&recorder->events);

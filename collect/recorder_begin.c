@@ -137,7 +137,7 @@ static enum ctx_status open_session(struct ctx_recorder *recorder, struct ctx_er
 	if (status != CTX_OK)
 		return status;
 	recorder->layout = ctx_session_layout(&recorder->session);
-	recorder->polls = ctx_calloc(recorder->session.n_rings + 1, sizeof(*recorder->polls));
+	recorder->polls = ctx_calloc(recorder->session.n_rings + 2, sizeof(*recorder->polls));
 	if (recorder->polls == NULL)
 		return ctx_err_nomem(err);
 	recorder->polls[0] = (struct pollfd){.fd = recorder->signal_fd, .events = POLLIN};
@@ -252,6 +252,11 @@ static enum ctx_status create_experiment(struct ctx_recorder *recorder, struct c
 		status = ctx_titles_create(recorder->tree, recorder->writer,
 					   options->command != NULL ? meta.command : "", &recorder->titles,
 					   err);
+	if (status == CTX_OK)
+		status = ctx_setuid_create(recorder->tree, recorder->writer, &recorder->setuid, err);
+	if (status == CTX_OK)
+		recorder->polls[recorder->session.n_rings + 1] =
+			(struct pollfd){.fd = ctx_setuid_fd(recorder->setuid), .events = POLLIN};
 	if (status == CTX_OK)
 		status = create_states(recorder, err);
 	if (status == CTX_OK && options->command != NULL)

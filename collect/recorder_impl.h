@@ -14,6 +14,7 @@
 #include "collect/recargs.h"
 #include "collect/sample_batch.h"
 #include "collect/session.h"
+#include "collect/setuid.h"
 #include "collect/state_records.h"
 #include "collect/titles.h"
 #include "formats/experiment/exp_writer.h"
@@ -42,11 +43,12 @@ struct ctx_recorder {
 	struct ctx_proctree *tree;
 	struct ctx_state_records *states;
 	struct ctx_titles *titles;
+	struct ctx_setuid *setuid;
 	struct ctx_child child;
 	char *path;
 	struct ctx_child_signals old_signals;
 	int signal_fd;
-	struct pollfd *polls; /* signal_fd, then the rings */
+	struct pollfd *polls; /* signal_fd, the rings, ctx_setuid_fd */
 	uint64_t start_ns, next_usage_ns;
 	uint64_t taken_ns;			  /* records of before then have been taken */
 	uint64_t child_ended_ns;		  /* when that was seen; 0: not yet */

@@ -65,6 +65,16 @@ static enum ctx_status take_sample(struct ctx_recorder *recorder, const struct c
 				: status;
 }
 
+/* The kernel has taken the events of threads off a setuid program; those of processors go on. */
+static enum ctx_status take_false_exit(struct ctx_recorder *recorder, const struct ctx_perf_record *record,
+				       struct ctx_err *err)
+{
+	if (recorder->options->system_wide)
+		return CTX_OK;
+	ctx_state_records_exit(recorder->states, record);
+	return ctx_setuid_begin(recorder->setuid, record, recorder->start_ns, err);
+}
+
 static enum ctx_status take_record(struct ctx_recorder *recorder, const struct perf_event_header *header,
 				   struct ctx_err *err)
 {
@@ -96,10 +106,13 @@ static enum ctx_status take_record(struct ctx_recorder *recorder, const struct p
 		return ctx_exp_throttle(recorder->writer, record.time_ns, record.type == PERF_RECORD_THROTTLE,
 					err);
 	case PERF_RECORD_EXIT:
+		if (ctx_setuid_is_false_exit(recorder->setuid, &record))
+			return take_false_exit(recorder, &record, err);
 		ctx_state_records_exit(recorder->states, &record);
 		status = ctx_titles_exit(recorder->titles, record.tid, record.time_ns, err);
 		return status == CTX_OK ? ctx_proctree_apply(recorder->tree, &record, err) : status;
 	default:
+		ctx_setuid_note(recorder->setuid, &record);
 		status = ctx_proctree_apply(recorder->tree, &record, err);
 		if (status == CTX_OK && record.type == PERF_RECORD_COMM &&
 		    (record.misc & PERF_RECORD_MISC_COMM_EXEC) != 0)
