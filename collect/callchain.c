@@ -104,11 +104,13 @@ void ctx_callchain_compose(struct ctx_callchain *chain, const struct ctx_perf_re
 	}
 	n = put(chain, n, user->frames, user->n);
 	if (user->n_joined != 0 && n < CTX_CALLCHAIN_MAX)
-		chain->frames[n++] = CTX_FRAME_JOINED;
+		chain->frames[n++] = user->has_gap ? CTX_FRAME_GAP : CTX_FRAME_JOINED;
 	n = put(chain, n, user->joined, user->n_joined);
 	if (n < n_all)
 		end = CTX_TRUNCATED_DEPTH;
 	if (end != CTX_TRUNCATED_NOT)
 		chain->frames[n++] = ctx_frame_truncated(end);
+	else if (user->is_in_exec)
+		chain->frames[n++] = CTX_FRAME_EXEC;
 	chain->n = n;
 }

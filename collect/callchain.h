@@ -34,12 +34,14 @@ struct ctx_unwound {
 	size_t n;
 	const struct ctx_unwind_frame *joined; /* callers that an earlier sample had; NULL: none */
 	size_t n_joined;
+	bool has_gap;		 /* frames are missing in front of the joined ones */
+	bool is_in_exec;	 /* the stack is whole, without the program's frames */
 	enum ctx_truncation end; /* why it ends where it does */
 };
 
 /*
- * The same with an unwound user part: CTX_FRAME_JOINED in front of joined callers,
- * ctx_frame_truncated last unless the root was reached. Where nothing could be unwound, and the
+ * The same with an unwound user part: CTX_FRAME_JOINED or CTX_FRAME_GAP in front of joined callers,
+ * ctx_frame_truncated or CTX_FRAME_EXEC last unless the root was reached. Where nothing could be unwound, and the
  * kernel's chain has more, the chain is taken.
  */
 void ctx_callchain_compose(struct ctx_callchain *chain, const struct ctx_perf_record *sample,

@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "collect/callchain.h"
+#include "collect/outermost.h"
 #include "collect/stack_memory.h"
 #include "collect/unwind_pool.h"
 #include "model/chainwalk.h"
@@ -12,6 +13,13 @@
 #define JOBS_MAX 64u
 #define FRAMES_SPARE 16u /* beside one for each 8 bytes of the stack */
 #define JOIN_MAX 16u	 /* a switch spans at most this many items: those of other CPUs are in between */
+
+/* Of the instructions that make a system call. */
+#if defined(__x86_64__)
+#define CALL_BYTES 7u
+#else
+#define CALL_BYTES 8u
+#endif
 
 struct item {
 	struct ctx_perf_record record;
@@ -33,6 +41,7 @@ struct ctx_sample_batch {
 	struct ctx_codemaps *maps;
 	struct ctx_unwind_pool *pool;
 	struct ctx_stack_memory memory;
+	struct ctx_outermost *outermost;
 	struct ctx_callchain chain;
 	struct ctx_exp_unwinding counts;
 	bool *runs; /* by process number: a stack of its program was seen; owned */
@@ -53,6 +62,8 @@ static enum ctx_status prepare_unwinding(struct ctx_sample_batch *batch, struct 
 		status = ctx_unwind_pool_create(batch->options.n_threads, &batch->pool, err);
 	if (status == CTX_OK)
 		status = ctx_stack_memory_init(&batch->memory, err);
+	if (status == CTX_OK)
+		status = ctx_outermost_create(&batch->outermost, err);
 	return status;
 }
 
@@ -83,6 +94,7 @@ void ctx_sample_batch_destroy(struct ctx_sample_batch *batch)
 	ctx_unwind_pool_destroy(batch->pool);
 	ctx_codemaps_destroy(batch->maps);
 	ctx_stack_memory_deinit(&batch->memory);
+	ctx_outermost_destroy(batch->outermost);
 	free(batch->frames);
 	free(batch->runs);
 	free(batch);
@@ -95,7 +107,10 @@ void ctx_sample_batch_hurry(struct ctx_sample_batch *batch, bool hurries)
 
 struct ctx_exp_unwinding ctx_sample_batch_counts(const struct ctx_sample_batch *batch)
 {
-	return batch->counts;
+	struct ctx_exp_unwinding counts = batch->counts;
+
+	counts.unread = ctx_outermost_unread(batch->outermost);
+	return counts;
 }
 
 /* Keeps the inputs of an item's stack. */
@@ -184,13 +199,14 @@ bool ctx_sample_batch_join(struct ctx_sample_batch *batch, uint32_t thread, enum
 }
 
 /* Statistics of unwinding cover samples only: less is copied of other stacks. */
-static void count(struct ctx_sample_batch *batch, const struct item *item, enum ctx_truncation end,
-		  bool is_joined)
+static void count(struct ctx_sample_batch *batch, const struct item *item, const struct ctx_unwound *user)
 {
 	if (item->state.thread != CTX_NONE)
 		return;
-	batch->counts.ends[end]++;
-	batch->counts.joined += is_joined;
+	batch->counts.ends[user->end]++;
+	batch->counts.joined += user->joined != NULL && !user->has_gap;
+	batch->counts.gap += user->has_gap;
+	batch->counts.exec += user->is_in_exec;
 }
 
 static void count_steps(struct ctx_sample_batch *batch, const struct item *item)
@@ -230,7 +246,66 @@ static bool is_in_exec(struct ctx_sample_batch *batch, const struct item *item)
 	       ctx_chainwalk_part_of(item->record.misc) == CTX_CHAINWALK_KERNEL;
 }
 
-/* Builds one stack from the unwound frames and the thread's remembered stacks. */
+/* Whether the instructions in front of a pc are the system call execve or execveat, as in libc. */
+static bool is_behind_execve(const struct item *item, uint64_t pc)
+{
+#if defined(__x86_64__)
+	static const uint8_t calls[][CALL_BYTES] = {
+		{0xb8, 0x3b, 0x00, 0x00, 0x00, 0x0f, 0x05},  /* mov eax, 59; syscall */
+		{0xb8, 0x42, 0x01, 0x00, 0x00, 0x0f, 0x05}}; /* mov eax, 322; syscall */
+#else
+	static const uint8_t calls[][CALL_BYTES] = {
+		{0xa8, 0x1b, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4},  /* mov x8, 221; svc 0 */
+		{0x28, 0x23, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4}}; /* mov x8, 281; svc 0 */
+#endif
+	struct ctx_code_view view = item->job->view;
+	struct ctx_unwind_space space = ctx_code_view_space(&view);
+	uint8_t code[CALL_BYTES];
+
+	return space.read_code(space.context, pc - CALL_BYTES, code, CALL_BYTES) == CALL_BYTES &&
+	       (memcmp(code, calls[0], CALL_BYTES) == 0 || memcmp(code, calls[1], CALL_BYTES) == 0);
+}
+
+/*
+ * An execve in progress that has taken the memory of the old image, of which the recorder still thinks:
+ * nothing of the stack could be copied.
+ */
+static bool is_taking_stack(const struct item *item)
+{
+	const struct ctx_unwind_job *job = item->job;
+
+	return job->n == 1 && job->end == CTX_TRUNCATED_COPY && item->user.stack_bytes == 0 &&
+	       ctx_chainwalk_part_of(item->record.misc) == CTX_CHAINWALK_KERNEL &&
+	       is_behind_execve(item, job->frames[0].address);
+}
+
+/*
+ * The rest of a stack whose copy ended too early: from the thread's remembered stacks, else its outermost
+ * part from the memory of the process.
+ */
+static struct ctx_stack_part find_callers(struct ctx_sample_batch *batch, const struct item *item,
+					  struct ctx_unwound *user)
+{
+	struct ctx_code_view *view = &item->job->view;
+	struct ctx_outermost_cut cut = {
+		.view = view, .thread = item->thread, .part = {user->frames, user->n}};
+	struct ctx_stack_part callers =
+		ctx_stack_memory_callers(&batch->memory, item->thread, view, cut.part);
+
+	if (callers.frames == NULL) {
+		cut.sp = item->user.regs.value[ctx_machine_sp(item->user.regs.machine)];
+		callers = ctx_outermost_find(batch->outermost, &cut);
+		user->has_gap = callers.frames != NULL;
+	}
+	if (callers.frames != NULL) {
+		user->joined = callers.frames;
+		user->n_joined = callers.n;
+		user->end = CTX_TRUNCATED_NOT;
+	}
+	return callers;
+}
+
+/* Builds one stack from the unwound frames and what else is known of the thread's. */
 static void compose(struct ctx_sample_batch *batch, const struct item *item)
 {
 	struct ctx_unwind_job *job = item->job;
@@ -239,18 +314,17 @@ static void compose(struct ctx_sample_batch *batch, const struct item *item)
 	struct ctx_stack_part callers = {0};
 
 	if (is_in_exec(batch, item))
-		user = (struct ctx_unwound){.frames = job->frames, .end = CTX_TRUNCATED_NOT};
+		user = (struct ctx_unwound){
+			.frames = job->frames, .end = CTX_TRUNCATED_NOT, .is_in_exec = true};
+	else if (is_taking_stack(item))
+		user = (struct ctx_unwound){
+			.frames = job->frames, .n = 1, .end = CTX_TRUNCATED_NOT, .is_in_exec = true};
 	if (user.end == CTX_TRUNCATED_COPY && part.n != 0)
-		callers = ctx_stack_memory_callers(&batch->memory, item->thread, &job->view, part);
-	if (callers.frames != NULL) {
-		user.joined = callers.frames;
-		user.n_joined = callers.n;
-		user.end = CTX_TRUNCATED_NOT;
-	}
-	count(batch, item, user.end, user.joined != NULL);
+		callers = find_callers(batch, item, &user);
+	count(batch, item, &user);
 	count_steps(batch, item);
 	ctx_callchain_compose(&batch->chain, &item->record, &user);
-	if (user.end == CTX_TRUNCATED_NOT && user.n != 0)
+	if (user.end == CTX_TRUNCATED_NOT && user.n != 0 && !user.has_gap && !user.is_in_exec)
 		ctx_stack_memory_keep(&batch->memory, item->thread, part, callers);
 }
 
@@ -262,7 +336,7 @@ static void make_stack(struct ctx_sample_batch *batch, const struct item *item)
 		ctx_callchain_unwind(&batch->chain, &item->record);
 	if (item->is_skipped) {
 		ctx_callchain_end(&batch->chain, CTX_TRUNCATED_SKIPPED);
-		count(batch, item, CTX_TRUNCATED_SKIPPED, false);
+		count(batch, item, &(struct ctx_unwound){.end = CTX_TRUNCATED_SKIPPED});
 	}
 }
 

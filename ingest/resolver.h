@@ -62,7 +62,7 @@ CTX_MUST_CHECK enum ctx_status ctx_resolver_in_object(struct ctx_resolver *resol
 						      struct ctx_err *err);
 
 /*
- * Whether it is not an address but a marker in the stack (ctx_frame_truncated, CTX_FRAME_JOINED).
+ * Whether it is not an address but a marker in the stack (ctx_frame_is_mark).
  */
 bool ctx_resolver_is_pseudo(uint64_t address);
 

@@ -154,34 +154,52 @@ static enum ctx_status resolve_kernel(struct ctx_resolver *resolver, const struc
 
 bool ctx_resolver_is_pseudo(uint64_t address)
 {
-	return address == CTX_FRAME_JOINED || ctx_frame_truncation(address) != CTX_TRUNCATED_NOT;
+	return ctx_frame_is_mark(address);
+}
+
+/* A mark's function, which is made once. */
+static enum ctx_status mark_function(struct ctx_resolver *resolver, const char *name,
+				     enum ctx_function_kind kind, uint32_t *function, struct ctx_err *err)
+{
+	char *kept;
+
+	if (*function != CTX_NONE)
+		return CTX_OK;
+	kept = ctx_arena_strdup(resolver->arena, name);
+	if (kept == NULL)
+		return ctx_err_nomem(err);
+	return ctx_resolver_add_artificial(
+		resolver, (struct ctx_resolver_artificial){kept, kind, CTX_NONE}, function, err);
 }
 
 /* Each reason has its own function, so that every report distinguishes them. */
 static enum ctx_status resolve_pseudo(struct ctx_resolver *resolver, uint64_t address,
 				      struct ctx_location *location, struct ctx_err *err)
 {
-	enum ctx_truncation reason = ctx_frame_truncation(address);
+	enum ctx_function_kind kind = CTX_FUNCTION_ARTIFICIAL;
+	const char *name = "<Frames-left-out>";
+	uint32_t *function = &resolver->gap;
 	enum ctx_status status;
-	char name[64];
-	char *kept;
+	char text[64];
 
 	if (address == CTX_FRAME_JOINED) {
 		location->joins = true;
 		location->function = CTX_NONE;
 		return CTX_OK;
 	}
-	location->function = resolver->truncated[reason];
-	if (location->function != CTX_NONE)
-		return CTX_OK;
-	snprintf(name, sizeof(name), "<Truncated-stack: %s>", ctx_truncation_text(reason));
-	kept = ctx_arena_strdup(resolver->arena, name);
-	if (kept == NULL)
-		return ctx_err_nomem(err);
-	status = ctx_resolver_add_artificial(
-		resolver, (struct ctx_resolver_artificial){kept, CTX_FUNCTION_TRUNCATED, CTX_NONE},
-		&resolver->truncated[reason], err);
-	location->function = resolver->truncated[reason];
+	if (address == CTX_FRAME_EXEC) {
+		name = "<execve>";
+		function = &resolver->exec;
+	} else if (address != CTX_FRAME_GAP) {
+		enum ctx_truncation reason = ctx_frame_truncation(address);
+
+		snprintf(text, sizeof(text), "<Truncated-stack: %s>", ctx_truncation_text(reason));
+		name = text;
+		kind = CTX_FUNCTION_TRUNCATED;
+		function = &resolver->truncated[reason];
+	}
+	status = mark_function(resolver, name, kind, function, err);
+	location->function = *function;
 	return status;
 }
 

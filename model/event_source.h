@@ -28,7 +28,9 @@
  *    mistaken for one.
  *  - A mark. ctx_frame_truncated(reason) as the root-most frame means that the caller of the next
  *    frame is unknown, and why. CTX_FRAME_JOINED between two frames means that the frames on its
- *    root side were taken from an earlier sample of the thread; it is not a call.
+ *    root side were taken from an earlier sample of the thread; it is not a call. CTX_FRAME_GAP
+ *    between two frames stands for an unknown number of frames. CTX_FRAME_EXEC as the root-most
+ *    frame: the thread is in execve, its old program is gone, and the new one has not begun.
  *
  * Calls are estimated from the common part of consecutive stacks, unless the source counts them:
  * see `exact_calls` of struct ctx_source_metric.
@@ -74,6 +76,8 @@ enum ctx_truncation {
  */
 #define CTX_FRAME_TRUNCATED ((uint64_t)-2)
 #define CTX_FRAME_JOINED ((uint64_t)-20)
+#define CTX_FRAME_GAP ((uint64_t)-21)
+#define CTX_FRAME_EXEC ((uint64_t)-22)
 
 static inline uint64_t ctx_frame_truncated(enum ctx_truncation reason)
 {
@@ -86,6 +90,13 @@ static inline enum ctx_truncation ctx_frame_truncation(uint64_t address)
 	uint64_t reason = CTX_FRAME_TRUNCATED + 1 - address;
 
 	return reason < CTX_TRUNCATED_N ? (enum ctx_truncation)reason : CTX_TRUNCATED_NOT;
+}
+
+/* Whether it is a mark, not an address. */
+static inline bool ctx_frame_is_mark(uint64_t address)
+{
+	return ctx_frame_truncation(address) != CTX_TRUNCATED_NOT ||
+	       (address >= CTX_FRAME_EXEC && address <= CTX_FRAME_JOINED);
 }
 
 /* A few words: "no call frame information". */

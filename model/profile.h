@@ -27,7 +27,7 @@ enum ctx_function_kind {
 	CTX_FUNCTION_ORDINARY = 0,
 	CTX_FUNCTION_UNKNOWN, /* <Unknown>: the pc is unmapped, or in an object without a symbol there */
 	CTX_FUNCTION_TRUNCATED, /* <Truncated-stack>, <Truncated-stack: REASON>: pseudo caller where the stack was cut */
-	CTX_FUNCTION_ARTIFICIAL, /* other names in angle brackets */
+	CTX_FUNCTION_ARTIFICIAL, /* other names in angle brackets: <Frames-left-out>, <execve> */
 };
 
 struct ctx_function_info {

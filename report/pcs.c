@@ -108,7 +108,7 @@ static bool is_wanted(const struct ctx_code_view *view, uint32_t index, const ch
 	uint32_t function = location->function;
 
 	if (function == CTX_NONE || location->joins ||
-	    view->profile->functions[function].kind == CTX_FUNCTION_TRUNCATED)
+	    view->profile->functions[function].kind >= CTX_FUNCTION_TRUNCATED)
 		return false;
 	if (filter == NULL)
 		return true;

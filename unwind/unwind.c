@@ -35,6 +35,7 @@ struct walk {
 	unsigned sp, fp, pc; /* numbers of registers */
 	bool exact;	     /* pc is where the thread was, not a return address */
 	bool full;	     /* all registers are tracked */
+	bool begins_exact;   /* so is the pc that the walk begins with */
 	bool needs_full;     /* a register that is not tracked was needed */
 	uint64_t sender_at;  /* where the stack pointer may be `sender` as well */
 	uint64_t sender;
@@ -652,7 +653,7 @@ static size_t run(struct walk *walk, struct ctx_unwind_frame *frames, size_t max
 
 static void begin(struct walk *walk, const struct ctx_user_state *state)
 {
-	walk->exact = true;
+	walk->exact = walk->begins_exact;
 	walk->needs_full = false;
 	walk->valid = state->regs.valid;
 	memcpy(walk->value, state->regs.value, sizeof(walk->value));
@@ -695,20 +696,32 @@ __attribute__((noinline)) static size_t settle_bottom(struct walk *walk, struct 
 	return n;
 }
 
-enum ctx_truncation ctx_unwind(const struct ctx_unwind_space *space, const struct ctx_user_state *state,
-			       struct ctx_unwind_frame *frames, size_t max, size_t *ret_n)
+struct room {
+	struct ctx_unwind_frame *frames;
+	size_t max;
+};
+
+static void prepare(struct walk *walk, const struct ctx_unwind_space *space, enum ctx_machine machine)
+{
+	walk->machine = machine;
+	walk->space = space;
+	walk->object = (struct ctx_unwind_object){0};
+	walk->sp = ctx_machine_sp(machine);
+	walk->fp = ctx_machine_fp(machine);
+	walk->pc = ctx_machine_pc(machine);
+	walk->full = false;
+	walk->sender_at = 0;
+}
+
+static enum ctx_truncation unwind(const struct ctx_unwind_space *space, const struct ctx_user_state *state,
+				  bool exact, struct room room, size_t *ret_n)
 {
 	struct ctx_unwind_steps steps = {0};
+	struct ctx_unwind_frame *frames = room.frames;
 	struct walk walk;
 
-	walk.machine = state->regs.machine;
-	walk.space = space;
-	walk.object = (struct ctx_unwind_object){0};
-	walk.sp = ctx_machine_sp(walk.machine);
-	walk.fp = ctx_machine_fp(walk.machine);
-	walk.pc = ctx_machine_pc(walk.machine);
-	walk.full = false;
-	walk.sender_at = 0;
+	prepare(&walk, space, state->regs.machine);
+	walk.begins_exact = exact;
 	*ret_n = 0;
 	if (walk.machine == CTX_MACHINE_UNKNOWN || (state->regs.valid & BIT(walk.pc)) == 0)
 		return CTX_TRUNCATED_UNKNOWN;
@@ -720,15 +733,38 @@ enum ctx_truncation ctx_unwind(const struct ctx_unwind_space *space, const struc
 	if (space->steps != NULL)
 		steps = *space->steps;
 	begin(&walk, state);
-	*ret_n = run(&walk, frames, max);
+	*ret_n = run(&walk, frames, room.max);
 	if (walk.needs_full) {
 		if (space->steps != NULL)
 			*space->steps = steps;
 		walk.full = true;
 		begin(&walk, state);
-		*ret_n = run(&walk, frames, max);
+		*ret_n = run(&walk, frames, room.max);
 	}
 	if (walk.reason == CTX_TRUNCATED_NO_MAP)
 		*ret_n = settle_bottom(&walk, frames, *ret_n);
 	return walk.reason;
+}
+
+enum ctx_truncation ctx_unwind(const struct ctx_unwind_space *space, const struct ctx_user_state *state,
+			       struct ctx_unwind_frame *frames, size_t max, size_t *ret_n)
+{
+	return unwind(space, state, true, (struct room){frames, max}, ret_n);
+}
+
+enum ctx_truncation ctx_unwind_caller(const struct ctx_unwind_space *space,
+				      const struct ctx_user_state *state, struct ctx_unwind_frame *frames,
+				      size_t max, size_t *ret_n)
+{
+	return unwind(space, state, false, (struct room){frames, max}, ret_n);
+}
+
+bool ctx_unwind_follows_call(const struct ctx_unwind_space *space, uint64_t pc)
+{
+	struct ctx_unwind_object object;
+	struct walk walk;
+
+	prepare(&walk, space, CTX_MACHINE_X86_64);
+	return pc > 1 && space->read_code != NULL && space->find(space->context, pc - 1, &object) &&
+	       code_at(&walk, object.code, pc).is_returned_to;
 }

@@ -69,4 +69,15 @@ struct ctx_unwind_frame {
 enum ctx_truncation ctx_unwind(const struct ctx_unwind_space *space, const struct ctx_user_state *state,
 			       struct ctx_unwind_frame *frames, size_t max, size_t *ret_n);
 
+/*
+ * The same from a caller on: the pc of `state` is a return address, its stack pointer what it is once
+ * the callee has returned.
+ */
+enum ctx_truncation ctx_unwind_caller(const struct ctx_unwind_space *space,
+				      const struct ctx_user_state *state, struct ctx_unwind_frame *frames,
+				      size_t max, size_t *ret_n);
+
+/* Whether a call stands in front of an address, as far as the code can be read. */
+bool ctx_unwind_follows_call(const struct ctx_unwind_space *space, uint64_t pc);
+
 #endif

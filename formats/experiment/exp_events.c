@@ -221,6 +221,9 @@ enum ctx_status ctx_exp_unwound(struct ctx_exp_writer *writer, uint64_t time_ns,
 	for (size_t i = 0; i < CTX_TRUNCATED_N; i++)
 		ctx_exp_xml_number(out, ctx_exp_unwinding_names[i], counts->ends[i]);
 	ctx_exp_xml_number(out, "joined", counts->joined);
+	ctx_exp_xml_number(out, "gap", counts->gap);
+	ctx_exp_xml_number(out, "exec", counts->exec);
+	ctx_exp_xml_number(out, "unread", counts->unread);
 	ctx_exp_xml_number(out, "by_code", counts->by_code);
 	ctx_exp_xml_number(out, "by_frame_pointer", counts->by_frame_pointer);
 	return ctx_exp_log_end(writer, err);

@@ -244,11 +244,22 @@ static enum ctx_status read_run(struct ctx_exp_log *log, const struct ctx_exp_li
 	return status;
 }
 
+/* Appends a count of the line, unless it is 0. */
+__attribute__((format(printf, 4, 0))) static void
+put_count(struct ctx_buf *text, const struct ctx_exp_line *line, const char *name, const char *format)
+{
+	uint64_t n = 0;
+
+	(void)ctx_exp_line_number(line, name, &n);
+	if (n != 0)
+		ctx_buf_printf(text, format, (unsigned long long)n);
+}
+
 /* Makes a property from the counts. Reasons added by later versions are ignored. */
 static enum ctx_status read_unwinding(struct ctx_exp_log *log, const struct ctx_exp_line *line,
 				      struct ctx_err *err)
 {
-	uint64_t counts[CTX_TRUNCATED_N], joined = 0, all = 0, by_code = 0, by_frame_pointer = 0;
+	uint64_t counts[CTX_TRUNCATED_N], all = 0;
 	struct ctx_buf text = {0};
 	struct ctx_property *property;
 	enum ctx_status status;
@@ -259,22 +270,19 @@ static enum ctx_status read_unwinding(struct ctx_exp_log *log, const struct ctx_
 			counts[i] = 0;
 		all += counts[i];
 	}
-	(void)ctx_exp_line_number(line, "joined", &joined);
-	(void)ctx_exp_line_number(line, "by_code", &by_code);
-	(void)ctx_exp_line_number(line, "by_frame_pointer", &by_frame_pointer);
 	ctx_buf_printf(&text, "%llu of %llu stacks up to their root",
 		       (unsigned long long)counts[CTX_TRUNCATED_NOT], (unsigned long long)all);
-	if (joined != 0)
-		ctx_buf_printf(&text, " (%llu with callers of an earlier one)", (unsigned long long)joined);
+	put_count(&text, line, "joined", " (%llu with callers of an earlier one)");
+	put_count(&text, line, "gap", " (%llu with frames left out in the middle)");
+	put_count(&text, line, "exec", " (%llu in an execve)");
 	for (size_t i = CTX_TRUNCATED_NOT + 1; i < CTX_TRUNCATED_N; i++) {
 		if (counts[i] != 0)
 			ctx_buf_printf(&text, "; %llu: %s", (unsigned long long)counts[i],
 				       ctx_truncation_text((enum ctx_truncation)i));
 	}
-	if (by_code != 0)
-		ctx_buf_printf(&text, "; %llu by instructions", (unsigned long long)by_code);
-	if (by_frame_pointer != 0)
-		ctx_buf_printf(&text, "; %llu by frame pointers", (unsigned long long)by_frame_pointer);
+	put_count(&text, line, "unread", "; of %llu the recorder may not read the memory of the process");
+	put_count(&text, line, "by_code", "; %llu by instructions");
+	put_count(&text, line, "by_frame_pointer", "; %llu by frame pointers");
 	ctx_buf_put_u8(&text, 0);
 	status = ctx_buf_check(&text, err);
 	if (status == CTX_OK)

@@ -100,12 +100,6 @@ static void note_sampled(struct ctx_exp_writer *writer, const struct ctx_exp_map
 				   address - entry->address + entry->file_offset);
 }
 
-/* Is it a marker of the stack, not an address? */
-static bool is_mark(uint64_t address)
-{
-	return ctx_frame_truncation(address) != CTX_TRUNCATED_NOT || address == CTX_FRAME_JOINED;
-}
-
 /*
  * Adds the nodes from `first` on to the buffered frames, and marks their load objects as sampled.
  */
@@ -127,7 +121,7 @@ static void put_new_nodes(struct ctx_exp_writer *writer, struct ctx_exp_live *li
 		live->last_address = address;
 		if (entry != NULL)
 			note_sampled(writer, entry, address);
-		else if (address >= CTX_KERNEL_START && !is_mark(address))
+		else if (address >= CTX_KERNEL_START && !ctx_frame_is_mark(address))
 			ctx_exp_kernel_see(&writer->copying.kernel, address);
 	}
 	live->n_frames += n;

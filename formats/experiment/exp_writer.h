@@ -229,6 +229,9 @@ CTX_MUST_CHECK enum ctx_status ctx_exp_keep_stack(struct ctx_exp_writer *writer,
 struct ctx_exp_unwinding {
 	uint64_t ends[CTX_TRUNCATED_N]; /* [CTX_TRUNCATED_NOT]: at the root, including joined ones */
 	uint64_t joined;		/* continued by an earlier stack of the thread */
+	uint64_t gap;			/* without frames in the middle (CTX_FRAME_GAP) */
+	uint64_t exec;			/* in an execve (CTX_FRAME_EXEC) */
+	uint64_t unread;		/* cut: their outermost part may not be read */
 	/* With frames of code without call frame information, left as its instructions say, or by the
 	 * frame pointer. */
 	uint64_t by_code, by_frame_pointer;

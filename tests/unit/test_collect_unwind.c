@@ -6,6 +6,7 @@
 #include "collect/stack_memory.h"
 #include "collect/unwind_pool.h"
 #include "experiment_fixture.h"
+#include "own_maps.h"
 #include "tests/unit/every.h"
 #include "tests/unit/failing_malloc.h"
 
@@ -291,26 +292,6 @@ struct world {
 	char own_path[4096];
 };
 
-static void put_own_maps(struct world *world, uint32_t process)
-{
-	FILE *maps = fopen("/proc/self/maps", "r");
-	char line[4300];
-
-	assert_non_null(maps);
-	while (fgets(line, sizeof(line), maps) != NULL) {
-		unsigned long begin, end, offset;
-		char access[5], path[4096] = "";
-		struct ctx_exp_map map;
-
-		if (sscanf(line, "%lx-%lx %4s %lx %*s %*s %4095s", &begin, &end, access, &offset, path) < 4 ||
-		    access[2] != 'x' || path[0] != '/')
-			continue;
-		map = (struct ctx_exp_map){begin, end - begin, offset, 5, path, "", FIXTURE_START_NS};
-		assert_int_equal(ctx_exp_map(world->writer, process, &map, NULL), CTX_OK);
-	}
-	fclose(maps);
-}
-
 static void world_begin(struct world *world)
 {
 	struct ctx_exp_process root_process = {CTX_EXP_ROOT_PROCESS, CTX_NONE, getpid(), "app",
@@ -330,7 +311,7 @@ static void world_begin(struct world *world)
 					     &(struct ctx_exp_thread){0, 50000 + i, "t", FIXTURE_START_NS, 0},
 					     &number, NULL),
 			CTX_OK);
-	put_own_maps(world, world->process);
+	put_own_maps(world->writer, world->process);
 	n = readlink("/proc/self/exe", world->own_path, sizeof(world->own_path) - 1);
 	assert_true(n > 0);
 }
@@ -948,7 +929,7 @@ static void test_sample_batch__cut_stacks_are_joined_within_their_thread_alone(v
 	(void)state;
 	world_begin(&world);
 	assert_int_equal(ctx_exp_process_start(world.writer, &image, &number, NULL), CTX_OK);
-	put_own_maps(&world, number);
+	put_own_maps(world.writer, number);
 	assert_int_equal(
 		ctx_exp_thread_start(world.writer,
 				     &(struct ctx_exp_thread){number, 50002, "t", FIXTURE_START_NS + 5, 0},
@@ -1029,7 +1010,7 @@ static void test_sample_batch__an_exec_in_progress_has_the_kernels_frames_alone(
 	batch = make_batch(&world, 0);
 	for (uint32_t i = 0; i < 3; i++) {
 		if (i == 1) {
-			put_own_maps(&world, process);
+			put_own_maps(world.writer, process);
 			add(batch, shot, 1000 + i, process, thread);
 		} else {
 			shot->state.regs.value[16] = 0x1234000;
@@ -1044,11 +1025,13 @@ static void test_sample_batch__an_exec_in_progress_has_the_kernels_frames_alone(
 		shot->state.regs.value[16] = pc;
 	}
 	assert_int_equal(ctx_sample_batch_counts(batch).ends[CTX_TRUNCATED_NOT], 2);
+	assert_int_equal(ctx_sample_batch_counts(batch).exec, 1);
 	ctx_sample_batch_destroy(batch);
 	read_back(&world, &out);
-	assert_int_equal(out.samples[0].n_frames, 2);
+	assert_int_equal(out.samples[0].n_frames, 3);
 	assert_int_equal(out.samples[0].frames[0], chain[1]);
 	assert_int_equal(out.samples[0].frames[1], chain[2] - 1);
+	assert_int_equal(out.samples[0].frames[2], CTX_FRAME_EXEC);
 	assert_int_equal(out.samples[2].frames[2], 0x1234000);
 	assert_int_not_equal(ctx_frame_truncation(out.samples[2].frames[out.samples[2].n_frames - 1]),
 			     CTX_TRUNCATED_NOT);

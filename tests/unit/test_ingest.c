@@ -1068,6 +1068,32 @@ static void test_ingest__each_reason_of_a_truncation_is_a_function(void **state)
 	ctx_store_close(store);
 }
 
+/* A gap in the middle of a stack, and the end of one in an execve, are frames of their own, and no end of unwinding. */
+static void test_ingest__a_gap_and_an_execve_have_names(void **state)
+{
+	static const uint32_t parents[] = {0, 1, 2, 0, 4};
+	static const uint64_t addresses[] = {0x1000, CTX_FRAME_GAP, 0x2000, CTX_FRAME_EXEC, 0x3000};
+	struct ctx_event events[] = {
+		process_start(0, 0, 100), thread_start(0, 0, 0, 100), stacks_event(1, 5, parents, addresses),
+		sample_event(5, 0, 0, 3), sample_event(6, 0, 0, 5),
+	};
+	const struct ctx_profile *profile;
+	struct ctx_store *store;
+
+	(void)state;
+	store = store_of(events, CTX_COUNT_OF(events));
+	profile = ctx_store_profile(store);
+	assert_int_equal(profile->cct.n, 6);
+	assert_string_equal(name_of_leaf(profile, 2), "<Frames-left-out>");
+	assert_string_equal(name_of_leaf(profile, 4), "<execve>");
+	assert_int_equal(profile->functions[profile->cct.key[2]].kind, CTX_FUNCTION_ARTIFICIAL);
+	assert_int_equal(profile->functions[profile->cct.key[4]].kind, CTX_FUNCTION_ARTIFICIAL);
+	assert_true(ctx_frame_is_mark(CTX_FRAME_GAP) && ctx_frame_is_mark(CTX_FRAME_JOINED) &&
+		    ctx_frame_is_mark(CTX_FRAME_EXEC) && !ctx_frame_is_mark(CTX_FRAME_EXEC - 1) &&
+		    !ctx_frame_is_mark(CTX_FRAME_JOINED + 1));
+	ctx_store_close(store);
+}
+
 /* Where a stack was continued with an earlier one is known in the raw stacks, and is no call. */
 static void test_ingest__a_join_is_not_a_frame(void **state)
 {
@@ -1485,6 +1511,7 @@ int main(void)
 		cmocka_unit_test(test_ingest__where_changes_are_missing_states_end),
 		cmocka_unit_test(test_ingest__a_truncated_stack_is_below_its_own_function),
 		cmocka_unit_test(test_ingest__each_reason_of_a_truncation_is_a_function),
+		cmocka_unit_test(test_ingest__a_gap_and_an_execve_have_names),
 		cmocka_unit_test(test_ingest__a_join_is_not_a_frame),
 		cmocka_unit_test(test_ingest__a_source_that_breaks_its_rules_leaves_no_database),
 		cmocka_unit_test(test_ingest__twice_or_with_one_thread_gives_the_same_bytes),

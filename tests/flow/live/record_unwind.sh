@@ -33,6 +33,20 @@ grep -Eq '^clone3? < start_thread < .*work < attempt < descend( < descend)+ < ' 
 grep -E 'attempt < (work|attempt)|descend < (work|attempt)' throwing.short && fail "callers that do not exist"
 [ "$(ctxan -q throwing.er -r threads --format json | jq '[.rows[] | select(.samples > 0)] | length')" -ge 3 ] || fail "three threads with samples"
 
+# A recursion that is far deeper than what is copied: the recorder reads its outermost part, once it has seen it twice.
+gcc -O2 -fomit-frame-pointer -pthread -o deepest "$targets/deepest.c" || fail "deepest.c"
+case $(uname -m) in
+x86_64)
+	record deepest ./deepest 60 100000 watches "$work/deepest.er/profile"
+	grep -Eq '^_start < .*main < work < recurse( < recurse)* < <Frames-left-out> < recurse( < recurse)* < leaf$' deepest.stacks ||
+		fail "no stack of the deep recursion up to its root: $(cut -c 1-100 deepest.stacks | head -n 5)"
+	grep -E 'left-out> < (_start|main|work)|recurse < (work|main)|leaf < recurse' deepest.stacks | cut -c 1-200 | grep . && fail "callers that do not exist"
+	ctxan -q deepest.er -r header | grep -q 'with frames left out' || fail "the header does not say that frames were left out: $(ctxan -q deepest.er -r header)"
+	# Recursion is folded on both sides of the gap.
+	ctxan -q deepest.er -r tree --min-percent 0 | grep -q '<Frames-left-out>' && fail "the recursion is not folded: $(ctxan -q deepest.er -r tree | head -n 20)"
+	;;
+esac
+
 # Coroutines: their stacks begin where makecontext has put the address of a function that nothing has called. Without symbols of libc it has no name.
 case $(uname -m) in
 x86_64)
