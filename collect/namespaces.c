@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "collect/procfs.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,15 +61,30 @@ int64_t ctx_namespaces_parse_inner(const char *status)
 	return n > 1 && id > 0 && id <= INT32_MAX ? id : 0;
 }
 
-/* Whether it is certain that a process is in the recorder's pid namespace. */
-static bool is_in_own_namespace(int64_t pid)
+/* The inode of a pid namespace; 0: unknown. `ret_ended`: because there is no such process any more. */
+static uint64_t namespace_of(const char *process, bool *ret_ended)
 {
-	char path[PATH_BYTES];
-	struct stat own, other;
+	char path[2 * PATH_BYTES];
+	struct stat info;
 
-	snprintf(path, sizeof(path), "/proc/%" PRId64 "/ns/pid", pid);
-	return stat("/proc/self/ns/pid", &own) == 0 && stat(path, &other) == 0 &&
-	       own.st_dev == other.st_dev && own.st_ino == other.st_ino;
+	snprintf(path, sizeof(path), "/proc/%s/ns/pid", process);
+	*ret_ended = false;
+	if (stat(path, &info) == 0)
+		return info.st_ino;
+	*ret_ended = errno == ENOENT || errno == ESRCH;
+	return 0;
+}
+
+/* Whether it is certain that a process is in the recorder's pid namespace. */
+static bool is_own(uint64_t pid_namespace, const struct ctx_namespaces *known)
+{
+	bool unused;
+
+	if (pid_namespace == 0)
+		return false;
+	if (known->pid_namespace == pid_namespace)
+		return !known->is_inner;
+	return pid_namespace == namespace_of("self", &unused);
 }
 
 static int64_t inner_id(int64_t pid, const char *file)
@@ -82,10 +98,21 @@ static int64_t inner_id(int64_t pid, const char *file)
 	return id;
 }
 
-static void look_for_inner_pid(int64_t pid, struct ctx_namespaces *namespaces)
+/* Mostly it is where the `known` ones are: of the parent, or of the image before. */
+static void look_for_inner_pid(int64_t pid, const struct ctx_namespaces *known,
+			       struct ctx_namespaces *namespaces)
 {
-	int64_t id = is_in_own_namespace(pid) ? 0 : inner_id(pid, "status");
+	char process[PATH_BYTES];
+	uint64_t pid_namespace;
+	bool has_ended;
+	int64_t id;
 
+	snprintf(process, sizeof(process), "%" PRId64, pid);
+	pid_namespace = namespace_of(process, &has_ended);
+	if (has_ended)
+		return;
+	id = is_own(pid_namespace, known) ? 0 : inner_id(pid, "status");
+	namespaces->pid_namespace = pid_namespace;
 	if (id != 0) {
 		namespaces->inner_pid = id;
 		namespaces->is_inner = true;
@@ -123,7 +150,7 @@ enum ctx_status ctx_namespaces_look(int64_t pid, struct ctx_namespaces *namespac
 	status = set_cgroup(namespaces, path, ret_moved, err);
 	ctx_buf_deinit(&buf);
 	if (status == CTX_OK)
-		look_for_inner_pid(pid, namespaces);
+		look_for_inner_pid(pid, namespaces, namespaces);
 	return status;
 }
 
@@ -137,7 +164,7 @@ enum ctx_status ctx_namespaces_fork(const struct ctx_namespaces *parent, int64_t
 		if (child.cgroup == NULL)
 			return ctx_err_nomem(err);
 	}
-	look_for_inner_pid(pid, &child);
+	look_for_inner_pid(pid, parent, &child);
 	*ret = child;
 	return CTX_OK;
 }

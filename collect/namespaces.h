@@ -16,7 +16,8 @@
 struct ctx_namespaces {
 	char *cgroup;	   /* owned; path below the root of its hierarchy, as /proc shows it; NULL unknown */
 	int64_t inner_pid; /* in the innermost pid namespace of the process; 0: the recorder's, or unknown */
-	bool is_inner;	   /* the pid namespace is not the recorder's: its threads have inner ids, too */
+	uint64_t pid_namespace; /* its inode; 0: unknown */
+	bool is_inner;		/* the pid namespace is not the recorder's: its threads have inner ids, too */
 };
 
 void ctx_namespaces_deinit(struct ctx_namespaces *namespaces);

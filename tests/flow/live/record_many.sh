@@ -27,4 +27,14 @@ if ctxan -q many.er -r header | grep -q '^states  *full' && [ "$lost" = 0 ]; the
 else
 	leave_out "stacks of waits need states full, and nothing lost: $(ctxan -q many.er -r header | sed -n 's/^states  *//p'), $lost lost"
 fi
+
+# A process costs the recorder one look at its namespace, whether it still runs or not.
+if strace -V >/dev/null 2>&1 && strace -qq -o looks.txt -e trace=%stat,%file "$bin/ctxrec" -q --no-archive -o looks.er -- "$programs/fork_naps" 100 2>looks.err; then
+	images=$(ctxan -q looks.er -r processes --format json --limit 0 | jq '[.rows[].images[]] | length')
+	looks=$(grep -c '"/proc/[0-9a-z]*/\(ns/pid\|status\)"' looks.txt)
+	[ "$looks" -ge 100 ] || fail "strace saw $looks looks at namespaces"
+	[ "$looks" -le $((images + 20)) ] || fail "$looks looks at namespaces of $images processes and images"
+else
+	leave_out "no strace, or it may not trace: $(head -c 200 looks.err 2>/dev/null)"
+fi
 finish
