@@ -168,17 +168,18 @@ static void wait_for_records(struct ctx_recorder *recorder, uint64_t now)
 {
 	uint64_t duration_ns = recorder->options->duration_ns;
 	int timeout = ROUND_MS;
-	nfds_t n = recorder->session.n_rings + 1;
+	nfds_t n = recorder->session.n_rings + CTX_RING_WAIT_OWN;
 
 	if (duration_ns != 0 && recorder->start_ns + duration_ns < now + ROUND_MS * UINT64_C(1000000))
 		timeout = (int)((recorder->start_ns + duration_ns - now) / 1000000 + 1);
-	if (poll(recorder->polls, n + 1, timeout) <= 0)
+	if (ctx_ring_wait(&recorder->wait, recorder->polls, recorder->session.rings,
+			  recorder->session.n_rings, timeout) <= 0)
 		return;
 	/*
 	 * All threads of an event have ended: POLLHUP would wake us for ever. The ring is still
 	 * read.
 	 */
-	for (nfds_t i = 1; i < n; i++) {
+	for (nfds_t i = CTX_RING_WAIT_OWN; i < n; i++) {
 		if ((recorder->polls[i].revents & (POLLHUP | POLLERR | POLLNVAL)) != 0)
 			recorder->polls[i].fd = -1;
 	}

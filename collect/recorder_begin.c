@@ -137,12 +137,13 @@ static enum ctx_status open_session(struct ctx_recorder *recorder, struct ctx_er
 	if (status != CTX_OK)
 		return status;
 	recorder->layout = ctx_session_layout(&recorder->session);
-	recorder->polls = ctx_calloc(recorder->session.n_rings + 2, sizeof(*recorder->polls));
+	recorder->polls = ctx_calloc(recorder->session.n_rings + CTX_RING_WAIT_OWN, sizeof(*recorder->polls));
 	if (recorder->polls == NULL)
 		return ctx_err_nomem(err);
 	recorder->polls[0] = (struct pollfd){.fd = recorder->signal_fd, .events = POLLIN};
+	recorder->polls[1] = (struct pollfd){.fd = -1};
 	for (uint32_t i = 0; i < recorder->session.n_rings; i++)
-		recorder->polls[i + 1] =
+		recorder->polls[CTX_RING_WAIT_OWN + i] =
 			(struct pollfd){.fd = recorder->session.ring_fds[i], .events = POLLIN};
 	return CTX_OK;
 }
@@ -255,7 +256,7 @@ static enum ctx_status create_experiment(struct ctx_recorder *recorder, struct c
 	if (status == CTX_OK)
 		status = ctx_setuid_create(recorder->tree, recorder->writer, &recorder->setuid, err);
 	if (status == CTX_OK)
-		recorder->polls[recorder->session.n_rings + 1] =
+		recorder->polls[1] =
 			(struct pollfd){.fd = ctx_setuid_fd(recorder->setuid), .events = POLLIN};
 	if (status == CTX_OK)
 		status = create_states(recorder, err);

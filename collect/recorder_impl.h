@@ -12,6 +12,7 @@
 #include "collect/merge.h"
 #include "collect/proctree.h"
 #include "collect/recargs.h"
+#include "collect/ring_wait.h"
 #include "collect/sample_batch.h"
 #include "collect/session.h"
 #include "collect/setuid.h"
@@ -48,7 +49,8 @@ struct ctx_recorder {
 	char *path;
 	struct ctx_child_signals old_signals;
 	int signal_fd;
-	struct pollfd *polls; /* signal_fd, the rings, ctx_setuid_fd */
+	struct pollfd *polls; /* CTX_RING_WAIT_OWN: signal_fd, ctx_setuid_fd; then the rings */
+	struct ctx_ring_wait wait;
 	uint64_t start_ns, next_usage_ns;
 	uint64_t taken_ns;			  /* records of before then have been taken */
 	uint64_t child_ended_ns;		  /* when that was seen; 0: not yet */

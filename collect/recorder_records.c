@@ -108,6 +108,7 @@ static enum ctx_status take_record(struct ctx_recorder *recorder, const struct p
 	case PERF_RECORD_EXIT:
 		if (ctx_setuid_is_false_exit(recorder->setuid, &record))
 			return take_false_exit(recorder, &record, err);
+		recorder->wait.n_ended++;
 		ctx_state_records_exit(recorder->states, &record);
 		status = ctx_titles_exit(recorder->titles, record.tid, record.time_ns, err);
 		return status == CTX_OK ? ctx_proctree_apply(recorder->tree, &record, err) : status;
