@@ -193,11 +193,8 @@ static struct perf_event_attr state_attr(const struct opening *opening, enum ctx
 	attr.exclude_kernel = attr.exclude_hv = session->states.level == CTX_STATES_SWITCHES;
 	attr.exclude_callchain_user |= common.exclude_callchain_user;
 	attr.disabled = 1;
-	if (event == CTX_STATE_EVENT_WAKING_ALL) {
-		/*
-		 * The event is per CPU, so exec does not enable it. Earlier samples are of
-		 * untracked threads.
-		 */
+	if (opening->options->tids != NULL && ctx_state_event_is_of_cpu(&session->states, event)) {
+		/* Exec does not enable it. Earlier samples are of untracked threads. */
 		attr.disabled = !opening->options->on_exec;
 		return attr;
 	}
@@ -394,6 +391,15 @@ static void leave_out_idle(struct ctx_session *session, enum ctx_state_event eve
 		(void)ioctl(session->fds[session->n_fds - 1], PERF_EVENT_IOC_SET_FILTER, "prev_pid != 0");
 }
 
+/* Of the whole system there is one target for each CPU, and the two events of wake-ups are one. */
+static bool is_of_target(const struct opening *opening, const struct target *target,
+			 enum ctx_state_event event)
+{
+	if (opening->options->tids == NULL)
+		return event != CTX_STATE_EVENT_WAKING_ALL;
+	return ctx_state_event_is_of_cpu(&opening->session->states, event) == (target->tid == -1);
+}
+
 static enum ctx_status open_states(struct opening *opening, const struct target *target, struct ctx_err *err)
 {
 	struct ctx_session *session = opening->session;
@@ -403,10 +409,7 @@ static enum ctx_status open_states(struct opening *opening, const struct target 
 		enum ctx_state_event event = (enum ctx_state_event)i;
 		struct perf_event_attr attr;
 
-		/* Recording the whole system needs only one of the two. */
-		if (!ctx_state_events_has(&session->states, event) ||
-		    (event == CTX_STATE_EVENT_WAKING_ALL) !=
-			    (target->tid == -1 && opening->options->tids != NULL))
+		if (!ctx_state_events_has(&session->states, event) || !is_of_target(opening, target, event))
 			continue;
 		attr = state_attr(opening, event);
 		status = open_one(opening, target, &attr, ctx_state_event_name(event), err);
@@ -608,7 +611,8 @@ static enum ctx_status choose_states(const struct opening *opening, struct ctx_e
 	struct ctx_session *session = opening->session;
 	struct ctx_state_events_options options = {.asked = opening->options->states,
 						   .tracefs = ctx_perf_roots_default().tracefs,
-						   .without_kernel = !may_sample_kernel(opening)};
+						   .without_kernel = !may_sample_kernel(opening),
+						   .is_system = opening->options->tids == NULL};
 
 	return ctx_state_events_choose(&options, &session->states, err);
 }

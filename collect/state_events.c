@@ -9,6 +9,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/* Inode of the initial pid namespace: include/linux/proc_ns.h in the kernel. */
+#define FIRST_PID_NAMESPACE "pid:[4026531836]"
+
 static const char *const names[CTX_STATE_EVENT_N] = {
 	[CTX_STATE_EVENT_SWITCH] = "sched:sched_switch",
 	[CTX_STATE_EVENT_WAKING] = "sched:sched_waking",
@@ -48,17 +51,33 @@ bool ctx_state_events_has(const struct ctx_state_events *events, enum ctx_state_
 {
 	switch (event) {
 	case CTX_STATE_EVENT_SWITCH:
+		return events->level == CTX_STATES_FULL && events->has_switch;
 	case CTX_STATE_EVENT_WAKING:
 	case CTX_STATE_EVENT_WAKING_ALL:
 		return events->level == CTX_STATES_FULL;
 	case CTX_STATE_EVENT_LEAVES:
-		return events->level == CTX_STATES_MIN;
+		return events->level == CTX_STATES_MIN ||
+		       (events->level == CTX_STATES_FULL && !events->has_switch);
 	case CTX_STATE_EVENT_ENTER:
 	case CTX_STATE_EVENT_RETURN:
 		return events->has_calls;
 	default:
 		return events->level != CTX_STATES_NONE;
 	}
+}
+
+bool ctx_state_event_is_of_cpu(const struct ctx_state_events *events, enum ctx_state_event event)
+{
+	return event == CTX_STATE_EVENT_WAKING_ALL ||
+	       (event == CTX_STATE_EVENT_FAULT && events->level == CTX_STATES_FULL);
+}
+
+bool ctx_state_events_are_ids_inner(void)
+{
+	char link[64] = "";
+	ssize_t n = readlink("/proc/self/ns/pid", link, sizeof(link) - 1);
+
+	return n > 0 && strcmp(link, FIRST_PID_NAMESPACE) != 0;
 }
 
 struct perf_event_attr ctx_state_event_attr(const struct ctx_state_events *events, enum ctx_state_event event,
@@ -197,6 +216,7 @@ enum ctx_status ctx_state_events_choose(const struct ctx_state_events_options *o
 
 	if (options->asked == CTX_REC_STATES_AUTO || must_be_full) {
 		events.level = CTX_STATES_FULL;
+		events.has_switch = options->is_system || ctx_state_events_are_ids_inner();
 		status = options->without_kernel ? ctx_err_set(&reason, CTX_E_PERM,
 							       "samples in kernel mode are not allowed: "
 							       "needs root or CAP_PERFMON, "

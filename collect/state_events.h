@@ -5,12 +5,18 @@
  *	level     SWITCH records  sched_switch  sched_waking  context-switches  major-faults
  *	switches        x                                                       (user mode)
  *	min             x                                            x               x
- *	full            x              x             x                               x
+ *	full            x                            x               x               x
+ *	full, of all    x              x             x                               x
  *	 and, where requested, sys_enter and sys_exit of raw_syscalls
  *
  * SWITCH records have the time; samples of sched_switch (or, less exactly, of context-switches)
  * reason and stack, those of sched_waking the waker, major faults the waits for pages. Source:
  * requirement E8.
+ *
+ * What a new task inherits costs it time. A tracepoint is looked up by number in the list of all
+ * (perf_trace_init: 10 us for each task, tracepoint and CPU), so those of single threads have
+ * context-switches instead of sched_switch, and its reason from the SWITCH record and the stack; what
+ * full may watch anyway, faults of all threads of a CPU, is not inherited.
  */
 #ifndef CTX_COLLECT_STATE_EVENTS_H
 #define CTX_COLLECT_STATE_EVENTS_H
@@ -32,15 +38,16 @@ enum ctx_state_event {
 	CTX_STATE_EVENT_WAKING,	    /* sched_waking by a recorded thread */
 	CTX_STATE_EVENT_WAKING_ALL, /* sched_waking by any thread, on this CPU; kernel part of the stack only */
 	CTX_STATE_EVENT_LEAVES,	    /* context-switches: a thread leaves its CPU, without the reason */
-	CTX_STATE_EVENT_FAULT,	    /* major-faults: a page has been read */
-	CTX_STATE_EVENT_ENTER,	    /* sys_enter: a system call begins */
-	CTX_STATE_EVENT_RETURN,	    /* sys_exit: it ends */
+	CTX_STATE_EVENT_FAULT,	/* major-faults: a page has been read; at full of any thread, on this CPU */
+	CTX_STATE_EVENT_ENTER,	/* sys_enter: a system call begins */
+	CTX_STATE_EVENT_RETURN, /* sys_exit: it ends */
 	CTX_STATE_EVENT_N,
 };
 
 struct ctx_state_events {
 	enum ctx_states_level level;
-	bool has_calls;					    /* full only, like all below */
+	bool has_switch; /* full only, like all below: sched_switch */
+	bool has_calls;
 	uint64_t switch_id, waking_id, enter_id, return_id; /* of the tracepoints */
 	struct ctx_pe_field prev_pid, prev_state;	    /* of sched_switch */
 	struct ctx_pe_prev_states prev_states;		    /* meaning of prev_state */
@@ -51,7 +58,17 @@ struct ctx_state_events_options {
 	enum ctx_rec_states asked;
 	const char *tracefs;
 	bool without_kernel; /* kernel samples are not allowed */
+	bool is_system;	     /* all threads of the system: no event is inherited */
 };
+
+/*
+ * Whether this process's ids differ from the kernel's, which tracepoints report: then those of other
+ * threads are learnt from sched_switch.
+ */
+bool ctx_state_events_are_ids_inner(void);
+
+/* Whether an event is opened once for each CPU, for any thread, beside those of single threads. */
+bool ctx_state_event_is_of_cpu(const struct ctx_state_events *events, enum ctx_state_event event);
 
 /*
  * Finds the level by opening events. Fails with CTX_E_PERM or CTX_E_NOTFOUND, and a message that

@@ -12,11 +12,6 @@
 #define ENDED 256u			       /* remembered at once, */
 #define ENDED_NS UINT64_C(1000000000)	       /* for so long */
 #define NAME_BYTES 64
-/*
- * Inode of the initial pid namespace, whose ids tracepoints report: include/linux/proc_ns.h in the
- * kernel.
- */
-#define FIRST_PID_NAMESPACE "pid:[4026531836]"
 
 struct external_waker {
 	int64_t tid;
@@ -40,14 +35,6 @@ struct ctx_state_records {
 	struct ctx_map64 thread_of_id; /* then: kernel's id -> our tid */
 };
 
-static bool is_in_first_namespace(void)
-{
-	char link[64] = "";
-	ssize_t n = readlink("/proc/self/ns/pid", link, sizeof(link) - 1);
-
-	return n <= 0 || strcmp(link, FIRST_PID_NAMESPACE) == 0;
-}
-
 enum ctx_status ctx_state_records_create(const struct ctx_state_records_options *options,
 					 struct ctx_state_records **ret, struct ctx_err *err)
 {
@@ -57,7 +44,7 @@ enum ctx_status ctx_state_records_create(const struct ctx_state_records_options 
 		return ctx_err_nomem(err);
 	records->options = *options;
 	records->page_size = (uint64_t)sysconf(_SC_PAGESIZE);
-	records->is_inner = !is_in_first_namespace();
+	records->is_inner = ctx_state_events_are_ids_inner();
 	*ret = records;
 	return CTX_OK;
 }

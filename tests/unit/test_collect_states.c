@@ -106,6 +106,35 @@ static void test_state_events__forbidden_events_are_refused_if_requested_else_le
 		assert_false(ctx_state_events_has(&events, (enum ctx_state_event)i));
 }
 
+/* A tracepoint costs each new task 10 us on each CPU: at most one may be inherited. */
+static void test_state_events__tasks_inherit_one_tracepoint_and_what_only_they_have(void **state)
+{
+	const struct ctx_state_events of_threads = {.level = CTX_STATES_FULL},
+				      of_all = {.level = CTX_STATES_FULL, .has_switch = true},
+				      min = {.level = CTX_STATES_MIN};
+	unsigned tracepoints = 0, events = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < CTX_STATE_EVENT_N; i++) {
+		enum ctx_state_event event = (enum ctx_state_event)i;
+		struct perf_event_attr attr = ctx_state_event_attr(&of_threads, event, 0, 0);
+
+		if (!ctx_state_events_has(&of_threads, event) ||
+		    ctx_state_event_is_of_cpu(&of_threads, event))
+			continue;
+		events++;
+		tracepoints += attr.type == PERF_TYPE_TRACEPOINT;
+	}
+	assert_int_equal(events, 2);
+	assert_int_equal(tracepoints, 1);
+	assert_true(ctx_state_events_has(&of_threads, CTX_STATE_EVENT_LEAVES));
+	assert_true(ctx_state_events_has(&of_threads, CTX_STATE_EVENT_FAULT));
+	assert_true(ctx_state_events_has(&of_all, CTX_STATE_EVENT_SWITCH));
+	assert_false(ctx_state_events_has(&of_all, CTX_STATE_EVENT_LEAVES));
+	/* What an ordinary user may not watch on a whole CPU is each thread's own. */
+	assert_false(ctx_state_event_is_of_cpu(&min, CTX_STATE_EVENT_FAULT));
+}
+
 static void test_recargs__states_are_one_of_four(void **state)
 {
 	static const char *const words[] = {"auto", "full", "min", "off"};
@@ -708,6 +737,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_tracepoint__is_read_from_tracefs),
 		cmocka_unit_test(test_state_events__forbidden_events_are_refused_if_requested_else_left_out),
+		cmocka_unit_test(test_state_events__tasks_inherit_one_tracepoint_and_what_only_they_have),
 		cmocka_unit_test(test_recargs__states_are_one_of_four),
 		cmocka_unit_test(test_perfrecord__parses_switches_and_tracepoints_and_refuses_truncated_ones),
 		cmocka_unit_test(test_state_records__a_wait_and_its_waker),
