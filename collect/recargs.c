@@ -3,6 +3,7 @@
 #include "base/embed.h"
 #include "base/fileio.h"
 #include "base/mem.h"
+#include "collect/wait_budget.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -14,6 +15,7 @@
 
 #define STEM_MAX 200
 #define FREQUENCY_MAX 100000u
+#define BUDGET_PER_MILLE 100u
 #define STACK_BYTES_MAX 65528u /* records have 16 bits for their size; the kernel's limit too */
 
 extern const char ctx_rec_manual[];
@@ -142,7 +144,7 @@ SETTER(states)
 	int choice = 0;
 	enum ctx_status status = ctx_option_choice(option, value, &choice, err);
 
-	((struct ctx_rec_options *)context)->states = (enum ctx_rec_states)choice;
+	((struct ctx_rec_options *)context)->waits.states = (enum ctx_rec_states)choice;
 	return status;
 }
 
@@ -191,6 +193,25 @@ SETTER(event)
 	return ctx_buf_check(events, err);
 }
 
+/* "10%", "10", "off". */
+SETTER(budget)
+{
+	char *end;
+	double percent = strtod(value, &end);
+
+	end += *end == '%';
+	if (strcmp(value, "off") == 0)
+		percent = -1;
+	else if (end == value || *end != '\0' || !isfinite(percent) || percent < 0 || percent > 1000)
+		return ctx_err_set(
+			err, CTX_E_ARG,
+			"--%s: \"%s\" is neither a percentage of the program's CPU time (10%%) nor off",
+			option->name, value);
+	((struct ctx_rec_options *)context)->waits.budget_per_mille =
+		percent < 0 ? CTX_WAIT_BUDGET_OFF : (uint32_t)(percent * 10);
+	return CTX_OK;
+}
+
 static const char *const unwind_names[] = {
 	[CTX_REC_UNWIND_AUTO] = "auto",
 	[CTX_REC_UNWIND_FP] = "fp",
@@ -224,6 +245,7 @@ static const struct ctx_option rows[] = {
 	{"stack-size", 0, CTX_OPTION_TEXT, SIZE(set_stack_size, stack_bytes)},
 	{"keep-stacks", 0, CTX_OPTION_FLAG, FLAG(keep_stacks)},
 	{"states", 0, CTX_OPTION_TEXT, .set = set_states, .words = state_names},
+	{"budget", 0, CTX_OPTION_TEXT, .set = set_budget},
 	{"user", 0, CTX_OPTION_FLAG, FLAG(user_only)},
 	{"kernel", 0, CTX_OPTION_FLAG, FLAG(kernel_only)},
 	{"no-follow", 0, CTX_OPTION_FLAG, FLAG(no_follow)},
@@ -285,7 +307,7 @@ enum ctx_status ctx_rec_options_parse(int argc, char **argv, struct ctx_rec_opti
 	struct ctx_arguments arguments = {.n = argc, .words = argv};
 	enum ctx_status status;
 
-	*ret = (struct ctx_rec_options){.comment = ""};
+	*ret = (struct ctx_rec_options){.comment = "", .waits.budget_per_mille = BUDGET_PER_MILLE};
 	status = ctx_option_parse(&ctx_rec_options_table, &arguments, ret, err);
 	if (status != CTX_OK || ret->help || ret->version)
 		return status;

@@ -28,6 +28,12 @@ enum ctx_rec_states {
 	CTX_REC_STATES_SYSCALLS, /* full, and when each system call begins and ends */
 };
 
+/* Off CPU. */
+struct ctx_rec_waits {
+	enum ctx_rec_states states;
+	uint32_t budget_per_mille; /* of the target's CPU time; CTX_WAIT_BUDGET_OFF */
+};
+
 struct ctx_rec_options {
 	struct ctx_ids pids;	       /* owned */
 	uint64_t frequency_hz, period; /* 0: not asked */
@@ -40,7 +46,7 @@ struct ctx_rec_options {
 	uint64_t stack_bytes;			      /* copied with each sample; 0: the default */
 	char *const *command; /* ends with NULL; NULL: none. Borrowed from argv, like all strings */
 	enum ctx_rec_unwind unwind;
-	enum ctx_rec_states states;
+	struct ctx_rec_waits waits;
 	bool help, version, fail, top;
 	bool system_wide, user_only, kernel_only;
 	bool no_follow, wait_descendants, keep_stacks;

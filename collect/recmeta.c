@@ -126,7 +126,7 @@ static void add_settings(struct ctx_recmeta *meta, const struct ctx_rec_options 
 			    ? "; faults, stops and traps are not told apart (kernel.kptr_restrict hides the "
 			      "kernel's names)"
 			    : "");
-	else if (options->states == CTX_REC_STATES_AUTO)
+	else if (options->waits.states == CTX_REC_STATES_AUTO)
 		add(meta, "states", "off: too many threads and CPUs for the limit on open files (ulimit -n)");
 	add(meta, "max_stack", "%u", ctx_max_stack());
 	add(meta, "ring_bytes", "%zu", session->ring_bytes);

@@ -167,10 +167,13 @@ static bool is_over(struct ctx_recorder *recorder, uint64_t now)
 static void wait_for_records(struct ctx_recorder *recorder, uint64_t now)
 {
 	uint64_t duration_ns = recorder->options->duration_ns;
-	int timeout = ROUND_MS;
 	nfds_t n = recorder->session.n_rings + CTX_RING_WAIT_OWN;
+	int timeout;
 
-	if (duration_ns != 0 && recorder->start_ns + duration_ns < now + ROUND_MS * UINT64_C(1000000))
+	ctx_wait_sampling_turn(recorder->sampling, now, true);
+	timeout = ctx_wait_sampling_timeout(recorder->sampling, now, ROUND_MS);
+
+	if (duration_ns != 0 && recorder->start_ns + duration_ns < now + (uint64_t)timeout * 1000000)
 		timeout = (int)((recorder->start_ns + duration_ns - now) / 1000000 + 1);
 	if (ctx_ring_wait(&recorder->wait, recorder->polls, recorder->session.rings,
 			  recorder->session.n_rings, timeout) <= 0)
@@ -194,8 +197,11 @@ static enum ctx_status run_loop(struct ctx_recorder *recorder, struct ctx_err *e
 		enum ctx_status status;
 
 		ctx_titles_read(recorder->titles, now, is_last);
-		if (is_last)
+		ctx_wait_sampling_turn(recorder->sampling, now, false);
+		if (is_last) {
+			ctx_wait_sampling_stop(recorder->sampling);
 			ctx_session_disable(&recorder->session);
+		}
 		status = ctx_recorder_take_until(recorder, is_last ? UINT64_MAX : now - CTX_RECORDER_SLACK_NS,
 						 err);
 		recorder->taken_ns = now - CTX_RECORDER_SLACK_NS;
@@ -269,6 +275,16 @@ static enum ctx_status warn_of_more_setuid(struct ctx_recorder *recorder, struct
 	return ctx_exp_warning(recorder->writer, recorder->start_ns, text, err);
 }
 
+/* For the header of reports. */
+static enum ctx_status note_sampling(struct ctx_recorder *recorder, uint64_t now, struct ctx_err *err)
+{
+	char text[CTX_ERR_MAX];
+
+	return ctx_wait_sampling_text(recorder->sampling, text, sizeof(text))
+		       ? ctx_exp_warning(recorder->writer, now, text, err)
+		       : CTX_OK;
+}
+
 static enum ctx_status finish_tree(struct ctx_recorder *recorder, uint64_t now, struct ctx_err *err)
 {
 	struct ctx_exp_unwinding counts = ctx_sample_batch_counts(recorder->batch);
@@ -276,6 +292,8 @@ static enum ctx_status finish_tree(struct ctx_recorder *recorder, uint64_t now, 
 
 	if (recorder->session.stack_bytes != 0)
 		status = ctx_exp_unwound(recorder->writer, now, &counts, err);
+	if (status == CTX_OK)
+		status = note_sampling(recorder, now, err);
 	if (status != CTX_OK)
 		return status;
 	if (recorder->child.has_ended) {
@@ -354,6 +372,7 @@ static void release(struct ctx_recorder *recorder)
 	ctx_ids_deinit(&recorder->tids);
 	free(recorder->metrics);
 	ctx_sample_batch_destroy(recorder->batch);
+	ctx_wait_sampling_destroy(recorder->sampling);
 	free(recorder->polls);
 	free(recorder->path);
 	if (recorder->signal_fd >= 0)

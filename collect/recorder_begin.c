@@ -123,7 +123,7 @@ static enum ctx_status open_session(struct ctx_recorder *recorder, struct ctx_er
 					      .user_only = options->user_only,
 					      .kernel_only = options->kernel_only,
 					      .stack_bytes = stack_bytes(options),
-					      .states = options->states,
+					      .states = options->waits.states,
 					      .without_callers = options->unwind == CTX_REC_UNWIND_NONE,
 					      .ring_bytes = options->ring_bytes,
 					      .ring_is_fixed = options->ring_bytes != 0};
@@ -156,7 +156,16 @@ static enum ctx_status create_batch(struct ctx_recorder *recorder, struct ctx_er
 		.stack_bytes = recorder->session.stack_bytes,
 		.keep_stacks = recorder->options->keep_stacks,
 		.n_threads = ctx_unwind_pool_threads(sysconf(_SC_NPROCESSORS_ONLN)),
+		.brief_event = (uint32_t)recorder->events.n + CTX_STATE_EVENT_SWITCH_BRIEF,
 	};
+	struct ctx_wait_sampling_options sampling = {.session = &recorder->session,
+						     .per_mille = recorder->options->waits.budget_per_mille,
+						     .now_ns = recorder->start_ns};
+	enum ctx_status status = ctx_wait_sampling_create(&sampling, &recorder->sampling, err);
+
+	if (status != CTX_OK)
+		return status;
+	options.places = ctx_wait_sampling_places(recorder->sampling);
 
 	return ctx_sample_batch_create(&options, &recorder->batch, err);
 }
@@ -166,7 +175,8 @@ static enum ctx_status create_states(struct ctx_recorder *recorder, struct ctx_e
 	struct ctx_state_records_options states = {.events = &recorder->session.states,
 						   .tree = recorder->tree,
 						   .batch = recorder->batch,
-						   .writer = recorder->writer};
+						   .writer = recorder->writer,
+						   .sampling = recorder->sampling};
 
 	return ctx_state_records_create(&states, &recorder->states, err);
 }
@@ -293,7 +303,7 @@ static enum ctx_status warn_of_limits(struct ctx_recorder *recorder, struct ctx_
 						    "(kernel.perf_event_mlock_kb, ulimit -l)");
 		recorder->say(recorder->context, text);
 	}
-	if (recorder->session.states.level == CTX_STATES_NONE && options->states == CTX_REC_STATES_AUTO)
+	if (recorder->session.states.level == CTX_STATES_NONE && options->waits.states == CTX_REC_STATES_AUTO)
 		status = ctx_recorder_warn(
 			recorder,
 			"what threads wait for is not recorded: too many threads and CPUs for "

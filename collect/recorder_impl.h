@@ -45,6 +45,7 @@ struct ctx_recorder {
 	struct ctx_state_records *states;
 	struct ctx_titles *titles;
 	struct ctx_setuid *setuid;
+	struct ctx_wait_sampling *sampling;
 	struct ctx_child child;
 	char *path;
 	struct ctx_child_signals old_signals;

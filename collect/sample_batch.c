@@ -29,6 +29,7 @@ struct item {
 	bool has_stack;		    /* record is set */
 	struct ctx_unwind_job *job; /* NULL: only the kernel's chain is available */
 	bool is_skipped;	    /* for lack of time */
+	bool is_brief;		    /* the stack was not copied */
 };
 
 struct ctx_sample_batch {
@@ -121,8 +122,10 @@ static void set_stack(struct ctx_sample_batch *batch, struct item *item, const s
 	item->record = *record;
 	if (record->sample.user_regs != NULL)
 		ctx_pe_sample_user_state(&record->sample, &item->user);
-	can_unwind = batch->frames != NULL && item->user.regs.machine != CTX_MACHINE_UNKNOWN;
 	item->has_stack = true;
+	item->is_brief = batch->options.brief_event != 0 && record->event >= batch->options.brief_event;
+	can_unwind =
+		batch->frames != NULL && item->user.regs.machine != CTX_MACHINE_UNKNOWN && !item->is_brief;
 	item->is_skipped = can_unwind && batch->hurries;
 	if (!can_unwind || batch->hurries)
 		return;
@@ -328,8 +331,43 @@ static void compose(struct ctx_sample_batch *batch, const struct item *item)
 		ctx_stack_memory_keep(&batch->memory, item->thread, part, callers);
 }
 
+static struct ctx_wait_at place_of(const struct item *item)
+{
+	return (struct ctx_wait_at){.process = item->process,
+				    .thread = item->thread,
+				    .what = item->state.change,
+				    .state = &item->user};
+}
+
+static void recognise(struct ctx_sample_batch *batch, const struct item *item)
+{
+	const struct ctx_wait_at at = place_of(item);
+	const struct ctx_wait_stack stack = ctx_wait_places_find(batch->options.places, &at);
+
+	memcpy(batch->chain.frames, stack.frames, stack.n * sizeof(*stack.frames));
+	batch->chain.n = stack.n;
+}
+
+/* Registers are missing where a wake-up came from outside of the recording. */
+static void learn(struct ctx_sample_batch *batch, const struct item *item)
+{
+	const struct ctx_wait_at at = place_of(item);
+	const struct ctx_wait_stack stack = {batch->chain.frames, batch->chain.n};
+	const struct ctx_unwind_job *job = item->job;
+
+	if (item->state.thread == CTX_NONE || item->is_skipped || batch->options.places == NULL ||
+	    item->record.sample.layout->regs_user == 0)
+		return;
+	ctx_wait_places_learn(batch->options.places, &at, stack, job != NULL ? job->frames : NULL,
+			      job != NULL ? job->n : 0);
+}
+
 static void make_stack(struct ctx_sample_batch *batch, const struct item *item)
 {
+	if (item->is_brief) {
+		recognise(batch, item);
+		return;
+	}
 	if (item->job != NULL)
 		compose(batch, item);
 	else
@@ -338,6 +376,7 @@ static void make_stack(struct ctx_sample_batch *batch, const struct item *item)
 		ctx_callchain_end(&batch->chain, CTX_TRUNCATED_SKIPPED);
 		count(batch, item, &(struct ctx_unwound){.end = CTX_TRUNCATED_SKIPPED});
 	}
+	learn(batch, item);
 }
 
 static enum ctx_status write_state(struct ctx_sample_batch *batch, struct item *item, struct ctx_err *err)

@@ -11,6 +11,7 @@
 #define CTX_COLLECT_SAMPLE_BATCH_H
 
 #include "collect/perfrecord.h"
+#include "collect/wait_places.h"
 #include "formats/experiment/exp_writer.h"
 #include "model/event_source.h"
 
@@ -22,6 +23,10 @@ struct ctx_sample_batch_options {
 	size_t stack_bytes;	       /* of the stack in each sample; 0: samples have call chains only */
 	bool keep_stacks;	       /* the copies are written too */
 	unsigned n_threads;	       /* that help to unwind */
+	/* Samples of this event and later ones have no stack (0: none): it is recognised, and learned
+	 * from all others that are not of the user's events. */
+	uint32_t brief_event;
+	struct ctx_wait_places *places; /* borrowed; NULL: none */
 };
 
 /* Fails with CTX_E_NOMEM. */

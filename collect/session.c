@@ -361,8 +361,10 @@ static enum ctx_status open_one(struct opening *opening, const struct target *ta
 		return status;
 	if (*target->ring_fd < 0) {
 		status = map_ring(opening, fd, err);
-		if (status == CTX_OK)
+		if (status == CTX_OK) {
 			*target->ring_fd = fd;
+			opening->session->ring_cpus[opening->session->n_rings - 1] = (int)target->cpu;
+		}
 		return status;
 	}
 	if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, *target->ring_fd) != 0)
@@ -382,6 +384,19 @@ static enum ctx_status note_id(struct ctx_session *session, uint32_t event, stru
 		return ctx_err_nomem(err);
 	*place = event;
 	return CTX_OK;
+}
+
+static enum ctx_status note_whole(struct ctx_session *session, enum ctx_state_event event,
+				  struct ctx_err *err)
+{
+	enum ctx_status status;
+
+	if (!ctx_state_event_has_stack(event))
+		return CTX_OK;
+	status = ctx_grow(&session->whole_fds, &session->whole_fds_cap, session->n_whole_fds + 1, err);
+	if (status == CTX_OK)
+		session->whole_fds[session->n_whole_fds++] = session->fds[session->n_fds - 1];
+	return status;
 }
 
 /* All threads of the system but the idle ones. */
@@ -417,6 +432,8 @@ static enum ctx_status open_states(struct opening *opening, const struct target 
 			leave_out_idle(session, event);
 		if (status == CTX_OK)
 			status = note_id(session, (uint32_t)session->events->n + i, err);
+		if (status == CTX_OK)
+			status = note_whole(session, event, err);
 	}
 	return status;
 }
@@ -642,7 +659,7 @@ static void close_events(struct ctx_session *session)
 	for (size_t i = 0; i < session->n_fds; i++)
 		close(session->fds[i]);
 	session->n_rings = 0;
-	session->n_fds = 0;
+	session->n_fds = session->n_whole_fds = 0;
 	ctx_map64_deinit(&session->event_of_id);
 }
 
@@ -675,8 +692,10 @@ enum ctx_status ctx_session_open(struct ctx_session *session, const struct ctx_s
 	choose_sizes(&opening);
 	session->rings = ctx_calloc(opening.cpus.n, sizeof(*session->rings));
 	session->ring_fds = ctx_calloc(opening.cpus.n, sizeof(*session->ring_fds));
+	session->ring_cpus = ctx_calloc(opening.cpus.n, sizeof(*session->ring_cpus));
 	session->layouts = ctx_calloc(options->events->n + CTX_STATE_EVENT_N, sizeof(*session->layouts));
-	if (session->rings == NULL || session->ring_fds == NULL || session->layouts == NULL) {
+	if (session->rings == NULL || session->ring_cpus == NULL || session->ring_fds == NULL ||
+	    session->layouts == NULL) {
 		status = ctx_err_nomem(err);
 		goto out;
 	}
@@ -715,6 +734,8 @@ void ctx_session_close(struct ctx_session *session)
 	close_events(session);
 	free(session->rings);
 	free(session->ring_fds);
+	free(session->ring_cpus);
+	free(session->whole_fds);
 	free(session->fds);
 	free(session->layouts);
 	*session = (struct ctx_session){0};

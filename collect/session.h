@@ -44,6 +44,9 @@ struct ctx_session {
 	size_t ring_bytes;   /* what it became */
 	size_t stack_bytes;  /* the same: less than requested where a ring would hold too few samples */
 	uint64_t user_regs;  /* in samples; 0: none */
+	int *ring_cpus;	     /* of each ring; owned */
+	int *whole_fds;	     /* of `fds`: state events with stacks; owned */
+	size_t n_whole_fds, whole_fds_cap;
 };
 
 /* Parses a CPU list of the kernel: "0-3,8". Fails with CTX_E_FORMAT, CTX_E_NOMEM. */

@@ -3,6 +3,8 @@
 #include "base/mem.h"
 #include "collect/perfrecord.h"
 #include "collect/tracepoint.h"
+#include "collect/wait_places.h"
+#include "model/user_regs.h"
 
 #include <errno.h>
 #include <string.h>
@@ -20,6 +22,9 @@ static const char *const names[CTX_STATE_EVENT_N] = {
 	[CTX_STATE_EVENT_FAULT] = "major-faults",
 	[CTX_STATE_EVENT_ENTER] = "raw_syscalls:sys_enter",
 	[CTX_STATE_EVENT_RETURN] = "raw_syscalls:sys_exit",
+	[CTX_STATE_EVENT_SWITCH_BRIEF] = "sched:sched_switch",
+	[CTX_STATE_EVENT_WAKING_BRIEF] = "sched:sched_waking",
+	[CTX_STATE_EVENT_LEAVES_BRIEF] = "context-switches",
 };
 
 const char *ctx_state_event_name(enum ctx_state_event event)
@@ -61,8 +66,10 @@ bool ctx_state_events_has(const struct ctx_state_events *events, enum ctx_state_
 	case CTX_STATE_EVENT_ENTER:
 	case CTX_STATE_EVENT_RETURN:
 		return events->has_calls;
-	default:
+	case CTX_STATE_EVENT_FAULT:
 		return events->level != CTX_STATES_NONE;
+	default:
+		return false;
 	}
 }
 
@@ -80,21 +87,45 @@ bool ctx_state_events_are_ids_inner(void)
 	return n > 0 && strcmp(link, FIRST_PID_NAMESPACE) != 0;
 }
 
+/* What recognises a stack that follows frame pointers. */
+static void set_place(struct perf_event_attr *attr)
+{
+	uint64_t regs = ctx_user_regs_perf_place(ctx_machine_own());
+
+	if (regs == 0)
+		return;
+	attr->sample_type |= PERF_SAMPLE_REGS_USER;
+	attr->sample_regs_user = regs;
+}
+
+static void set_brief(struct perf_event_attr *attr)
+{
+	set_place(attr);
+	attr->exclude_callchain_user = attr->exclude_callchain_kernel = 1;
+	if (attr->sample_regs_user == 0)
+		return;
+	attr->sample_type |= PERF_SAMPLE_STACK_USER;
+	attr->sample_stack_user = CTX_WAIT_PLACE_BYTES;
+}
+
 struct perf_event_attr ctx_state_event_attr(const struct ctx_state_events *events, enum ctx_state_event event,
 					    uint64_t user_regs, uint32_t stack_bytes)
 {
 	struct perf_event_attr attr = {.type = PERF_TYPE_TRACEPOINT, .size = sizeof(attr)};
-	bool has_stack = user_regs != 0;
+	bool has_stack = user_regs != 0 && !ctx_state_event_is_brief(event);
+	bool has_place = ctx_state_event_has_stack(event) && event != CTX_STATE_EVENT_WAKING_ALL;
 
 	attr.sample_type = CTX_PERF_SAMPLE_TYPE;
 	/* Every hit is a sample. */
 	attr.sample_period = 1;
 	switch (event) {
 	case CTX_STATE_EVENT_SWITCH:
+	case CTX_STATE_EVENT_SWITCH_BRIEF:
 		attr.config = events->switch_id;
 		attr.sample_type |= PERF_SAMPLE_RAW;
 		break;
 	case CTX_STATE_EVENT_WAKING:
+	case CTX_STATE_EVENT_WAKING_BRIEF:
 		attr.config = events->waking_id;
 		attr.sample_type |= PERF_SAMPLE_RAW;
 		break;
@@ -105,6 +136,7 @@ struct perf_event_attr ctx_state_event_attr(const struct ctx_state_events *event
 		has_stack = false;
 		break;
 	case CTX_STATE_EVENT_LEAVES:
+	case CTX_STATE_EVENT_LEAVES_BRIEF:
 		attr.type = PERF_TYPE_SOFTWARE;
 		attr.config = PERF_COUNT_SW_CONTEXT_SWITCHES;
 		break;
@@ -121,10 +153,14 @@ struct perf_event_attr ctx_state_event_attr(const struct ctx_state_events *event
 		attr.exclude_callchain_user = attr.exclude_callchain_kernel = 1;
 		has_stack = false;
 	}
+	if (ctx_state_event_is_brief(event))
+		set_brief(&attr);
 	if (has_stack) {
 		attr.sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 		attr.sample_regs_user = user_regs;
 		attr.sample_stack_user = stack_bytes;
+	} else if (has_place) {
+		set_place(&attr);
 	}
 	return attr;
 }

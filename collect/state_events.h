@@ -41,6 +41,10 @@ enum ctx_state_event {
 	CTX_STATE_EVENT_FAULT,	/* major-faults: a page has been read; at full of any thread, on this CPU */
 	CTX_STATE_EVENT_ENTER,	/* sys_enter: a system call begins */
 	CTX_STATE_EVENT_RETURN, /* sys_exit: it ends */
+	/* Of all threads of a CPU, opened when stacks are sampled (wait_sampling.h): no call chain. */
+	CTX_STATE_EVENT_SWITCH_BRIEF,
+	CTX_STATE_EVENT_WAKING_BRIEF,
+	CTX_STATE_EVENT_LEAVES_BRIEF,
 	CTX_STATE_EVENT_N,
 };
 
@@ -85,10 +89,23 @@ bool ctx_state_events_has(const struct ctx_state_events *events, enum ctx_state_
 
 /*
  * Type, config, period and additional sample fields; the caller adds what is common to all events
- * of its session. `user_regs` 0: no registers and no stack.
+ * of its session. `user_regs` 0: no registers and no stack; brief events always have pc, stack
+ * pointer and CTX_WAIT_PLACE_BYTES of the stack.
  */
 struct perf_event_attr ctx_state_event_attr(const struct ctx_state_events *events, enum ctx_state_event event,
 					    uint64_t user_regs, uint32_t stack_bytes);
+
+/* Whether its samples have no stack but what recognises it. */
+static inline bool ctx_state_event_is_brief(enum ctx_state_event event)
+{
+	return event >= CTX_STATE_EVENT_SWITCH_BRIEF;
+}
+
+/* Whether stacks are copied at it, unless they are sampled. */
+static inline bool ctx_state_event_has_stack(enum ctx_state_event event)
+{
+	return event <= CTX_STATE_EVENT_LEAVES;
+}
 
 /* For messages. */
 const char *ctx_state_event_name(enum ctx_state_event event);

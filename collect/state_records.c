@@ -89,6 +89,8 @@ enum ctx_status ctx_state_records_switch(struct ctx_state_records *records,
 
 	if (!find_own(records, record, &state))
 		return CTX_OK;
+	ctx_wait_sampling_switch(records->options.sampling, record,
+				 (record->misc & PERF_RECORD_MISC_SWITCH_OUT) == 0);
 	if ((record->misc & PERF_RECORD_MISC_SWITCH_OUT) == 0)
 		state.change = CTX_CHANGE_RUNS;
 	else if ((record->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) != 0)
@@ -109,6 +111,7 @@ enum ctx_status ctx_state_records_exec(struct ctx_state_records *records,
 	if (records->options.events->level == CTX_STATES_NONE || !find_own(records, record, &state))
 		return CTX_OK;
 	state.change = CTX_CHANGE_RUNS;
+	ctx_wait_sampling_switch(records->options.sampling, record, true);
 	return add(records, &state, NULL, err);
 }
 
@@ -116,9 +119,11 @@ void ctx_state_records_exit(struct ctx_state_records *records, const struct ctx_
 {
 	struct ctx_exp_state state;
 
-	if (find_own(records, record, &state))
-		records->ended[record->tid % ENDED] = (struct ended){
-			.tid = record->tid, .thread = state.thread, .time_ns = record->time_ns};
+	if (!find_own(records, record, &state))
+		return;
+	ctx_wait_sampling_switch(records->options.sampling, record, false);
+	records->ended[record->tid % ENDED] =
+		(struct ended){.tid = record->tid, .thread = state.thread, .time_ns = record->time_ns};
 }
 
 /* The thread of a record if it ended just before it, else CTX_NONE. */
@@ -235,8 +240,11 @@ static bool find_woken(const struct ctx_state_records *records, int64_t id, stru
  * since its own can have ended.
  */
 static enum ctx_status take_waking(struct ctx_state_records *records, const struct ctx_perf_record *record,
-				   bool is_of_all, struct ctx_err *err)
+				   enum ctx_state_event event, struct ctx_err *err)
 {
+	bool is_of_all = event == CTX_STATE_EVENT_WAKING_ALL;
+	/* The registers of a brief one are those of the thread that an interrupt came to. */
+	bool has_stack;
 	const struct ctx_state_events *events = records->options.events;
 	struct ctx_exp_state state, by;
 	int64_t woken, by_id;
@@ -259,7 +267,8 @@ static enum ctx_status take_waking(struct ctx_state_records *records, const stru
 	state.cpu = -1;
 	if (is_by_thread)
 		state.process = by.process;
-	return ctx_sample_batch_add_state(records->options.batch, &state, record,
+	has_stack = is_by_thread || event != CTX_STATE_EVENT_WAKING_BRIEF;
+	return ctx_sample_batch_add_state(records->options.batch, &state, has_stack ? record : NULL,
 					  is_by_thread ? by.thread : state.thread, err);
 }
 
@@ -299,13 +308,18 @@ static enum ctx_status take_own(struct ctx_state_records *records, const struct 
 enum ctx_status ctx_state_records_sample(struct ctx_state_records *records, enum ctx_state_event event,
 					 const struct ctx_perf_record *record, struct ctx_err *err)
 {
+	if (!ctx_wait_sampling_takes(records->options.sampling, event, record->time_ns))
+		return CTX_OK;
 	switch (event) {
 	case CTX_STATE_EVENT_SWITCH:
+	case CTX_STATE_EVENT_SWITCH_BRIEF:
 		return take_switch(records, record, err);
 	case CTX_STATE_EVENT_WAKING:
 	case CTX_STATE_EVENT_WAKING_ALL:
-		return take_waking(records, record, event == CTX_STATE_EVENT_WAKING_ALL, err);
+	case CTX_STATE_EVENT_WAKING_BRIEF:
+		return take_waking(records, record, event, err);
 	case CTX_STATE_EVENT_LEAVES:
+	case CTX_STATE_EVENT_LEAVES_BRIEF:
 		return take_own(records, record, CTX_SEEN_LEAVES, err);
 	case CTX_STATE_EVENT_ENTER:
 		return take_own(records, record, CTX_CHANGE_ENTERS, err);

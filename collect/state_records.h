@@ -10,6 +10,7 @@
 #include "collect/proctree.h"
 #include "collect/sample_batch.h"
 #include "collect/state_events.h"
+#include "collect/wait_sampling.h"
 
 struct ctx_state_records;
 
@@ -18,6 +19,7 @@ struct ctx_state_records_options {
 	const struct ctx_proctree *tree;
 	struct ctx_sample_batch *batch;
 	struct ctx_exp_writer *writer;
+	struct ctx_wait_sampling *sampling;
 };
 
 CTX_MUST_CHECK enum ctx_status ctx_state_records_create(const struct ctx_state_records_options *options,

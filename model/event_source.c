@@ -9,6 +9,7 @@ static const char *const texts[CTX_TRUNCATED_N] = {
 	[CTX_TRUNCATED_BAD_CFA] = "call frame information does not fit",
 	[CTX_TRUNCATED_DEPTH] = "too deep",
 	[CTX_TRUNCATED_SKIPPED] = "recorder too slow",
+	[CTX_TRUNCATED_BUDGET] = "not copied, to be fast",
 };
 
 const char *ctx_truncation_text(enum ctx_truncation reason)

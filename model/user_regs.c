@@ -59,6 +59,13 @@ uint64_t ctx_user_regs_perf_mask(enum ctx_machine machine)
 	return mask;
 }
 
+uint64_t ctx_user_regs_perf_place(enum ctx_machine machine)
+{
+	return machine == CTX_MACHINE_X86_64	? UINT64_C(3) << 7
+	       : machine == CTX_MACHINE_AARCH64 ? UINT64_C(3) << 31
+						: 0;
+}
+
 static unsigned number_of_perf(enum ctx_machine machine, unsigned perf)
 {
 	if (machine == CTX_MACHINE_X86_64)

@@ -42,6 +42,9 @@ enum ctx_machine ctx_machine_of_elf(uint16_t e_machine);
 /* The mask for perf (attr.sample_regs_user): the registers above; 0 for an unknown machine. */
 uint64_t ctx_user_regs_perf_mask(enum ctx_machine machine);
 
+/* The same for the stack pointer and pc alone. */
+uint64_t ctx_user_regs_perf_place(enum ctx_machine machine);
+
 /*
  * From a perf sample: `values` holds one number of 8 bytes (any alignment, `swap`: of the other
  * byte order) for each bit of `mask`, the lowest first. Registers that unwinders do not need are

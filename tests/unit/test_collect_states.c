@@ -146,7 +146,7 @@ static void test_recargs__states_are_one_of_four(void **state)
 		char *argv[] = {"ctxrec", "--states", (char *)(uintptr_t)words[i], "true", NULL};
 
 		assert_int_equal(ctx_rec_options_parse(4, argv, &options, NULL), CTX_OK);
-		assert_int_equal(options.states, i);
+		assert_int_equal(options.waits.states, i);
 		ctx_rec_options_deinit(&options);
 	}
 	assert_int_equal(ctx_rec_options_parse(4, (char *[]){"ctxrec", "--states", "all", "true", NULL},
@@ -253,6 +253,9 @@ static void make_sample(struct bytes *bytes, enum ctx_state_event event, uint32_
 		put(bytes, raw, 40);
 		put32(bytes, 0);
 	}
+	/* Registers of a thread without any. */
+	if (ctx_state_event_has_stack(event) && event != CTX_STATE_EVENT_WAKING_ALL)
+		put64(bytes, 0);
 	set_size(bytes);
 }
 
@@ -303,7 +306,7 @@ static void test_perfrecord__parses_switches_and_tracepoints_and_refuses_truncat
 	assert_int_equal(sum, 120);
 	for (size_t n = 0; n < bytes.n; n++)
 		assert_int_equal(parse_exact(&bytes, n, &layout.layout, &record, &sum), CTX_E_FORMAT);
-	bytes.words[bytes.n / 8 - 6] |= UINT32_MAX; /* a size that is a lie */
+	bytes.words[bytes.n / 8 - 7] |= UINT32_MAX; /* a size that is a lie */
 	assert_int_equal(parse_exact(&bytes, bytes.n, &layout.layout, &record, &sum), CTX_E_FORMAT);
 	make_sample(&bytes, CTX_STATE_EVENT_FAULT, 5, 6, 77, NULL);
 	assert_int_equal(parse_exact(&bytes, bytes.n, &layout.layout, &record, &sum), CTX_OK);
@@ -331,6 +334,7 @@ struct world {
 	struct ctx_mapped_files *files;
 	struct ctx_proctree *tree;
 	struct ctx_sample_batch *batch;
+	struct ctx_wait_sampling *sampling;
 	struct ctx_state_records *records;
 	struct bytes *kept; /* of records: a batch borrows from them */
 	size_t n_kept;
@@ -343,6 +347,7 @@ static enum ctx_status world_begin(struct world *world)
 	struct ctx_exp_options options;
 	struct ctx_sample_batch_options batch = {.max_stack = 127};
 	struct ctx_state_records_options records = {.events = &EVENTS};
+	struct ctx_wait_sampling_options sampling = {.per_mille = CTX_WAIT_BUDGET_OFF};
 	enum ctx_status status;
 
 	*world = (struct world){.directory = fixture_directory()};
@@ -358,8 +363,11 @@ static enum ctx_status world_begin(struct world *world)
 		status = ctx_proctree_create(world->writer, world->files, &world->tree, NULL);
 	if (status == CTX_OK)
 		status = ctx_sample_batch_create(&batch, &world->batch, NULL);
+	if (status == CTX_OK)
+		status = ctx_wait_sampling_create(&sampling, &world->sampling, NULL);
 	records.tree = world->tree;
 	records.batch = world->batch;
+	records.sampling = world->sampling;
 	if (status == CTX_OK)
 		status = ctx_proctree_add_root_process(world->tree, P, "app", FIXTURE_START_NS, NULL);
 	return status == CTX_OK ? ctx_state_records_create(&records, &world->records, NULL) : status;
@@ -369,6 +377,7 @@ static void world_end(struct world *world)
 {
 	ctx_state_records_destroy(world->records);
 	ctx_sample_batch_destroy(world->batch);
+	ctx_wait_sampling_destroy(world->sampling);
 	ctx_proctree_destroy(world->tree);
 	ctx_mapped_files_destroy(world->files);
 	if (world->writer != NULL)

@@ -1,0 +1,372 @@
+#include "collect/wait_sampling.h"
+
+#include "base/mem.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PLAN_NS UINT64_C(20000000)   /* a plan holds so long at least */
+#define LEARN_NS UINT64_C(10000000)  /* the first window */
+#define WINDOW_NS UINT64_C(2000000)  /* every further one, at least */
+#define GAP_MIN_NS UINT64_C(5000000) /* between two */
+#define GAP_MAX_NS UINT64_C(1000000000)
+#define TURN_PART 100u /* opening and closing takes at most this part of the time */
+
+/* --- windows --- */
+
+void ctx_wait_windows_open(struct ctx_wait_windows *windows, uint64_t begin_ns)
+{
+	windows->items[windows->n % CTX_WAIT_WINDOWS].begin_ns = begin_ns;
+	windows->items[windows->n % CTX_WAIT_WINDOWS].end_ns = UINT64_MAX;
+	windows->n++;
+}
+
+void ctx_wait_windows_close(struct ctx_wait_windows *windows, uint64_t end_ns)
+{
+	windows->items[(windows->n - 1) % CTX_WAIT_WINDOWS].end_ns = end_ns;
+}
+
+bool ctx_wait_windows_has(const struct ctx_wait_windows *windows, uint64_t time_ns)
+{
+	unsigned known = windows->n < CTX_WAIT_WINDOWS ? windows->n : CTX_WAIT_WINDOWS;
+
+	for (unsigned i = 1; i <= known; i++) {
+		unsigned place = (windows->n - i) % CTX_WAIT_WINDOWS;
+
+		if (time_ns >= windows->items[place].begin_ns)
+			return time_ns < windows->items[place].end_ns;
+	}
+	return false;
+}
+
+/* --- */
+
+struct running {      /* on a CPU */
+	uint32_t tid; /* 0: none of ours */
+	uint64_t since_ns;
+};
+
+struct ctx_wait_sampling {
+	struct ctx_wait_sampling_options options;
+	struct ctx_wait_budget budget;
+	struct ctx_wait_plan plan;
+	struct ctx_wait_counts counts; /* since the last plan */
+	struct ctx_wait_windows windows;
+	struct ctx_wait_places places;
+	struct running *running; /* by CPU; owned */
+	size_t n_running, running_cap;
+	uint64_t planned_ns, last_ns; /* the last plan; the last record */
+	int *fds;		      /* brief events; owned */
+	size_t n_fds, fds_cap;
+	bool is_open;			/* a window */
+	bool is_refused;		/* brief events are not permitted */
+	uint64_t opened_ns, turn_at_ns; /* the last window; when to close or open the next */
+	uint64_t turning_ns;		/* what opening the last one took */
+	uint64_t random;
+};
+
+static uint64_t now_of(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+enum ctx_status ctx_wait_sampling_create(const struct ctx_wait_sampling_options *options,
+					 struct ctx_wait_sampling **ret, struct ctx_err *err)
+{
+	struct ctx_wait_sampling *sampling = ctx_calloc(1, sizeof(*sampling));
+
+	if (sampling == NULL)
+		return ctx_err_nomem(err);
+	sampling->options = *options;
+	sampling->budget.per_mille = options->per_mille;
+	sampling->planned_ns = options->now_ns;
+	sampling->random = options->now_ns | 1;
+	sampling->is_open = true;
+	ctx_wait_windows_open(&sampling->windows, 0);
+	*ret = sampling;
+	return CTX_OK;
+}
+
+void ctx_wait_sampling_destroy(struct ctx_wait_sampling *sampling)
+{
+	if (sampling == NULL)
+		return;
+	for (size_t i = 0; i < sampling->n_fds; i++)
+		close(sampling->fds[i]);
+	ctx_wait_places_deinit(&sampling->places);
+	free(sampling->running);
+	free(sampling->fds);
+	free(sampling);
+}
+
+struct ctx_wait_places *ctx_wait_sampling_places(struct ctx_wait_sampling *sampling)
+{
+	return &sampling->places;
+}
+
+/* --- records --- */
+
+bool ctx_wait_sampling_takes(struct ctx_wait_sampling *sampling, enum ctx_state_event event, uint64_t time_ns)
+{
+	struct ctx_wait_counts *counts = &sampling->counts;
+
+	switch (event) {
+	case CTX_STATE_EVENT_SWITCH:
+	case CTX_STATE_EVENT_LEAVES:
+		counts->leaves++;
+		break;
+	case CTX_STATE_EVENT_WAKING:
+	case CTX_STATE_EVENT_WAKING_ALL:
+		counts->wakes++;
+		break;
+	case CTX_STATE_EVENT_SWITCH_BRIEF:
+	case CTX_STATE_EVENT_LEAVES_BRIEF:
+		counts->leaves_brief++;
+		return !ctx_wait_windows_has(&sampling->windows, time_ns);
+	case CTX_STATE_EVENT_WAKING_BRIEF:
+		counts->wakes_brief++;
+		return !ctx_wait_windows_has(&sampling->windows, time_ns);
+	default:
+		return true;
+	}
+	return sampling->n_fds == 0 || ctx_wait_windows_has(&sampling->windows, time_ns);
+}
+
+void ctx_wait_sampling_switch(struct ctx_wait_sampling *sampling, const struct ctx_perf_record *record,
+			      bool runs)
+{
+	struct running *running;
+
+	sampling->counts.switches +=
+		record->type == PERF_RECORD_SWITCH || record->type == PERF_RECORD_SWITCH_CPU_WIDE;
+	if (record->cpu < 0 ||
+	    ctx_grow(&sampling->running, &sampling->running_cap, (size_t)record->cpu + 1, NULL) != CTX_OK)
+		return;
+	while (sampling->n_running <= (size_t)record->cpu)
+		sampling->running[sampling->n_running++] = (struct running){0};
+	sampling->last_ns = record->time_ns;
+	running = &sampling->running[record->cpu];
+	if (running->tid != 0 && record->time_ns > running->since_ns)
+		sampling->counts.target_ns += record->time_ns - running->since_ns;
+	*running = (struct running){.tid = runs ? record->tid : 0, .since_ns = record->time_ns};
+}
+
+/* --- events --- */
+
+static void ask_all(const int *fds, size_t n, unsigned long request)
+{
+	for (size_t i = 0; i < n; i++)
+		(void)ioctl(fds[i], request, 0);
+}
+
+static enum ctx_status open_brief(struct ctx_wait_sampling *sampling, enum ctx_state_event event,
+				  uint32_t ring)
+{
+	struct ctx_session *session = sampling->options.session;
+	struct perf_event_attr attr = ctx_state_event_attr(&session->states, event, 0, 0);
+	uint32_t *place;
+	uint64_t id;
+	int fd;
+
+	attr.sample_id_all = attr.use_clockid = attr.watermark = attr.disabled = 1;
+	attr.clockid = CLOCK_MONOTONIC;
+	fd = (int)syscall(SYS_perf_event_open, &attr, -1, session->ring_cpus[ring], -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd < 0)
+		return CTX_E_PERM;
+	if (ctx_grow(&sampling->fds, &sampling->fds_cap, sampling->n_fds + 1, NULL) != CTX_OK) {
+		close(fd);
+		return CTX_E_NOMEM;
+	}
+	sampling->fds[sampling->n_fds++] = fd;
+	if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, session->ring_fds[ring]) != 0 ||
+	    ioctl(fd, PERF_EVENT_IOC_ID, &id) != 0)
+		return CTX_E_IO;
+	if (event == CTX_STATE_EVENT_SWITCH_BRIEF)
+		(void)ioctl(fd, PERF_EVENT_IOC_SET_FILTER, "prev_pid != 0");
+	place = ctx_map64_place(&session->event_of_id, id);
+	if (place == NULL)
+		return CTX_E_NOMEM;
+	*place = (uint32_t)session->events->n + (uint32_t)event;
+	return CTX_OK;
+}
+
+/* All or none. */
+static enum ctx_status open_all_brief(struct ctx_wait_sampling *sampling)
+{
+	struct ctx_session *session = sampling->options.session;
+	enum ctx_status status = CTX_OK;
+
+	for (uint32_t ring = 0; ring < session->n_rings; ring++) {
+		if (session->states.level == CTX_STATES_FULL) {
+			status = open_brief(sampling, CTX_STATE_EVENT_SWITCH_BRIEF, ring);
+			if (status == CTX_OK)
+				status = open_brief(sampling, CTX_STATE_EVENT_WAKING_BRIEF, ring);
+		} else {
+			status = open_brief(sampling, CTX_STATE_EVENT_LEAVES_BRIEF, ring);
+		}
+		if (status != CTX_OK)
+			break;
+	}
+	if (status == CTX_OK)
+		return CTX_OK;
+	while (sampling->n_fds > 0)
+		close(sampling->fds[--sampling->n_fds]);
+	return status;
+}
+
+/* --- turns --- */
+
+/* 0.5 to 1.5 of it. */
+static uint64_t about(struct ctx_wait_sampling *sampling, uint64_t ns)
+{
+	sampling->random ^= sampling->random << 13;
+	sampling->random ^= sampling->random >> 7;
+	sampling->random ^= sampling->random << 17;
+	return ns / 2 + ns / 1024 * ((sampling->random >> 32) % 1024);
+}
+
+static uint64_t limited(uint64_t value, uint64_t min, uint64_t max)
+{
+	return value < min ? min : value > max ? max : value;
+}
+
+static void open_window(struct ctx_wait_sampling *sampling, uint64_t for_ns)
+{
+	const struct ctx_session *session = sampling->options.session;
+	uint64_t begin_ns = now_of(CLOCK_MONOTONIC);
+
+	ask_all(session->whole_fds, session->n_whole_fds, PERF_EVENT_IOC_ENABLE);
+	sampling->opened_ns = now_of(CLOCK_MONOTONIC);
+	sampling->turning_ns = sampling->opened_ns - begin_ns;
+	ctx_wait_windows_open(&sampling->windows, sampling->opened_ns);
+	sampling->is_open = true;
+	sampling->turn_at_ns = sampling->opened_ns + for_ns;
+}
+
+/* The gap until the next one follows from how long this one really was. */
+static void close_window(struct ctx_wait_sampling *sampling)
+{
+	const struct ctx_session *session = sampling->options.session;
+	uint64_t end_ns = now_of(CLOCK_MONOTONIC), gap_ns;
+
+	ctx_wait_windows_close(&sampling->windows, end_ns);
+	ask_all(session->whole_fds, session->n_whole_fds, PERF_EVENT_IOC_DISABLE);
+	gap_ns = (end_ns - sampling->opened_ns) * (CTX_WAIT_DUTY_ONE - sampling->plan.duty) /
+		 sampling->plan.duty;
+	gap_ns = limited(gap_ns, GAP_MIN_NS + sampling->turning_ns * TURN_PART, GAP_MAX_NS);
+	sampling->is_open = false;
+	sampling->turn_at_ns = end_ns + about(sampling, gap_ns);
+}
+
+static void begin_sampling(struct ctx_wait_sampling *sampling, uint64_t now_ns)
+{
+	if (sampling->n_fds == 0 && (open_all_brief(sampling) != CTX_OK ||
+				     ctx_wait_places_begin(&sampling->places, NULL) != CTX_OK)) {
+		sampling->is_refused = true;
+		sampling->budget.per_mille = CTX_WAIT_BUDGET_OFF;
+		return;
+	}
+	ask_all(sampling->fds, sampling->n_fds, PERF_EVENT_IOC_ENABLE);
+	sampling->opened_ns = now_ns;
+	sampling->turn_at_ns = now_ns + LEARN_NS;
+}
+
+static void end_sampling(struct ctx_wait_sampling *sampling)
+{
+	if (!sampling->is_open)
+		open_window(sampling, 0);
+	ask_all(sampling->fds, sampling->n_fds, PERF_EVENT_IOC_DISABLE);
+}
+
+static void plan(struct ctx_wait_sampling *sampling, uint64_t now_ns)
+{
+	bool sampled = sampling->plan.samples;
+
+	for (size_t i = 0; i < sampling->n_running; i++) {
+		struct running *running = &sampling->running[i];
+
+		if (running->tid == 0 || running->since_ns >= sampling->last_ns)
+			continue;
+		sampling->counts.target_ns += sampling->last_ns - running->since_ns;
+		running->since_ns = sampling->last_ns;
+	}
+	sampling->counts.wall_ns = now_ns - sampling->planned_ns;
+	sampling->plan = ctx_wait_budget_take(&sampling->budget, &sampling->counts);
+	sampling->counts = (struct ctx_wait_counts){0};
+	sampling->planned_ns = now_ns;
+	if (sampling->plan.samples && !sampled)
+		begin_sampling(sampling, now_ns);
+	else if (!sampling->plan.samples && sampled)
+		end_sampling(sampling);
+}
+
+static bool is_possible(const struct ctx_wait_sampling *sampling)
+{
+	return sampling->budget.per_mille != CTX_WAIT_BUDGET_OFF &&
+	       sampling->options.session->states.level >= CTX_STATES_MIN;
+}
+
+void ctx_wait_sampling_turn(struct ctx_wait_sampling *sampling, uint64_t now_ns, bool may_open)
+{
+	if (!is_possible(sampling))
+		return;
+	if (now_ns >= sampling->planned_ns + PLAN_NS)
+		plan(sampling, now_ns);
+	if (!sampling->plan.samples || sampling->is_refused || now_ns < sampling->turn_at_ns)
+		return;
+	if (sampling->is_open)
+		close_window(sampling);
+	else if (may_open)
+		open_window(sampling, WINDOW_NS);
+}
+
+void ctx_wait_sampling_stop(struct ctx_wait_sampling *sampling)
+{
+	ask_all(sampling->fds, sampling->n_fds, PERF_EVENT_IOC_DISABLE);
+	sampling->budget.per_mille = CTX_WAIT_BUDGET_OFF;
+}
+
+int ctx_wait_sampling_timeout(const struct ctx_wait_sampling *sampling, uint64_t now_ns, int usual_ms)
+{
+	uint64_t left_ns = sampling->turn_at_ns > now_ns ? sampling->turn_at_ns - now_ns : 0;
+
+	if (!sampling->plan.samples || sampling->is_refused || left_ns >= (uint64_t)usual_ms * 1000000)
+		return usual_ms;
+	return (int)((left_ns + 999999) / 1000000);
+}
+
+bool ctx_wait_sampling_text(const struct ctx_wait_sampling *sampling, char *text, size_t size)
+{
+	const struct ctx_wait_place_counts *counts = &sampling->places.counts;
+	const struct ctx_wait_budget *budget = &sampling->budget;
+	uint64_t others = counts->known + counts->partly + counts->unknown;
+
+	if (sampling->is_refused)
+		snprintf(text, size,
+			 "recording what threads wait for costs more than the budget: stacks of waits can "
+			 "only be "
+			 "sampled with root or CAP_PERFMON");
+	else if (others != 0)
+		snprintf(text, size,
+			 "stacks of waits and wake-ups: all of them would have cost %.0f %% of the program's "
+			 "CPU time; "
+			 "%.2g %% were copied, %.1f %% of the others were recognised by their place%s "
+			 "(--budget)",
+			 budget->target_ns != 0
+				 ? 100.0 * (double)budget->cost_of_all_ns / (double)budget->target_ns
+				 : 0,
+			 100.0 * (double)counts->copied / (double)(counts->copied + others),
+			 100.0 * (double)counts->known / (double)others,
+			 counts->known != others ? ", the rest is <Truncated-stack>" : "");
+	else
+		return false;
+	return true;
+}
