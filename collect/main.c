@@ -97,9 +97,9 @@ int main(int argc, char **argv)
 	if (status != CTX_OK) {
 		say(NULL, err.msg);
 		code = 1;
-	} else if (own.options.help) {
+	} else if (own.options.prints.help) {
 		ctx_manual_print_help(ctx_rec_options_table.manual, stdout);
-	} else if (own.options.version) {
+	} else if (own.options.prints.version) {
 		printf("ctxrec %s\nlibzstd %s\n", CTX_VERSION, ZSTD_versionString());
 	} else {
 		code = record(&own);

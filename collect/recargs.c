@@ -3,6 +3,7 @@
 #include "base/embed.h"
 #include "base/fileio.h"
 #include "base/mem.h"
+#include "collect/priority.h"
 #include "collect/wait_budget.h"
 
 #include <dirent.h>
@@ -16,6 +17,7 @@
 #define STEM_MAX 200
 #define FREQUENCY_MAX 100000u
 #define BUDGET_PER_MILLE 100u
+#define REALTIME_MAX 99u
 #define STACK_BYTES_MAX 65528u /* records have 16 bits for their size; the kernel's limit too */
 
 extern const char ctx_rec_manual[];
@@ -171,6 +173,17 @@ static enum ctx_status parse_rate(uint64_t *rate, const struct ctx_option *optio
 	return CTX_OK;
 }
 
+SETTER(realtime)
+{
+	uint64_t priority = 0;
+
+	if (strcmp(value, "0") != 0 && (!parse_count(value, &priority) || priority > REALTIME_MAX))
+		return ctx_err_set(err, CTX_E_ARG, "--%s: \"%s\" is not a number from 0 to %u", option->name,
+				   value, REALTIME_MAX);
+	((struct ctx_rec_options *)context)->realtime = (int)priority;
+	return CTX_OK;
+}
+
 SETTER(frequency)
 {
 	return parse_rate(&((struct ctx_rec_options *)context)->frequency_hz, option, value, FREQUENCY_MAX,
@@ -262,12 +275,13 @@ static const struct ctx_option rows[] = {
 	{"max-size", 0, CTX_OPTION_TEXT, SIZE(set_size, max_bytes)},
 	{"memory", 0, CTX_OPTION_TEXT, SIZE(set_size, memory_bytes)},
 	{"ring", 'm', CTX_OPTION_TEXT, SIZE(set_ring, ring_bytes)},
+	{"realtime", 0, CTX_OPTION_TEXT, .set = set_realtime},
 
 	{"top", 0, CTX_OPTION_FLAG, FLAG(top)},
 	{"fail", 0, CTX_OPTION_FLAG, FLAG(fail)},
 	{"quiet", 'q', CTX_OPTION_FLAG, FLAG(quiet)},
-	{"help", 'h', CTX_OPTION_FLAG, FLAG(help)},
-	{"version", 'V', CTX_OPTION_FLAG, FLAG(version)},
+	{"help", 'h', CTX_OPTION_FLAG, FLAG(prints.help)},
+	{"version", 'V', CTX_OPTION_FLAG, FLAG(prints.version)},
 };
 // clang-format on
 
@@ -307,9 +321,10 @@ enum ctx_status ctx_rec_options_parse(int argc, char **argv, struct ctx_rec_opti
 	struct ctx_arguments arguments = {.n = argc, .words = argv};
 	enum ctx_status status;
 
-	*ret = (struct ctx_rec_options){.comment = "", .waits.budget_per_mille = BUDGET_PER_MILLE};
+	*ret = (struct ctx_rec_options){
+		.comment = "", .waits.budget_per_mille = BUDGET_PER_MILLE, .realtime = CTX_PRIORITY_AUTO};
 	status = ctx_option_parse(&ctx_rec_options_table, &arguments, ret, err);
-	if (status != CTX_OK || ret->help || ret->version)
+	if (status != CTX_OK || ret->prints.help || ret->prints.version)
 		return status;
 	if (arguments.first < argc)
 		ret->command = argv + arguments.first;

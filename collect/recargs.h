@@ -34,6 +34,10 @@ struct ctx_rec_waits {
 	uint32_t budget_per_mille; /* of the target's CPU time; CTX_WAIT_BUDGET_OFF */
 };
 
+struct ctx_rec_prints { /* instead of recording */
+	bool help, version;
+};
+
 struct ctx_rec_options {
 	struct ctx_ids pids;	       /* owned */
 	uint64_t frequency_hz, period; /* 0: not asked */
@@ -47,7 +51,9 @@ struct ctx_rec_options {
 	char *const *command; /* ends with NULL; NULL: none. Borrowed from argv, like all strings */
 	enum ctx_rec_unwind unwind;
 	struct ctx_rec_waits waits;
-	bool help, version, fail, top;
+	int realtime; /* CTX_PRIORITY_AUTO; 0: the caller's priority; else of SCHED_FIFO */
+	struct ctx_rec_prints prints;
+	bool fail, top;
 	bool system_wide, user_only, kernel_only;
 	bool no_follow, wait_descendants, keep_stacks;
 	bool no_archive, archive_sources, overwrite, share, quiet;

@@ -134,8 +134,11 @@ static void add_settings(struct ctx_recmeta *meta, const struct ctx_rec_options 
 }
 
 enum ctx_status ctx_recmeta_init(struct ctx_recmeta *meta, const struct ctx_rec_options *options,
-				 const struct ctx_session *session, struct ctx_err *err)
+				 const struct ctx_session *session, const struct ctx_priority_attr *priority,
+				 struct ctx_err *err)
 {
+	char text[64];
+
 	*meta = (struct ctx_recmeta){0};
 	add(meta, "collector", "ctxrec %s", CTX_VERSION);
 	add_machine(meta);
@@ -144,6 +147,8 @@ enum ctx_status ctx_recmeta_init(struct ctx_recmeta *meta, const struct ctx_rec_
 	if (options->command != NULL && meta->n < CTX_RECMETA_MAX)
 		meta->properties[meta->n++] = (struct ctx_property){.key = "command", .value = meta->command};
 	add_settings(meta, options, session);
+	ctx_priority_describe(priority, text, sizeof(text));
+	add(meta, "priority", "%s", text);
 	return meta->is_short_of_memory ? ctx_err_nomem(err) : CTX_OK;
 }
 

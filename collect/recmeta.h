@@ -5,6 +5,7 @@
 #define CTX_COLLECT_RECMETA_H
 
 #include "base/arena.h"
+#include "collect/priority.h"
 #include "collect/recargs.h"
 #include "collect/session.h"
 #include "model/profile.h"
@@ -23,7 +24,8 @@ struct ctx_recmeta {
 /* Deinit is required after a failure (CTX_E_NOMEM) too. */
 CTX_MUST_CHECK enum ctx_status ctx_recmeta_init(struct ctx_recmeta *meta,
 						const struct ctx_rec_options *options,
-						const struct ctx_session *session, struct ctx_err *err);
+						const struct ctx_session *session,
+						const struct ctx_priority_attr *priority, struct ctx_err *err);
 void ctx_recmeta_deinit(struct ctx_recmeta *meta);
 
 /* sysctl kernel.perf_event_max_stack. */

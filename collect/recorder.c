@@ -164,20 +164,37 @@ static bool is_over(struct ctx_recorder *recorder, uint64_t now)
 	return options->pids.n > 0 && all_have_ended(recorder);
 }
 
-static void wait_for_records(struct ctx_recorder *recorder, uint64_t now)
+/* Among many runnable threads an ordinary priority is not enough. */
+static enum ctx_status rise(struct ctx_recorder *recorder, uint64_t now, struct ctx_err *err)
+{
+	char text[64], line[96];
+
+	if (!ctx_priority_rise(&recorder->priority))
+		return CTX_OK;
+	ctx_priority_describe(&recorder->priority.own, text, sizeof(text));
+	snprintf(line, sizeof(line), "the recorder was late: %s", text);
+	return ctx_exp_remark(recorder->writer, now, line, err);
+}
+
+/* Waits for records; false: it was for longer than it should have been. */
+static bool wait_for_records(struct ctx_recorder *recorder, uint64_t now)
 {
 	uint64_t duration_ns = recorder->options->duration_ns;
 	nfds_t n = recorder->session.n_rings + CTX_RING_WAIT_OWN;
-	int timeout;
+	int timeout, n_ready;
+	bool is_late;
 
 	ctx_wait_sampling_turn(recorder->sampling, now, true);
 	timeout = ctx_wait_sampling_timeout(recorder->sampling, now, ROUND_MS);
 
 	if (duration_ns != 0 && recorder->start_ns + duration_ns < now + (uint64_t)timeout * 1000000)
 		timeout = (int)((recorder->start_ns + duration_ns - now) / 1000000 + 1);
-	if (ctx_ring_wait(&recorder->wait, recorder->polls, recorder->session.rings,
-			  recorder->session.n_rings, timeout) <= 0)
-		return;
+	n_ready = ctx_ring_wait(&recorder->wait, recorder->polls, recorder->session.rings,
+				recorder->session.n_rings, timeout);
+	is_late = ctx_priority_is_late((ctx_recorder_now_ns(CLOCK_MONOTONIC) - now) / 1000000,
+				       (uint64_t)timeout, recorder->merge.fullest);
+	if (n_ready <= 0)
+		return !is_late;
 	/*
 	 * All threads of an event have ended: POLLHUP would wake us for ever. The ring is still
 	 * read.
@@ -187,6 +204,7 @@ static void wait_for_records(struct ctx_recorder *recorder, uint64_t now)
 			recorder->polls[i].fd = -1;
 	}
 	take_signals(recorder);
+	return !is_late;
 }
 
 static enum ctx_status run_loop(struct ctx_recorder *recorder, struct ctx_err *err)
@@ -216,7 +234,11 @@ static enum ctx_status run_loop(struct ctx_recorder *recorder, struct ctx_err *e
 			status = ctx_exp_tick(recorder->writer, now, err);
 		if (status != CTX_OK || is_last)
 			return status;
-		wait_for_records(recorder, ctx_recorder_now_ns(CLOCK_MONOTONIC));
+		now = ctx_recorder_now_ns(CLOCK_MONOTONIC);
+		if (!wait_for_records(recorder, now))
+			status = rise(recorder, now, err);
+		if (status != CTX_OK)
+			return status;
 	}
 }
 
@@ -340,6 +362,7 @@ static void finish(struct ctx_recorder *recorder, struct ctx_recording *recordin
 	struct ctx_exp_stats stats;
 	struct ctx_err err = {0};
 
+	ctx_priority_restore(&recorder->priority);
 	if (!recorder->has_failed && finish_tree(recorder, end_ns, &err) != CTX_OK)
 		fail(recorder, &err);
 	stats = ctx_exp_stats(recorder->writer);

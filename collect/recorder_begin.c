@@ -232,7 +232,8 @@ static enum ctx_status create_experiment(struct ctx_recorder *recorder, struct c
 {
 	const struct ctx_rec_options *options = recorder->options;
 	struct ctx_recmeta meta;
-	enum ctx_status status = ctx_recmeta_init(&meta, options, &recorder->session, err);
+	enum ctx_status status =
+		ctx_recmeta_init(&meta, options, &recorder->session, &recorder->priority.own, err);
 	struct ctx_exp_options exp = {.overwrite = options->overwrite && options->output != NULL,
 				      .share = options->share,
 				      .max_bytes = options->max_bytes,
@@ -355,6 +356,9 @@ enum ctx_status ctx_recorder_begin(struct ctx_recorder *recorder, struct ctx_err
 		status = take_over_signals(recorder, err);
 	if (status == CTX_OK && options->command != NULL)
 		status = ctx_child_fork(&recorder->child, options->command, &recorder->old_signals, err);
+	/* The command has its process already, with the caller's priority. */
+	if (status == CTX_OK)
+		status = ctx_priority_raise(&recorder->priority, options->realtime, err);
 	if (status == CTX_OK)
 		status = open_session(recorder, err);
 	if (status == CTX_OK)

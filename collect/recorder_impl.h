@@ -10,6 +10,7 @@
 
 #include "collect/child.h"
 #include "collect/merge.h"
+#include "collect/priority.h"
 #include "collect/proctree.h"
 #include "collect/recargs.h"
 #include "collect/ring_wait.h"
@@ -47,6 +48,7 @@ struct ctx_recorder {
 	struct ctx_setuid *setuid;
 	struct ctx_wait_sampling *sampling;
 	struct ctx_child child;
+	struct ctx_priority priority;
 	char *path;
 	struct ctx_child_signals old_signals;
 	int signal_fd;

@@ -87,7 +87,8 @@ enum ctx_status ctx_top_begin(struct ctx_top *top, struct ctx_err *err)
 	int nothing CTX_AUTO_CLOSE = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	enum ctx_status status;
 
-	*top = (struct ctx_top){.screen = -1, .saved = {-1, -1, -1}, .output = -1};
+	*top = (struct ctx_top){
+		.screen = -1, .saved = {-1, -1, -1}, .output = -1, .priority = ctx_priority_get()};
 	status = find_viewer(top, err);
 	if (status == CTX_OK)
 		status = find_terminal(top, err);
@@ -109,6 +110,7 @@ static _Noreturn void become_viewer(const struct ctx_top *top, char *const *argv
 	(void)signal(SIGINT, SIG_IGN);
 	(void)signal(SIGPIPE, SIG_DFL);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
+	(void)ctx_priority_set(&top->priority);
 	if (dup2(top->screen, STDOUT_FILENO) >= 0)
 		(void)execvp(top->program, argv);
 	_exit(127);

@@ -16,6 +16,7 @@
 #define CTX_COLLECT_TOP_H
 
 #include "base/err.h"
+#include "collect/priority.h"
 
 #include <limits.h>
 #include <stdbool.h>
@@ -29,7 +30,8 @@ struct ctx_top {
 	int output;   /* the file */
 	struct termios modes;
 	bool has_modes;
-	pid_t viewer; /* 0: not running */
+	struct ctx_priority_attr priority; /* the caller's, for the viewer */
+	pid_t viewer;			   /* 0: not running */
 };
 
 /*

@@ -197,6 +197,17 @@ enum ctx_status ctx_exp_throttle(struct ctx_exp_writer *writer, uint64_t time_ns
 	return ctx_exp_log_end(writer, err);
 }
 
+enum ctx_status ctx_exp_remark(struct ctx_exp_writer *writer, uint64_t time_ns, const char *text,
+			       struct ctx_err *err)
+{
+	enum ctx_status status = ctx_exp_check(writer, err);
+
+	if (status != CTX_OK)
+		return status;
+	ctx_exp_xml_attribute(ctx_exp_log_event(writer, "remark", time_ns), "text", text);
+	return ctx_exp_log_end(writer, err);
+}
+
 enum ctx_status ctx_exp_warning(struct ctx_exp_writer *writer, uint64_t time_ns, const char *text,
 				struct ctx_err *err)
 {

@@ -259,6 +259,10 @@ CTX_MUST_CHECK enum ctx_status ctx_exp_lost(struct ctx_exp_writer *writer, uint6
 CTX_MUST_CHECK enum ctx_status ctx_exp_throttle(struct ctx_exp_writer *writer, uint64_t time_ns,
 						bool throttled, struct ctx_err *err);
 
+/* A line for the log alone: how the recorder came to what it recorded. */
+CTX_MUST_CHECK enum ctx_status ctx_exp_remark(struct ctx_exp_writer *writer, uint64_t time_ns,
+					      const char *text, struct ctx_err *err);
+
 /* A warning for the header of reports: what could not be recorded. Written at once. */
 CTX_MUST_CHECK enum ctx_status ctx_exp_warning(struct ctx_exp_writer *writer, uint64_t time_ns,
 					       const char *text, struct ctx_err *err);

@@ -1,0 +1,52 @@
+# The recorder's own priority, and the target's, which stays the caller's; bursts of records.
+. "$(dirname "$0")/../common.sh" "$@"
+need taskset chrt
+need_perf
+
+# Of the command and of the recorder: nice value, real-time priority, class, and the command's processors.
+cat >look.sh <<'EOS'
+awk '{ print "command", $19, $40, $41 }' /proc/$$/stat
+grep Cpus_allowed_list /proc/$$/status
+awk '{ print "recorder", $19, $40, $41 }' /proc/$PPID/stat
+EOS
+# name COMMAND...: what look.sh says under it
+look() {
+	experiment=$1
+	shift
+	"$@" sh look.sh >"$experiment.out" 2>"$experiment.err" || fail "$experiment: $(head -n 3 "$experiment.err")"
+}
+# says NAME LINE
+says() { grep -qx "$2" "$1.out" || fail "$1: no line '$2': $(tr '\n' ';' <"$1.out")"; }
+cpu=$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')
+
+look usual nice -n 5 taskset -c "$cpu" "$bin/ctxrec" -q --no-archive -o usual.er --
+says usual 'command 5 0 0'
+says usual "Cpus_allowed_list:	$cpu"
+look batch chrt --batch 0 "$bin/ctxrec" -q --no-archive -o batch.er --
+says batch 'command 0 0 3'
+look kept nice -n 5 "$bin/ctxrec" -q --no-archive --realtime 0 -o kept.er --
+says kept 'command 5 0 0'
+says kept 'recorder 5 0 0'
+expect 1 '"100" is not a number from 0 to 99' ctxrec --realtime 100 -- touch ran
+if nice -n -20 true 2>nice.err && [ ! -s nice.err ] && chrt -f 7 true 2>/dev/null; then
+	says usual 'recorder -20 0 0'
+	grep -q 'name="priority" value="nice -20' usual.er/log.xml || fail "the log does not say the priority: $(grep priority usual.er/log.xml)"
+	look realtime "$bin/ctxrec" -q --no-archive --realtime 7 -o realtime.er --
+	says realtime 'command 0 0 0'
+	says realtime 'recorder 0 7 1'
+	grep -q 'name="priority" value="real-time 7' realtime.er/log.xml || fail "the log does not say the real-time priority"
+else
+	leave_out "a higher priority is not allowed here"
+fi
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+	mkdir user && chmod a+rwx user && chmod a+rx "$work"
+	as_user() { (cd user && prlimit --rtprio=0 --nice=0 setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all --bounding-set=-all "$@"); }
+	expect 1 'realtime 7 is not allowed .*ulimit -r; it is 0' as_user "$bin/ctxrec" --realtime 7 -- touch ran
+	cp look.sh user/ && look user as_user "$bin/ctxrec" -q --no-archive -o user.er --
+	says user 'recorder 0 0 0'
+else
+	expect 1 'realtime 7 is not allowed' prlimit --rtprio=0 ctxrec --realtime 7 -- touch ran
+fi
+[ ! -e ran ] && [ ! -e user/ran ] || fail "the command was run without the priority that was asked for"
+
+finish
