@@ -70,6 +70,20 @@ void ctx_merge_begin(struct ctx_merge *merge, uint64_t limit_ns)
 	}
 }
 
+unsigned ctx_merge_fill(const struct ctx_merge *merge)
+{
+	unsigned fullest = 0;
+
+	for (uint32_t i = 0; i < merge->n_rings; i++) {
+		unsigned percent =
+			(unsigned)(ctx_ring_fill_now(&merge->rings[i]) * 100 / merge->rings[i].size);
+
+		if (percent > fullest)
+			fullest = percent;
+	}
+	return fullest;
+}
+
 /* Consumes the record that the caller had. */
 static void step(struct ctx_merge *merge)
 {

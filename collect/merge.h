@@ -63,6 +63,9 @@ static inline bool ctx_merge_is_due(const struct ctx_merge *merge)
 	return merge->is_due;
 }
 
+/* Fill level of the fullest ring now, in percent, with what has been added since the round began. */
+unsigned ctx_merge_fill(const struct ctx_merge *merge);
+
 /* Returns the room of all consumed records to the kernel. */
 void ctx_merge_release(struct ctx_merge *merge);
 

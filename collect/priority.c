@@ -12,8 +12,6 @@
 
 #define NICE_FIRST (-20)
 #define SLICE_NS 100000u /* the shortest that the kernel takes */
-#define LATE_MS 50u
-#define LATE_PERCENT 50u
 
 struct ctx_priority_attr ctx_priority_get(void)
 {
@@ -140,11 +138,6 @@ void ctx_priority_restore(struct ctx_priority *priority)
 		return;
 	(void)set_all(&priority->caller);
 	priority->own = priority->caller;
-}
-
-bool ctx_priority_is_late(uint64_t waited_ms, uint64_t limit_ms, unsigned fullest_percent)
-{
-	return waited_ms > limit_ms + LATE_MS || fullest_percent > LATE_PERCENT;
 }
 
 void ctx_priority_describe(const struct ctx_priority_attr *attr, char *text, size_t size)

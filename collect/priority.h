@@ -55,12 +55,6 @@ bool ctx_priority_rise(struct ctx_priority *priority);
 /* Back to the caller's, for all threads. */
 void ctx_priority_restore(struct ctx_priority *priority);
 
-/*
- * Whether the recorder came too late: it waited for `waited_ms` where `limit_ms` was the longest, or found a ring more
- * than half full, of which a quarter should have woken it.
- */
-bool ctx_priority_is_late(uint64_t waited_ms, uint64_t limit_ms, unsigned fullest_percent);
-
 /* "real-time 1", "nice -20, slices of 0.1 ms". */
 void ctx_priority_describe(const struct ctx_priority_attr *attr, char *text, size_t size);
 

@@ -8,6 +8,7 @@
 
 #include "base/fileio.h"
 #include "base/mem.h"
+#include "collect/pressure.h"
 #include "collect/recmeta.h"
 #include "collect/recorder_impl.h"
 #include "collect/sources.h"
@@ -191,7 +192,7 @@ static bool wait_for_records(struct ctx_recorder *recorder, uint64_t now)
 		timeout = (int)((recorder->start_ns + duration_ns - now) / 1000000 + 1);
 	n_ready = ctx_ring_wait(&recorder->wait, recorder->polls, recorder->session.rings,
 				recorder->session.n_rings, timeout);
-	is_late = ctx_priority_is_late((ctx_recorder_now_ns(CLOCK_MONOTONIC) - now) / 1000000,
+	is_late = ctx_pressure_is_late((ctx_recorder_now_ns(CLOCK_MONOTONIC) - now) / 1000000,
 				       (uint64_t)timeout, recorder->merge.fullest);
 	if (n_ready <= 0)
 		return !is_late;

@@ -4,9 +4,8 @@
 #include "collect/recorder_impl.h"
 
 #include "base/mem.h"
+#include "collect/pressure.h"
 #include "collect/procfs.h"
-
-#define HURRY_PERCENT 75u /* of a ring: when it is that full, unwinding is skipped */
 
 uint64_t ctx_recorder_now_ns(clockid_t clock)
 {
@@ -122,23 +121,37 @@ static enum ctx_status take_record(struct ctx_recorder *recorder, const struct p
 	}
 }
 
+/* After each part of a round. */
+static void adapt(struct ctx_recorder *recorder, unsigned *fill, bool *hurries)
+{
+	unsigned now = ctx_merge_fill(&recorder->merge);
+
+	*hurries = ctx_pressure_hurries(*hurries, *fill, now);
+	*fill = now;
+	ctx_sample_batch_hurry(recorder->batch, *hurries);
+}
+
 enum ctx_status ctx_recorder_take_until(struct ctx_recorder *recorder, uint64_t limit_ns, struct ctx_err *err)
 {
 	const struct perf_event_header *header;
 	uint64_t damaged = recorder->merge.damaged;
+	unsigned fill;
+	bool hurries = false;
 	enum ctx_status status = CTX_OK;
 
 	ctx_merge_begin(&recorder->merge, limit_ns);
-	ctx_sample_batch_hurry(recorder->batch, recorder->merge.fullest >= HURRY_PERCENT);
+	fill = recorder->merge.fullest;
 	while (status == CTX_OK && (header = ctx_merge_next(&recorder->merge)) != NULL) {
 		status = take_record(recorder, header, err);
 		if (status == CTX_OK && ctx_merge_is_due(&recorder->merge)) {
 			status = ctx_sample_batch_flush(recorder->batch, err);
 			ctx_merge_release(&recorder->merge);
+			adapt(recorder, &fill, &hurries);
 		}
 	}
 	if (status == CTX_OK)
 		status = ctx_sample_batch_flush(recorder->batch, err);
+	ctx_sample_batch_hurry(recorder->batch, false);
 	ctx_merge_release(&recorder->merge);
 	damaged = recorder->merge.damaged - damaged;
 	return status == CTX_OK && damaged != 0

@@ -53,6 +53,11 @@ void ctx_ring_refresh(struct ctx_ring *ring)
 	ring->head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
 }
 
+uint64_t ctx_ring_fill_now(const struct ctx_ring *ring)
+{
+	return __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE) - ring->published;
+}
+
 const struct perf_event_header *ctx_ring_peek(struct ctx_ring *ring, uint64_t *damaged)
 {
 	uint64_t fill = ctx_ring_fill(ring);

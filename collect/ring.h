@@ -44,6 +44,9 @@ static inline uint64_t ctx_ring_fill(const struct ctx_ring *ring)
 	return ring->head - ring->tail;
 }
 
+/* The same by what the kernel sees now. */
+uint64_t ctx_ring_fill_now(const struct ctx_ring *ring);
+
 /*
  * The next record, aligned to 8 and valid until ctx_ring_publish: at most one unpublished record
  * wraps around the end. NULL: the ring is empty. An invalid header (a kernel bug or a torn ring)

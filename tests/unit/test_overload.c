@@ -1,6 +1,7 @@
 /*
- * What the recorder decides under load: its priority.
+ * What the recorder decides under load: its priority, whether it unwinds.
  */
+#include "collect/pressure.h"
 #include "collect/priority.h"
 
 #include <sched.h>
@@ -12,14 +13,30 @@
 
 #include <cmocka.h>
 
-static void test_priority__is_late_when_it_waited_too_long_or_found_much(void **state)
+static void test_pressure__is_late_when_it_waited_too_long_or_found_much(void **state)
 {
 	(void)state;
-	assert_false(ctx_priority_is_late(100, 100, 0));
-	assert_false(ctx_priority_is_late(150, 100, 50));
-	assert_true(ctx_priority_is_late(151, 100, 0));
-	assert_true(ctx_priority_is_late(0, 100, 51));
-	assert_false(ctx_priority_is_late(51, 1, 26));
+	assert_false(ctx_pressure_is_late(100, 100, 0));
+	assert_false(ctx_pressure_is_late(150, 100, 50));
+	assert_true(ctx_pressure_is_late(151, 100, 0));
+	assert_true(ctx_pressure_is_late(0, 100, 51));
+	assert_false(ctx_pressure_is_late(51, 1, 26));
+}
+
+static void test_pressure__skips_unwinding_only_while_rings_become_fuller(void **state)
+{
+	(void)state;
+	/* Full, after a late wake-up: emptied. */
+	assert_false(ctx_pressure_hurries(false, 100, 90));
+	assert_false(ctx_pressure_hurries(false, 80, 79));
+	/* Full and not becoming emptier. */
+	assert_true(ctx_pressure_hurries(false, 100, 100));
+	assert_true(ctx_pressure_hurries(false, 75, 75));
+	assert_false(ctx_pressure_hurries(false, 60, 74));
+	/* Until half of it is free. */
+	assert_true(ctx_pressure_hurries(true, 90, 70));
+	assert_true(ctx_pressure_hurries(true, 60, 50));
+	assert_false(ctx_pressure_hurries(true, 60, 49));
 }
 
 static void test_priority__is_described_in_one_line(void **state)
@@ -71,7 +88,8 @@ static void test_priority__stays_as_it_is_when_asked(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_priority__is_late_when_it_waited_too_long_or_found_much),
+		cmocka_unit_test(test_pressure__is_late_when_it_waited_too_long_or_found_much),
+		cmocka_unit_test(test_pressure__skips_unwinding_only_while_rings_become_fuller),
 		cmocka_unit_test(test_priority__is_described_in_one_line),
 		cmocka_unit_test(test_priority__is_the_callers_again_at_the_end),
 		cmocka_unit_test(test_priority__stays_as_it_is_when_asked),
