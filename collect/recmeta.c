@@ -115,8 +115,8 @@ static void add_settings(struct ctx_recmeta *meta, const struct ctx_rec_options 
 	    : options->pids.n > 0 ? "processes"
 				  : "command");
 	add(meta, "modes", "%s", options->kernel_only ? "kernel" : no_kernel ? "user" : "user,kernel");
-	if (session->stack_bytes != 0)
-		add(meta, "stacks", "call frame information, %zu bytes of stack", session->stack_bytes);
+	if (session->sizes.stack_bytes != 0)
+		add(meta, "stacks", "call frame information, %zu bytes of stack", session->sizes.stack_bytes);
 	else
 		add(meta, "stacks", "%s",
 		    options->unwind == CTX_REC_UNWIND_NONE ? "program counter alone" : "frame pointers");
@@ -129,7 +129,7 @@ static void add_settings(struct ctx_recmeta *meta, const struct ctx_rec_options 
 	else if (options->waits.states == CTX_REC_STATES_AUTO)
 		add(meta, "states", "off: too many threads and CPUs for the limit on open files (ulimit -n)");
 	add(meta, "max_stack", "%u", ctx_max_stack());
-	add(meta, "ring_bytes", "%zu", session->ring_bytes);
+	add(meta, "ring_bytes", "%zu", session->sizes.ring_bytes);
 	add(meta, "follow", "%s", options->no_follow ? "no" : "yes");
 }
 

@@ -313,7 +313,7 @@ static enum ctx_status finish_tree(struct ctx_recorder *recorder, uint64_t now, 
 	struct ctx_exp_unwinding counts = ctx_sample_batch_counts(recorder->batch);
 	enum ctx_status status = CTX_OK;
 
-	if (recorder->session.stack_bytes != 0)
+	if (recorder->session.sizes.stack_bytes != 0)
 		status = ctx_exp_unwound(recorder->writer, now, &counts, err);
 	if (status == CTX_OK)
 		status = note_sampling(recorder, now, err);

@@ -123,6 +123,7 @@ static enum ctx_status open_session(struct ctx_recorder *recorder, struct ctx_er
 					      .user_only = options->user_only,
 					      .kernel_only = options->kernel_only,
 					      .stack_bytes = stack_bytes(options),
+					      .stack_is_fixed = options->stack_bytes != 0,
 					      .states = options->waits.states,
 					      .without_callers = options->unwind == CTX_REC_UNWIND_NONE,
 					      .ring_bytes = options->ring_bytes,
@@ -153,7 +154,7 @@ static enum ctx_status create_batch(struct ctx_recorder *recorder, struct ctx_er
 	struct ctx_sample_batch_options options = {
 		.writer = recorder->writer,
 		.max_stack = ctx_max_stack(),
-		.stack_bytes = recorder->session.stack_bytes,
+		.stack_bytes = recorder->session.sizes.stack_bytes,
 		.keep_stacks = recorder->options->keep_stacks,
 		.n_threads = ctx_unwind_pool_threads(sysconf(_SC_NPROCESSORS_ONLN)),
 		.brief_event = (uint32_t)recorder->events.n + CTX_STATE_EVENT_SWITCH_BRIEF,
@@ -267,8 +268,7 @@ static enum ctx_status create_experiment(struct ctx_recorder *recorder, struct c
 	if (status == CTX_OK)
 		status = ctx_setuid_create(recorder->tree, recorder->writer, &recorder->setuid, err);
 	if (status == CTX_OK)
-		recorder->polls[1] =
-			(struct pollfd){.fd = ctx_setuid_fd(recorder->setuid), .events = POLLIN};
+		recorder->polls[1] = (struct pollfd){.fd = ctx_setuid_fd(recorder->setuid), .events = POLLIN};
 	if (status == CTX_OK)
 		status = create_states(recorder, err);
 	if (status == CTX_OK && options->command != NULL)
@@ -290,15 +290,16 @@ static enum ctx_status warn_of_limits(struct ctx_recorder *recorder, struct ctx_
 	const struct ctx_rec_options *options = recorder->options;
 	enum ctx_status status = CTX_OK;
 
-	if (options->unwind == CTX_REC_UNWIND_CFI && recorder->session.stack_bytes == 0)
+	if (options->unwind == CTX_REC_UNWIND_CFI && recorder->session.sizes.stack_bytes == 0)
 		recorder->say(
 			recorder->context,
 			"call frame information cannot be used on this machine: frame pointers are followed");
-	if (recorder->session.stack_bytes != 0 && recorder->session.stack_bytes < stack_bytes(options)) {
+	if (recorder->session.sizes.stack_bytes != 0 &&
+	    recorder->session.sizes.stack_bytes < stack_bytes(options)) {
 		char text[160];
 
 		snprintf(text, sizeof(text), "only %zu bytes of each stack are copied: %s",
-			 recorder->session.stack_bytes,
+			 recorder->session.sizes.stack_bytes,
 			 options->ring_bytes != 0 ? "rings as small as -m says have no room for more"
 						  : "the limit on locked memory allows no larger rings "
 						    "(kernel.perf_event_mlock_kb, ulimit -l)");

@@ -4,7 +4,6 @@
 #include "base/mem.h"
 
 #include <errno.h>
-#include <linux/capability.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -13,19 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define RING_BYTES_USUAL ((size_t)1 << 20)
-#define RING_BYTES_MANY_CPUS ((size_t)512 << 10) /* from 64 CPUs on */
 #define RING_PAGES_MIN 8u
-/* With stacks in the samples, which are hundred times larger then. */
-#define RING_BYTES_STACKS_FEW_CPUS ((size_t)16 << 20) /* up to 16 CPUs */
-#define RING_BYTES_STACKS ((size_t)8 << 20)
-#define RING_BYTES_STACKS_MANY_CPUS ((size_t)2 << 20)
-/* With switches, of which there can be 100,000 a second. */
-#define RING_BYTES_STATES ((size_t)4 << 20)
-#define RING_SAMPLES_MIN 32u /* with stacks, the least number of samples that a ring holds */
-#define MANY_CPUS 64u
-#define FEW_CPUS 16u
-#define STACK_BYTES_MIN 1024u
 /*
  * At switches and wake-ups a smaller part of the stack is copied: 2 KiB where samples have 32.
  * Waits are in functions with small frames: 2 % of the stacks of a python program and of a compiler
@@ -116,11 +103,11 @@ struct opening {
 
 static size_t state_stack_bytes(const struct ctx_session *session)
 {
-	size_t bytes = session->stack_bytes / STATE_STACK_PART / 8 * 8;
+	size_t bytes = session->sizes.stack_bytes / STATE_STACK_PART / 8 * 8;
 
 	if (bytes < STATE_STACK_BYTES_MIN)
 		bytes = STATE_STACK_BYTES_MIN;
-	return bytes < session->stack_bytes ? bytes : session->stack_bytes;
+	return bytes < session->sizes.stack_bytes ? bytes : session->sizes.stack_bytes;
 }
 
 static void set_common(const struct opening *opening, struct perf_event_attr *attr)
@@ -171,8 +158,8 @@ static struct perf_event_attr side_band_attr(const struct opening *opening)
 	 * Samples with stacks fill a ring in a tenth of a second: wake up while there is room for
 	 * more.
 	 */
-	attr.wakeup_watermark =
-		(uint32_t)(opening->session->ring_bytes / (opening->session->stack_bytes != 0 ? 4 : 2));
+	attr.wakeup_watermark = (uint32_t)(opening->session->sizes.ring_bytes /
+					   (opening->session->sizes.stack_bytes != 0 ? 4 : 2));
 	return attr;
 }
 
@@ -211,10 +198,12 @@ static struct perf_event_attr event_attr(const struct opening *opening, const st
 	set_common(opening, &attr);
 	if (event->has_period)
 		attr.sample_type |= PERF_SAMPLE_PERIOD;
-	if (opening->session->stack_bytes != 0) {
+	if (opening->session->sizes.stack_bytes != 0) {
 		attr.sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 		attr.sample_regs_user = opening->session->user_regs;
-		attr.sample_stack_user = (uint32_t)opening->session->stack_bytes;
+		attr.sample_stack_user =
+			(uint32_t)(ctx_perf_event_bursts(event) ? opening->session->sizes.burst_bytes
+								: opening->session->sizes.stack_bytes);
 	}
 	/* A profile of the whole system excludes idle CPUs. */
 	if (event->is_clock && opening->options->tids == NULL)
@@ -222,28 +211,9 @@ static struct perf_event_attr event_attr(const struct opening *opening, const st
 	return attr;
 }
 
-static int read_setting(const char *path, int otherwise)
-{
-	struct ctx_buf buf = {0};
-	int value = otherwise;
-
-	if (ctx_file_read(path, 64, &buf, NULL) == CTX_OK) {
-		ctx_buf_put_u8(&buf, 0);
-		if (!buf.failed)
-			value = atoi((const char *)buf.bytes);
-	}
-	ctx_buf_deinit(&buf);
-	return value;
-}
-
-static int paranoid_level(void)
-{
-	return read_setting("/proc/sys/kernel/perf_event_paranoid", -99);
-}
-
 static enum ctx_status explain_refusal(const struct opening *opening, int error, struct ctx_err *err)
 {
-	int level = paranoid_level();
+	int level = ctx_paranoid_level();
 	bool is_system = opening->options->tids == NULL;
 
 	if (error == ENOSYS || level == -99)
@@ -317,7 +287,7 @@ static enum ctx_status map_ring(struct opening *opening, int fd, struct ctx_err 
 	size_t page_size = (size_t)sysconf(_SC_PAGESIZE);
 	struct ctx_ring *ring = &session->rings[session->n_rings];
 
-	for (size_t pages = session->ring_bytes / page_size;; pages /= 2) {
+	for (size_t pages = session->sizes.ring_bytes / page_size;; pages /= 2) {
 		enum ctx_status status = ctx_ring_map(ring, fd, pages, err);
 
 		if (status == CTX_E_PERM && (opening->options->ring_is_fixed || pages / 2 < RING_PAGES_MIN))
@@ -329,7 +299,7 @@ static enum ctx_status map_ring(struct opening *opening, int fd, struct ctx_err 
 		if (status == CTX_E_PERM)
 			continue;
 		if (status == CTX_OK) {
-			session->ring_bytes = pages * page_size;
+			session->sizes.ring_bytes = pages * page_size;
 			session->ring_fds[session->n_rings++] = fd;
 		}
 		return status;
@@ -516,7 +486,7 @@ static enum ctx_status check_modes(const struct opening *opening, struct ctx_err
 					   "event \"%s\": samples in kernel mode are not allowed: "
 					   "kernel.perf_event_paranoid is "
 					   "%d; needs 1 or less, or the capability CAP_PERFMON",
-					   event->name, paranoid_level());
+					   event->name, ctx_paranoid_level());
 		if (without_user && (options->user_only || event->attr.exclude_kernel))
 			return ctx_err_set(err, CTX_E_ARG,
 					   "event \"%s\": neither user nor kernel mode is left to sample",
@@ -535,75 +505,23 @@ static void raise_file_limit(void)
 	}
 }
 
-static size_t round_ring(size_t bytes)
-{
-	size_t rounded = (size_t)sysconf(_SC_PAGESIZE);
-
-	while (rounded < bytes && rounded < SIZE_MAX / 4)
-		rounded *= 2;
-	return rounded;
-}
-
-static bool may_lock_memory(void)
-{
-	struct ctx_buf buf = {0};
-	const char *line = NULL;
-	bool may = false;
-
-	if (ctx_file_read("/proc/self/status", 1 << 16, &buf, NULL) == CTX_OK) {
-		ctx_buf_put_u8(&buf, 0);
-		line = buf.failed ? NULL : strstr((const char *)buf.bytes, "\nCapEff:");
-	}
-	if (line != NULL)
-		may = (strtoull(line + 8, NULL, 16) >> CAP_IPC_LOCK & 1) != 0;
-	ctx_buf_deinit(&buf);
-	return may;
-}
-
-/*
- * The limit on locked memory is one sum for all CPUs: rings of maximal size would leave nothing for
- * the last CPUs. Source: perf_mmap in the kernel's kernel/events/core.c.
- */
-static size_t fair_ring(size_t wanted, size_t n_cpus)
-{
-	size_t page_size = (size_t)sysconf(_SC_PAGESIZE);
-	struct rlimit limit = {.rlim_cur = 0};
-	size_t share = (size_t)read_setting("/proc/sys/kernel/perf_event_mlock_kb", 516) * 1024;
-
-	if (paranoid_level() < 0 || may_lock_memory() || getrlimit(RLIMIT_MEMLOCK, &limit) != 0 ||
-	    limit.rlim_cur == RLIM_INFINITY)
-		return wanted;
-	share += (size_t)limit.rlim_cur / n_cpus;
-	/* One page of each mapping is the control page. */
-	while (wanted + page_size > share && wanted / 2 >= RING_PAGES_MIN * page_size)
-		wanted /= 2;
-	return wanted;
-}
-
 /* Sets the sizes of rings and copied stacks. */
 static void choose_sizes(const struct opening *opening)
 {
 	const struct ctx_session_options *options = opening->options;
 	struct ctx_session *session = opening->session;
-	bool is_many = opening->cpus.n >= MANY_CPUS;
-	size_t bytes = options->ring_bytes;
+	struct ctx_session_load load = {.stack_is_fixed = options->stack_is_fixed,
+					.ring_bytes = options->ring_bytes,
+					.lockable = SIZE_MAX,
+					.n_cpus = opening->cpus.n,
+					.has_states = options->states != CTX_REC_STATES_OFF};
 
 	session->user_regs = options->stack_bytes != 0 ? ctx_user_regs_perf_mask(ctx_machine_own()) : 0;
-	session->stack_bytes = session->user_regs != 0 ? options->stack_bytes : 0;
-	if (bytes == 0 && session->stack_bytes != 0)
-		bytes = is_many			      ? RING_BYTES_STACKS_MANY_CPUS
-			: opening->cpus.n <= FEW_CPUS ? RING_BYTES_STACKS_FEW_CPUS
-						      : RING_BYTES_STACKS;
-	else if (bytes == 0 && options->states != CTX_REC_STATES_OFF && !is_many)
-		bytes = RING_BYTES_STATES;
-	else if (bytes == 0)
-		bytes = is_many ? RING_BYTES_MANY_CPUS : RING_BYTES_USUAL;
-	session->ring_bytes = round_ring(bytes);
+	load.stack_bytes = session->user_regs != 0 ? options->stack_bytes : 0;
+	ctx_session_load_events(&load, options->events);
 	if (!options->ring_is_fixed)
-		session->ring_bytes = fair_ring(session->ring_bytes, opening->cpus.n);
-	while (session->stack_bytes > session->ring_bytes / RING_SAMPLES_MIN &&
-	       session->stack_bytes / 2 >= STACK_BYTES_MIN)
-		session->stack_bytes = session->stack_bytes / 2 / 8 * 8;
+		load.lockable = ctx_session_lockable(opening->cpus.n);
+	session->sizes = ctx_session_sizes_choose(&load);
 }
 
 /* Without kernel samples requested, the permission is not tested yet. */

@@ -14,6 +14,7 @@
 #include "collect/perfrecord.h"
 #include "collect/procfs.h"
 #include "collect/ring.h"
+#include "collect/session_sizes.h"
 #include "collect/state_events.h"
 
 struct ctx_session_options {
@@ -24,6 +25,7 @@ struct ctx_session_options {
 	bool follow;		    /* descendants too */
 	bool user_only, kernel_only;
 	size_t stack_bytes; /* of the user's stack in each sample, with registers; 0: none. A multiple of 8 */
+	bool stack_is_fixed;  /* copies have that size whatever the load */
 	bool without_callers; /* no call chain of the user's part */
 	size_t ring_bytes;    /* per CPU, 0: the default; rounded up to a power of two pages */
 	enum ctx_rec_states states;
@@ -41,11 +43,11 @@ struct ctx_session {
 	struct ctx_pe_layout *layouts; /* by event: the user's, then by enum ctx_state_event */
 	struct ctx_state_events states;
 	bool without_kernel; /* kernel samples were requested but are not permitted */
-	size_t ring_bytes;   /* what it became */
-	size_t stack_bytes;  /* the same: less than requested where a ring would hold too few samples */
-	uint64_t user_regs;  /* in samples; 0: none */
-	int *ring_cpus;	     /* of each ring; owned */
-	int *whole_fds;	     /* of `fds`: state events with stacks; owned */
+	struct ctx_session_sizes
+		sizes;	    /* stacks: less than requested where a ring would hold too few samples */
+	uint64_t user_regs; /* in samples; 0: none */
+	int *ring_cpus;	    /* of each ring; owned */
+	int *whole_fds;	    /* of `fds`: state events with stacks; owned */
 	size_t n_whole_fds, whole_fds_cap;
 };
 

@@ -1,8 +1,9 @@
 /*
- * What the recorder decides under load: its priority, whether it unwinds.
+ * What the recorder decides under load: its priority, whether it unwinds, sizes of rings and copies.
  */
 #include "collect/pressure.h"
 #include "collect/priority.h"
+#include "collect/session_sizes.h"
 
 #include <sched.h>
 #include <setjmp.h>
@@ -85,6 +86,116 @@ static void test_priority__stays_as_it_is_when_asked(void **state)
 	assert_memory_equal(&after, &before, sizeof(after));
 }
 
+/* On two CPUs, at 999 Hz with stacks. */
+static struct ctx_session_load usual_load(void)
+{
+	return (struct ctx_session_load){
+		.stack_bytes = 32768, .lockable = SIZE_MAX, .n_cpus = 2, .hz = 999, .has_states = true};
+}
+
+static void test_sizes__usual_recordings_keep_theirs(void **state)
+{
+	struct ctx_session_load load = usual_load();
+	struct ctx_session_sizes sizes = ctx_session_sizes_choose(&load);
+
+	(void)state;
+	assert_int_equal(sizes.ring_bytes, 16 << 20);
+	assert_int_equal(sizes.stack_bytes, 32768);
+	load.n_cpus = 64;
+	assert_int_equal(ctx_session_sizes_choose(&load).ring_bytes, 2 << 20);
+	load.stack_bytes = 0;
+	assert_int_equal(ctx_session_sizes_choose(&load).ring_bytes, 512 << 10);
+	load.n_cpus = 2;
+	assert_int_equal(ctx_session_sizes_choose(&load).ring_bytes, 4 << 20);
+	load.has_states = false;
+	sizes = ctx_session_sizes_choose(&load);
+	assert_int_equal(sizes.ring_bytes, 1 << 20);
+	assert_int_equal(sizes.copy_bytes[CTX_COPY_USUAL], 0);
+	assert_int_equal(sizes.copy_bytes[CTX_COPY_SMALL], 0);
+}
+
+static void test_sizes__a_ring_holds_two_rounds_where_memory_allows(void **state)
+{
+	struct ctx_session_load load = usual_load();
+
+	(void)state;
+	for (load.hz = 99; load.hz < 9000; load.hz += 99)
+		assert_true((double)ctx_session_sizes_choose(&load).ring_bytes >=
+			    load.hz * 0.2 * (32768 + 1024));
+	/* Not beyond 128 MiB in all, nor what may be locked, nor what was asked. */
+	load.hz = 99999;
+	assert_int_equal(ctx_session_sizes_choose(&load).ring_bytes, 64 << 20);
+	load.n_cpus = 8;
+	assert_int_equal(ctx_session_sizes_choose(&load).ring_bytes, 16 << 20);
+	load.lockable = (4 << 20) + 4096;
+	assert_int_equal(ctx_session_sizes_choose(&load).ring_bytes, 4 << 20);
+	load.ring_bytes = 3 << 20;
+	assert_int_equal(ctx_session_sizes_choose(&load).ring_bytes, 4 << 20);
+	load.ring_bytes = 100000;
+	assert_int_equal(ctx_session_sizes_choose(&load).ring_bytes, 128 << 10);
+	assert_int_equal(ctx_session_sizes_choose(&load).stack_bytes, 4096);
+}
+
+static void test_sizes__a_ring_holds_4096_records_of_a_burst(void **state)
+{
+	struct ctx_session_load load = usual_load();
+	struct ctx_session_sizes sizes;
+
+	(void)state;
+	load.has_bursts = true;
+	for (load.n_cpus = 1; load.n_cpus <= 16; load.n_cpus++) {
+		sizes = ctx_session_sizes_choose(&load);
+		assert_true(4096 * (sizes.burst_bytes + 1024) <= sizes.ring_bytes);
+		assert_true(sizes.burst_bytes >= 2048 && sizes.burst_bytes % 8 == 0);
+	}
+	load.stack_is_fixed = true;
+	assert_int_equal(ctx_session_sizes_choose(&load).burst_bytes, 32768);
+}
+
+static void test_sizes__copies_follow_ring_and_rate(void **state)
+{
+	struct ctx_session_load load = usual_load();
+	struct ctx_session_sizes sizes = ctx_session_sizes_choose(&load);
+
+	(void)state;
+	assert_int_equal(sizes.copy_bytes[CTX_COPY_USUAL], 32768);
+	assert_int_equal(sizes.copy_bytes[CTX_COPY_LARGE], 65528);
+	/* Two seconds of small ones fit into a ring. */
+	assert_true((double)sizes.ring_bytes >=
+		    2 * load.hz * (double)(sizes.copy_bytes[CTX_COPY_SMALL] + 1024));
+	load.lockable = 4 << 20;
+	sizes = ctx_session_sizes_choose(&load);
+	assert_int_equal(sizes.copy_bytes[CTX_COPY_SMALL], 2048);
+	assert_int_equal(sizes.copy_bytes[CTX_COPY_LARGE], 0);
+	/* --stack-size means it; counts have no second copy. */
+	load = usual_load();
+	load.stack_is_fixed = true;
+	assert_int_equal(ctx_session_sizes_choose(&load).copy_bytes[CTX_COPY_SMALL], 0);
+	assert_int_equal(ctx_session_sizes_choose(&load).copy_bytes[CTX_COPY_LARGE], 0);
+	load = usual_load();
+	load.hz = 0;
+	assert_int_equal(ctx_session_sizes_choose(&load).copy_bytes[CTX_COPY_SMALL], 0);
+}
+
+static void test_sizes__load_is_what_events_ask(void **state)
+{
+	struct ctx_perf_event items[] = {{.is_clock = true, .period = 1000000},
+					 {.frequency_hz = 500, .has_period = true},
+					 {.period = 100}};
+	struct ctx_perf_events events = {.items = items, .n = 3};
+	struct ctx_session_load load = {0};
+
+	(void)state;
+	ctx_session_load_events(&load, &events);
+	assert_true(load.hz > 1499 && load.hz < 1501);
+	assert_false(load.has_bursts);
+	items[2].period = 1;
+	ctx_session_load_events(&load, &events);
+	assert_true(load.has_bursts);
+	assert_false(ctx_perf_event_bursts(&items[0]));
+	assert_false(ctx_perf_event_bursts(&items[1]));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -93,6 +204,11 @@ int main(void)
 		cmocka_unit_test(test_priority__is_described_in_one_line),
 		cmocka_unit_test(test_priority__is_the_callers_again_at_the_end),
 		cmocka_unit_test(test_priority__stays_as_it_is_when_asked),
+		cmocka_unit_test(test_sizes__usual_recordings_keep_theirs),
+		cmocka_unit_test(test_sizes__a_ring_holds_two_rounds_where_memory_allows),
+		cmocka_unit_test(test_sizes__a_ring_holds_4096_records_of_a_burst),
+		cmocka_unit_test(test_sizes__copies_follow_ring_and_rate),
+		cmocka_unit_test(test_sizes__load_is_what_events_ask),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 # The recorder's own priority, and the target's, which stays the caller's; bursts of records.
 . "$(dirname "$0")/../common.sh" "$@"
-need taskset chrt
+need taskset chrt jq gcc
 need_perf
 
 # Of the command and of the recorder: nice value, real-time priority, class, and the command's processors.
@@ -48,5 +48,45 @@ else
 	expect 1 'realtime 7 is not allowed' prlimit --rtprio=0 ctxrec --realtime 7 -- touch ran
 fi
 [ ! -e ran ] && [ ! -e user/ran ] || fail "the command was run without the priority that was asked for"
+
+# A burst of page faults, each of them a sample: a ring holds them all although the recorder is stopped meanwhile.
+cat >faults.c <<'EOC'
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+__attribute__((noipa)) static void touch(volatile char *pages, long n)
+{
+	for (long i = 0; i < n; i++)
+		pages[i * 4096] = 1;
+}
+
+int main(void)
+{
+	char *pages = mmap(NULL, 3072 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	madvise(pages, 3072 * 4096, MADV_NOHUGEPAGE);
+	close(open("ready", O_CREAT | O_WRONLY, 0600));
+	while (access("go", F_OK) != 0)
+		usleep(1000);
+	touch(pages, 3072);
+	close(open("done", O_CREAT | O_WRONLY, 0600));
+}
+EOC
+gcc -O2 -o faults faults.c || fail "faults.c"
+wait_for() { until [ -e "$1" ]; do sleep 0.01; done; }
+ctxrec -q -e page-faults -c 1 -o burst.er -- ./faults &
+recorder=$!
+wait_for ready && kill -STOP $recorder && touch go && wait_for done && kill -CONT $recorder
+wait $recorder || fail "a burst of page faults: $?"
+touched=$(ctxan -q burst.er -r functions --format json | jq '[.rows[] | select(.function == "touch") | .exclusive] | add // 0')
+lost=$(grep -o 'kind="lost"[^/]* count="[0-9]*' burst.er/log.xml | sed 's/.*"//' | awk '{ n += $1 } END { print n + 0 }')
+ring=$(sed -n 's/.*name="ring_bytes" value="\([0-9]*\)".*/\1/p' burst.er/log.xml)
+[ $((touched + lost)) -ge 3072 ] || fail "$touched page faults in touch() and $lost lost of 3072"
+if [ "$ring" -ge 16777216 ]; then
+	[ "$touched" = 3072 ] && [ "$lost" = 0 ] || fail "$touched page faults in touch(), $lost lost of 3072"
+else
+	leave_out "the limit on locked memory allows rings of $ring bytes alone"
+fi
 
 finish
