@@ -82,11 +82,11 @@ static void take_signals(struct ctx_recorder *recorder)
 {
 	struct signalfd_siginfo info;
 
-	while (read(recorder->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+	while (read(recorder->signals.fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
 		if (info.ssi_signo == SIGCHLD)
 			continue;
-		recorder->interruptions++;
-		recorder->last_signal = (int)info.ssi_signo;
+		recorder->signals.interruptions++;
+		recorder->signals.last = (int)info.ssi_signo;
 		if (recorder->child.pid > 0 && info.ssi_code != SI_KERNEL)
 			(void)kill(recorder->child.pid, (int)info.ssi_signo);
 	}
@@ -95,8 +95,8 @@ static void take_signals(struct ctx_recorder *recorder)
 /* After the recording: until the command has ended, or an interruption after the first. */
 static void wait_for_child(struct ctx_recorder *recorder, uint64_t until_ns)
 {
-	while (!look_at_child(recorder, false) && recorder->interruptions < 2) {
-		struct pollfd signals = {.fd = recorder->signal_fd, .events = POLLIN};
+	while (!look_at_child(recorder, false) && recorder->signals.interruptions < 2) {
+		struct pollfd signals = {.fd = recorder->signals.fd, .events = POLLIN};
 		uint64_t now = ctx_recorder_now_ns(CLOCK_MONOTONIC);
 		int timeout = -1;
 
@@ -152,7 +152,7 @@ static bool is_over(struct ctx_recorder *recorder, uint64_t now)
 {
 	const struct ctx_rec_options *options = recorder->options;
 
-	if (recorder->interruptions > 0 ||
+	if (recorder->signals.interruptions > 0 ||
 	    (options->duration_ns != 0 && now - recorder->start_ns >= options->duration_ns))
 		return true;
 	if (options->command != NULL) {
@@ -399,8 +399,8 @@ static void release(struct ctx_recorder *recorder)
 	ctx_wait_sampling_destroy(recorder->sampling);
 	free(recorder->polls);
 	free(recorder->path);
-	if (recorder->signal_fd >= 0)
-		close(recorder->signal_fd);
+	if (recorder->signals.fd >= 0)
+		close(recorder->signals.fd);
 }
 
 /* Nothing was recorded: removes the experiment if it was created. */
@@ -438,7 +438,7 @@ static void record(struct ctx_recorder *recorder, const struct ctx_recorder_user
 	if (run_loop(recorder, &err) != CTX_OK) {
 		ctx_session_disable(&recorder->session);
 		fail(recorder, &err);
-	} else if (recorder->interruptions > 0 && recorder->options->command != NULL) {
+	} else if (recorder->signals.interruptions > 0 && recorder->options->command != NULL) {
 		wait_for_child(recorder, ctx_recorder_now_ns(CLOCK_MONOTONIC) + GRACE_NS);
 	}
 	finish(recorder, recording);
@@ -451,7 +451,7 @@ static void record(struct ctx_recorder *recorder, const struct ctx_recorder_user
 		return;
 	wait_for_child(recorder, 0);
 	recording->exit_code = recorder->child.has_ended ? ctx_exit_code(recorder->child.status)
-							 : 128 + recorder->last_signal;
+							 : 128 + recorder->signals.last;
 }
 
 enum ctx_status ctx_record(const struct ctx_rec_options *options, const struct ctx_recorder_user *user,
@@ -461,7 +461,7 @@ enum ctx_status ctx_record(const struct ctx_rec_options *options, const struct c
 					.say = user->say,
 					.context = user->context,
 					.child = CTX_CHILD_NONE,
-					.signal_fd = -1};
+					.signals.fd = -1};
 	enum ctx_status status;
 
 	*ret = (struct ctx_recording){0};

@@ -77,12 +77,12 @@ static enum ctx_status take_over_signals(struct ctx_recorder *recorder, struct c
 			sigaddset(&mask, wanted[i]);
 		}
 	}
-	sigprocmask(SIG_BLOCK, &mask, &recorder->old_signals.mask);
-	sigaction(SIGPIPE, &ignore, &recorder->old_signals.pipe);
+	sigprocmask(SIG_BLOCK, &mask, &recorder->signals.old.mask);
+	sigaction(SIGPIPE, &ignore, &recorder->signals.old.pipe);
 	/* A write beyond ulimit -f fails like any other. */
-	sigaction(SIGXFSZ, &ignore, &recorder->old_signals.xfsz);
-	recorder->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (recorder->signal_fd < 0)
+	sigaction(SIGXFSZ, &ignore, &recorder->signals.old.xfsz);
+	recorder->signals.fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (recorder->signals.fd < 0)
 		return ctx_err_errno(err, CTX_E_IO, "signalfd");
 	return CTX_OK;
 }
@@ -141,7 +141,7 @@ static enum ctx_status open_session(struct ctx_recorder *recorder, struct ctx_er
 	recorder->polls = ctx_calloc(recorder->session.n_rings + CTX_RING_WAIT_OWN, sizeof(*recorder->polls));
 	if (recorder->polls == NULL)
 		return ctx_err_nomem(err);
-	recorder->polls[0] = (struct pollfd){.fd = recorder->signal_fd, .events = POLLIN};
+	recorder->polls[0] = (struct pollfd){.fd = recorder->signals.fd, .events = POLLIN};
 	recorder->polls[1] = (struct pollfd){.fd = -1};
 	for (uint32_t i = 0; i < recorder->session.n_rings; i++)
 		recorder->polls[CTX_RING_WAIT_OWN + i] =
@@ -356,7 +356,7 @@ enum ctx_status ctx_recorder_begin(struct ctx_recorder *recorder, struct ctx_err
 	if (status == CTX_OK)
 		status = take_over_signals(recorder, err);
 	if (status == CTX_OK && options->command != NULL)
-		status = ctx_child_fork(&recorder->child, options->command, &recorder->old_signals, err);
+		status = ctx_child_fork(&recorder->child, options->command, &recorder->signals.old, err);
 	/* The command has its process already, with the caller's priority. */
 	if (status == CTX_OK)
 		status = ctx_priority_raise(&recorder->priority, options->realtime, err);

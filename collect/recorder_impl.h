@@ -29,6 +29,13 @@
 #define CTX_RECORDER_SLACK_NS UINT64_C(5000000) /* records of that age are visible in the rings of all CPUs */
 #define CTX_RECORDER_PROCESSES_MAX 256		/* whose resource use is sampled */
 
+struct ctx_recorder_signals {
+	struct ctx_child_signals old; /* of the caller, for the command */
+	int fd;			      /* signalfd; owned */
+	unsigned interruptions;
+	int last; /* of them */
+};
+
 struct ctx_recorder {
 	const struct ctx_rec_options *options;
 	void (*say)(void *context, const char *text); /* of ctx_recorder_user */
@@ -50,17 +57,14 @@ struct ctx_recorder {
 	struct ctx_child child;
 	struct ctx_priority priority;
 	char *path;
-	struct ctx_child_signals old_signals;
-	int signal_fd;
-	struct pollfd *polls; /* CTX_RING_WAIT_OWN: signal_fd, ctx_setuid_fd; then the rings */
+	struct ctx_recorder_signals signals;
+	struct pollfd *polls; /* CTX_RING_WAIT_OWN: signals.fd, ctx_setuid_fd; then the rings */
 	struct ctx_ring_wait wait;
 	uint64_t start_ns, next_usage_ns;
 	uint64_t taken_ns;			  /* records of before then have been taken */
 	uint64_t child_ended_ns;		  /* when that was seen; 0: not yet */
 	struct ctx_usage_info root_process_usage; /* the last that was seen */
 	uint64_t lost;
-	unsigned interruptions;
-	int last_signal; /* of them */
 	bool has_failed; /* and said so */
 };
 
