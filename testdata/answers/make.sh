@@ -11,7 +11,7 @@ flow=$source_dir/tests/flow
 PATH=$build/bin:$build/bin/examples:$PATH
 LC_ALL=C.UTF-8
 export PATH LC_ALL
-[ $# -gt 0 ] || set -- phases migrates mixed code unwind symbols killed copies
+[ $# -gt 0 ] || set -- phases migrates mixed code unwind symbols killed copies stops
 fail() { echo "make.sh: $*" >&2; exit 1; }
 rm -rf /tmp/records-testdata && mkdir /tmp/records-testdata && cd /tmp/records-testdata || fail "/tmp/records-testdata"
 chmod 755 .
@@ -103,6 +103,46 @@ make_unwind() {
 		echo "$alone" >$name.alone
 	done
 	pack unwind altstack.er altstack altstack.alone throwing.er throwing throwing.alone
+}
+
+# only_code_of PROGRAM FILE: the same, but the code around the frames of FILE (unwind_stops) is kept.
+only_code_of() {
+	strip "$1"
+	python3 - "$1" "$2" <<'PYTHON'
+import struct
+import sys
+
+AROUND = 512
+data = bytearray(open(sys.argv[1], "rb").read())
+pcs = {int(line.split()[1], 16) for line in open(sys.argv[2]) if line.startswith("frame ")}
+table, = struct.unpack_from("<Q", data, 40)
+count, names = struct.unpack_from("<HH", data, 60)
+sections = [struct.unpack_from("<IIQQQQIIQQ", data, table + 64 * i) for i in range(count)]
+for name, kind, flags, address, offset, size, *_ in sections:
+	at = sections[names][4] + name
+	text = bytes(data[at : data.index(0, at)])
+	if kind != 1 or text in (b".eh_frame", b".eh_frame_hdr", b".shstrtab"):
+		continue
+	kept = bytearray(size)
+	if flags & 4:
+		for pc in pcs:
+			if address <= pc < address + size:
+				begin, end = max(0, pc - address - AROUND), min(size, pc - address + AROUND)
+				kept[begin:end] = data[offset + begin : offset + end]
+	data[offset : offset + size] = kept
+open(sys.argv[1], "wb").write(data)
+PYTHON
+}
+
+make_stops() {
+	. "$flow/unwind_stops.sh"
+	gcc -static -O2 -fomit-frame-pointer -pthread -o stops "$source_dir/testdata/targets/stops.c" || fail stops.c
+	for name in step bare coroutine signal threads vfork spawn deep; do stop_at stops.txt ./stops $name; done
+	only_code_of stops stops.txt
+	# The vdso of another machine is another one.
+	sed -i '/^map .* \[vdso\]$/d; s|/tmp/records-testdata/||' stops.txt
+	check_stops stops.txt
+	pack stops stops stops.txt
 }
 
 make_symbols() {
