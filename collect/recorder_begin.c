@@ -4,6 +4,7 @@
 #include "collect/recorder_impl.h"
 
 #include "base/mem.h"
+#include "collect/permissions.h"
 #include "collect/recmeta.h"
 #include "collect/unwind_pool.h"
 #include "formats/experiment/exp_reader.h"
@@ -311,13 +312,15 @@ static enum ctx_status warn_of_limits(struct ctx_recorder *recorder, struct ctx_
 			"what threads wait for is not recorded: too many threads and CPUs for "
 			"the limit on open files (ulimit -n)",
 			err);
-	if (status == CTX_OK && recorder->session.without_kernel && !recorder->options->user_only)
-		return ctx_recorder_warn(
-			recorder,
-			"only samples in user mode: kernel samples need kernel.perf_event_paranoid of 1 "
-			"or less, or the "
-			"capability CAP_PERFMON",
-			err);
+	if (status == CTX_OK && recorder->session.without_kernel && !recorder->options->user_only) {
+		char text[256];
+
+		snprintf(text, sizeof(text),
+			 "only samples in user mode: kernel samples need kernel.perf_event_paranoid of 1 or "
+			 "less, or %s",
+			 ctx_permissions_capability());
+		return ctx_recorder_warn(recorder, text, err);
+	}
 	return status;
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/fileio.h"
 #include "base/mem.h"
+#include "collect/permissions.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -213,9 +214,15 @@ static struct perf_event_attr event_attr(const struct opening *opening, const st
 
 static enum ctx_status explain_refusal(const struct opening *opening, int error, struct ctx_err *err)
 {
-	int level = ctx_paranoid_level();
+	int level = ctx_permissions_paranoid_level();
 	bool is_system = opening->options->tids == NULL;
 
+	if (ctx_permissions_filtered())
+		return ctx_err_set(err, CTX_E_PERM,
+				   "a seccomp filter (a container, a sandbox) refuses perf_event_open (%s): "
+				   "nothing can be recorded from inside it. Docker and podman allow it with "
+				   "--cap-add PERFMON; from outside ctxrec -p PID records it",
+				   strerror(error));
 	if (error == ENOSYS || level == -99)
 		return ctx_err_set(err, CTX_E_PERM,
 				   "this kernel, or the sandbox around this program, has no perf events (%s)",
@@ -223,21 +230,18 @@ static enum ctx_status explain_refusal(const struct opening *opening, int error,
 	if (is_system && level > 0)
 		return ctx_err_set(err, CTX_E_PERM,
 				   "not allowed to watch the whole system: kernel.perf_event_paranoid is %d; "
-				   "needs 0 (sysctl "
-				   "kernel.perf_event_paranoid=0) or the capability CAP_PERFMON",
-				   level);
+				   "needs 0 (sysctl kernel.perf_event_paranoid=0) or %s",
+				   level, ctx_permissions_capability());
 	if (level > 2)
 		return ctx_err_set(err, CTX_E_PERM,
 				   "perf events are not allowed for ordinary users: "
 				   "kernel.perf_event_paranoid is %d; needs 2 or "
-				   "less (sysctl kernel.perf_event_paranoid=2) or the capability CAP_PERFMON",
-				   level);
+				   "less (sysctl kernel.perf_event_paranoid=2) or %s",
+				   level, ctx_permissions_capability());
 	return ctx_err_set(err, CTX_E_PERM,
-			   "the kernel refuses perf events (%s): the process belongs to another user, or a "
-			   "sandbox (seccomp, a "
-			   "container) forbids perf_event_open; kernel.perf_event_paranoid is %d; the "
-			   "capability CAP_PERFMON helps",
-			   strerror(error), level);
+			   "the kernel refuses perf events (%s): the process belongs to another user; "
+			   "kernel.perf_event_paranoid is %d; what helps is %s",
+			   strerror(error), level, ctx_permissions_capability());
 }
 
 static enum ctx_status explain_open(const struct opening *opening, const char *name, int error,
@@ -484,9 +488,9 @@ static enum ctx_status check_modes(const struct opening *opening, struct ctx_err
 		if (without_user && opening->session->without_kernel)
 			return ctx_err_set(err, CTX_E_PERM,
 					   "event \"%s\": samples in kernel mode are not allowed: "
-					   "kernel.perf_event_paranoid is "
-					   "%d; needs 1 or less, or the capability CAP_PERFMON",
-					   event->name, ctx_paranoid_level());
+					   "kernel.perf_event_paranoid is %d; needs 1 or less, or %s",
+					   event->name, ctx_permissions_paranoid_level(),
+					   ctx_permissions_capability());
 		if (without_user && (options->user_only || event->attr.exclude_kernel))
 			return ctx_err_set(err, CTX_E_ARG,
 					   "event \"%s\": neither user nor kernel mode is left to sample",

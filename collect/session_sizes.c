@@ -1,6 +1,7 @@
 #include "collect/session_sizes.h"
 
 #include "base/fileio.h"
+#include "collect/permissions.h"
 
 #include <linux/capability.h>
 #include <stdlib.h>
@@ -33,31 +34,14 @@
 #define BURST_RECORDS 4096u
 #define BURST_MIN 2048u
 
-int ctx_kernel_setting(const char *path, int otherwise)
-{
-	struct ctx_buf buf = {0};
-	int value = otherwise;
-
-	if (ctx_file_read(path, 64, &buf, NULL) == CTX_OK) {
-		ctx_buf_put_u8(&buf, 0);
-		if (!buf.failed)
-			value = atoi((const char *)buf.bytes);
-	}
-	ctx_buf_deinit(&buf);
-	return value;
-}
-
-int ctx_paranoid_level(void)
-{
-	return ctx_kernel_setting("/proc/sys/kernel/perf_event_paranoid", -99);
-}
-
 static bool may_lock_memory(void)
 {
 	struct ctx_buf buf = {0};
 	const char *line = NULL;
 	bool may = false;
 
+	if (ctx_permissions_in_user_namespace())
+		return false;
 	if (ctx_file_read("/proc/self/status", 1 << 16, &buf, NULL) == CTX_OK) {
 		ctx_buf_put_u8(&buf, 0);
 		line = buf.failed ? NULL : strstr((const char *)buf.bytes, "\nCapEff:");
@@ -72,10 +56,10 @@ static bool may_lock_memory(void)
 size_t ctx_session_lockable(size_t n_cpus)
 {
 	struct rlimit limit = {.rlim_cur = 0};
-	size_t share = (size_t)ctx_kernel_setting("/proc/sys/kernel/perf_event_mlock_kb", 516) * 1024;
+	size_t share = (size_t)ctx_permissions_setting("/proc/sys/kernel/perf_event_mlock_kb", 516) * 1024;
 	size_t page_size = (size_t)sysconf(_SC_PAGESIZE);
 
-	if (ctx_paranoid_level() < 0 || may_lock_memory() || getrlimit(RLIMIT_MEMLOCK, &limit) != 0 ||
+	if (ctx_permissions_paranoid_level() < 0 || may_lock_memory() || getrlimit(RLIMIT_MEMLOCK, &limit) != 0 ||
 	    limit.rlim_cur == RLIM_INFINITY)
 		return SIZE_MAX;
 	share += (size_t)limit.rlim_cur / n_cpus;

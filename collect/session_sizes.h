@@ -49,10 +49,4 @@ struct ctx_session_sizes ctx_session_sizes_choose(const struct ctx_session_load 
 /* What one of the rings may have so that all CPUs get the same: the limit on locked memory is one sum for all. */
 size_t ctx_session_lockable(size_t n_cpus);
 
-/* A number from a file of /proc/sys. */
-int ctx_kernel_setting(const char *path, int otherwise);
-
-/* kernel.perf_event_paranoid; -99: there is none. */
-int ctx_paranoid_level(void);
-
 #endif
