@@ -9,6 +9,7 @@
 #include "base/map64.h"
 #include "base/mem.h"
 #include "base/strtab.h"
+#include "collect/foreign_files.h"
 #include "collect/procfs.h"
 #include "elf/elf_buildid.h"
 #include "model/jit_code.h"
@@ -37,7 +38,8 @@
 #define FS_OVERLAY 0x794c7630
 
 struct file {
-	int fd; /* -1: not open */
+	int fd;	      /* -1: not open */
+	bool is_copy; /* fd is one: foreign_files.h */
 	uint32_t major, minor;
 	uint64_t inode;
 	uint64_t address, size; /* of the last mapping */
@@ -71,6 +73,7 @@ struct ctx_mapped_files {
 	struct jit *jits;
 	size_t n_jits, jits_cap;
 	struct ctx_map64 jit_of_pid;
+	struct ctx_foreign_files foreign;
 };
 
 static const struct ctx_credentials *nobody(void)
@@ -90,6 +93,11 @@ enum ctx_status ctx_mapped_files_create(struct ctx_mapped_files **ret, struct ct
 		files->open[i] = UINT32_MAX;
 	*ret = files;
 	return CTX_OK;
+}
+
+void ctx_mapped_files_copy_to(struct ctx_mapped_files *files, const char *directory)
+{
+	files->foreign.directory = directory;
 }
 
 void ctx_mapped_files_destroy(struct ctx_mapped_files *files)
@@ -336,6 +344,47 @@ static int open_and_check(struct file *file)
 	return -1;
 }
 
+/* The file at the same path of the recorder's own root; -1: it is another one, or not readable. */
+static int open_own(const struct file *file)
+{
+	int path CTX_AUTO_CLOSE = find_place(file, N_PLACES - 1);
+
+	return path >= 0 && is_same(path, file) ? open_as_user(path, file->user) : -1;
+}
+
+/* A descriptor to keep instead of one that keeps a mount of another namespace busy; or the same. */
+static int leave_mount(struct ctx_mapped_files *files, struct file *file, int fd)
+{
+	int other;
+
+	if (ctx_foreign_files_is_own(&files->foreign, file->pid))
+		return fd;
+	other = open_own(file);
+	if (other < 0) {
+		other = ctx_foreign_files_copy(&files->foreign, fd);
+		file->is_copy = other >= 0;
+	}
+	if (other < 0)
+		return fd;
+	close(fd);
+	return other;
+}
+
+/* Whether a copy is one of the file as it is now. Where nothing is found there is nothing newer. */
+static bool is_current_copy(const struct file *file)
+{
+	for (unsigned i = 0; i < N_PLACES; i++) {
+		int path CTX_AUTO_CLOSE = find_place(file, i);
+		struct stat info;
+
+		if (path >= 0 && is_same(path, file))
+			return fstat(path, &info) == 0 && info.st_size == file->bytes &&
+			       info.st_ctim.tv_sec == file->changed.tv_sec &&
+			       info.st_ctim.tv_nsec == file->changed.tv_nsec;
+	}
+	return true;
+}
+
 /*
  * Keeps the descriptor; the one opened longest ago is closed for it. The recording itself needs
  * some: then it is not kept.
@@ -447,7 +496,7 @@ static uint32_t find(const struct ctx_mapped_files *files, const struct ctx_mapp
 	file = &files->files[number];
 	/* Only while it is open can the inode not have been used again. */
 	return file->inode == mapped->inode && file->major == mapped->major && file->minor == mapped->minor &&
-			       (file->fd >= 0 || strcmp(file->path, mapped->path) == 0)
+			       ((file->fd >= 0 && !file->is_copy) || strcmp(file->path, mapped->path) == 0)
 		       ? number
 		       : UINT32_MAX;
 }
@@ -455,6 +504,20 @@ static uint32_t find(const struct ctx_mapped_files *files, const struct ctx_mapp
 static bool is_file_name(const char *path)
 {
 	return path[0] == '/' && path[1] != '/';
+}
+
+static void reopen(struct ctx_mapped_files *files, uint32_t number)
+{
+	struct file *file = &files->files[number];
+	int fd;
+
+	if (file->fd >= 0)
+		close(file->fd);
+	file->fd = -1;
+	file->is_copy = false;
+	fd = open_and_check(file);
+	if (fd >= 0)
+		keep_open(files, number, leave_mount(files, file, fd));
 }
 
 enum ctx_status ctx_mapped_files_add(struct ctx_mapped_files *files, struct ctx_mapper *mapper,
@@ -474,19 +537,16 @@ enum ctx_status ctx_mapped_files_add(struct ctx_mapped_files *files, struct ctx_
 	if (status != CTX_OK || number == UINT32_MAX)
 		return status;
 	file = &files->files[number];
-	if (file->fd >= 0) {
+	if (file->fd >= 0 && !file->is_copy) {
 		read_build_id(file, file->fd, false);
 	} else {
-		int fd;
-
 		file->pid = mapper->pid;
 		file->parent_pid = mapper->parent_pid;
 		file->address = mapped->address;
 		file->size = mapped->size;
 		file->user = user_of(files, mapper);
-		fd = open_and_check(file);
-		if (fd >= 0)
-			keep_open(files, number, fd);
+		if (file->fd < 0 || !is_current_copy(file))
+			reopen(files, number);
 	}
 	snprintf(build_id, CTX_BUILDID_TEXT, "%s", file->build_id);
 	return add_name(files, mapped->path, build_id, number, err);

@@ -27,6 +27,11 @@
 struct ctx_mapped_files;
 
 CTX_MUST_CHECK enum ctx_status ctx_mapped_files_create(struct ctx_mapped_files **ret, struct ctx_err *err);
+/*
+ * Files on mounts of other mount namespaces are copied to this directory (borrowed) instead of being held
+ * open: foreign_files.h. Default: they are held.
+ */
+void ctx_mapped_files_copy_to(struct ctx_mapped_files *files, const char *directory);
 void ctx_mapped_files_destroy(struct ctx_mapped_files *files);
 
 struct ctx_mapper {		 /* a process */

@@ -258,6 +258,9 @@ static enum ctx_status create_experiment(struct ctx_recorder *recorder, struct c
 	if (status == CTX_OK)
 		status = options->output != NULL ? create_named(recorder, &exp, err)
 						 : create_numbered(recorder, meta.stem, &exp, err);
+	/* Of the whole system that would be the programs of all containers. */
+	if (status == CTX_OK && !options->system_wide)
+		ctx_mapped_files_copy_to(recorder->files, recorder->path);
 	if (status == CTX_OK)
 		status = create_batch(recorder, err);
 	if (status == CTX_OK)

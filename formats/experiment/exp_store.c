@@ -87,8 +87,8 @@ void ctx_exp_store_key_of_file(int file, const char *build_id, char ret[CTX_EXP_
 	uint64_t identity[7], low, high;
 
 	ret[0] = '\0';
-	if (fstat(file, &info) != 0 || !S_ISREG(info.st_mode) || !is_honest(file))
-		return;
+	if (fstat(file, &info) != 0 || !S_ISREG(info.st_mode) || info.st_nlink == 0 || !is_honest(file))
+		return; /* without a name it will not be met again */
 	identity[0] = info.st_dev;
 	identity[1] = info.st_ino;
 	identity[2] = (uint64_t)info.st_size;

@@ -65,6 +65,42 @@ if $namespaces true 2>/dev/null; then
 	ctxan -q inner.er -r processes | grep -q 'PID Inner' || fail "no column: $(ctxan -q inner.er -r processes | sed -n 3p)"
 	copy=$(sed -n 's|.*<archive path="[^"]*/program".* file="\([^"]*\)".*|inner.er/archives/\1|p' inner.er/log.xml)
 	{ [ -n "$copy" ] && zstd -dcq "$copy" | cmp -s - inside; } || fail "the archived program: $(grep '<archive' inner.er/log.xml)"
+
+	# A file system that only the target has can be unmounted while the recording goes on, and its programs are in the experiment.
+	cat >away.c <<'END'
+#include <time.h>
+#include <unistd.h>
+__attribute__((noinline)) static void spin_away(void)
+{
+	for (clock_t end = clock() + CLOCKS_PER_SEC / 50; clock() < end;)
+		for (volatile int i = 0; i < 100000; i++)
+			;
+}
+int main(void)
+{
+	spin_away();
+	for (int i = 0; i < 2000 && access("stop", F_OK) != 0; i++)
+		usleep(10000);
+	return 0;
+}
+END
+	$cc -O1 -g -o away away.c && mkdir mnt || fail "away.c"
+	cat >unmounts.sh <<'END'
+mount -t tmpfs none mnt && cp away mnt/away || exit 3
+mnt/away &
+n=0
+until grep -qs mnt/away away.er/map.xml away.er/_*/map.xml || [ $n = 400 ]; do
+	sleep 0.05
+	n=$((n + 1))
+done
+rm mnt/away
+touch stop
+wait
+umount mnt
+END
+	ctxrec -q -o away.er -- $namespaces sh unmounts.sh 2>away.err || fail "unmounting: $(cat away.err)"
+	check away.er spin_away
+	grep -q '<archive path="[^"]*/mnt/away" .*file=' away.er/log.xml || fail "unmounted: $(grep '<archive.*away' away.er/log.xml)"
 else
 	leave_out "namespaces: $($namespaces true 2>&1)"
 fi
