@@ -179,12 +179,18 @@ enum ctx_status ctx_procfs_command(int64_t pid, struct ctx_buf *out, struct ctx_
 enum ctx_status ctx_procfs_maps(int64_t pid, struct ctx_buf *out, struct ctx_err *err)
 {
 	char path[PATH_BYTES];
-	enum ctx_status status;
+	enum ctx_status status, checked;
 
 	snprintf(path, sizeof(path), "/proc/%" PRId64 "/maps", pid);
 	status = ctx_file_read(path, FILE_MAX_BYTES, out, err);
+	if (status == CTX_E_LIMIT) {
+		while (out->n > 0 && out->bytes[out->n - 1] != '\n')
+			out->n--;
+		status = CTX_END;
+	}
 	ctx_buf_put_u8(out, 0);
-	return status != CTX_OK ? status : ctx_buf_check(out, err);
+	checked = ctx_buf_check(out, err);
+	return checked == CTX_OK || status < 0 ? status : checked;
 }
 
 /* 55d0c0a00000-55d0c0a21000 r-xp 00002000 fd:01 1234   /usr/bin/cat */

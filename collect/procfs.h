@@ -55,7 +55,10 @@ struct ctx_procfs_map {
  */
 bool ctx_procfs_next_map(char **text, struct ctx_procfs_map *ret);
 
-/* Appends the text of the maps file and a zero byte. */
+/*
+ * Appends the text of the maps file and a zero byte. CTX_END: it has more than 64 MiB, of which the
+ * first lines were appended.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_procfs_maps(int64_t pid, struct ctx_buf *out, struct ctx_err *err);
 
 /* Fills all but time_ns and process. Values that this user may not read (io of others) stay 0. */

@@ -52,6 +52,7 @@ struct ctx_proctree {
 	bool root_process_is_gone;    /* its last thread has ended, its status is unknown yet */
 	uint64_t root_process_end_ns; /* when that was */
 	uint64_t last_exit_ns;	      /* of a thread; 0: none yet */
+	bool maps_left_out;	      /* of a process, and said so */
 	char vdso_build_id[CTX_BUILDID_TEXT];
 };
 
@@ -349,19 +350,34 @@ static enum ctx_status put_map(struct ctx_proctree *tree, struct process *proces
 	return status == CTX_OK ? ctx_exp_map(tree->writer, process->number, &map, err) : status;
 }
 
+static enum ctx_status warn_of_maps(struct ctx_proctree *tree, const struct process *process,
+				    uint64_t time_ns, struct ctx_err *err)
+{
+	char text[192];
+
+	if (tree->maps_left_out)
+		return CTX_OK;
+	tree->maps_left_out = true;
+	snprintf(text, sizeof(text),
+		 "PID %lld (%s) has more than 64 MiB of lines in /proc/PID/maps: code in its last maps has "
+		 "no name",
+		 (long long)process->pid, process->name);
+	return ctx_exp_warning(tree->writer, time_ns, text, err);
+}
+
 static enum ctx_status add_maps(struct ctx_proctree *tree, struct process *process, uint64_t time_ns,
 				struct ctx_err *err)
 {
 	struct ctx_buf buf = {0};
 	struct ctx_procfs_map raw;
 	enum ctx_status status = ctx_procfs_maps(process->pid, &buf, NULL);
-	char *text = status == CTX_OK ? (char *)buf.bytes : NULL;
+	char *text = status >= CTX_OK ? (char *)buf.bytes : NULL;
 
 	/*
 	 * Kernel threads have no maps; for a process that has ended or is not accessible none are
 	 * added.
 	 */
-	status = CTX_OK;
+	status = status == CTX_END ? warn_of_maps(tree, process, time_ns, err) : CTX_OK;
 	while (status == CTX_OK && ctx_procfs_next_map(&text, &raw)) {
 		const struct ctx_mapped_file mapped = {.path = raw.path,
 						       .address = raw.address,

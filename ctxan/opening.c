@@ -371,15 +371,44 @@ static void complete_archives(const char *input, const struct ctx_opening_option
 			input, copied);
 }
 
-static bool open_current(const char *path, const char *fingerprint, const struct ctx_opening_options *options,
-			 struct ctx_store **ret)
+/* What is wanted of a database. */
+struct wanted {
+	const struct ctx_opening_options *options;
+	char fingerprint[128];
+	char with_other_inlines[128]; /* the same, but for --no-inlines */
+};
+
+static void say_other_inlines(const char *path, const struct ctx_opening_options *options)
 {
+	fprintf(stderr, "ctxan: %s was made %s inlined functions and is made anew; --db FILE keeps both\n",
+		path, options->no_inlines ? "with" : "without");
+}
+
+static bool open_current(const char *path, const struct wanted *wanted, struct ctx_store **ret)
+{
+	const struct ctx_opening_options *options = wanted->options;
+
 	if (options->reingest || access(path, R_OK) != 0 || ctx_store_open(path, ret, NULL) != CTX_OK)
 		return false;
-	if (is_current(ctx_store_fingerprint(*ret), fingerprint, options->tree_given))
+	if (is_current(ctx_store_fingerprint(*ret), wanted->fingerprint, options->tree_given))
 		return true;
+	if (!options->quiet &&
+	    is_current(ctx_store_fingerprint(*ret), wanted->with_other_inlines, options->tree_given))
+		say_other_inlines(path, options);
 	ctx_store_close(*ret);
 	return false;
+}
+
+static void set_wanted(struct wanted *wanted, const char *experiment,
+		       const struct ctx_opening_options *options, const struct ctx_symbol_caches *caches)
+{
+	struct ctx_opening_options other = *options;
+
+	other.no_inlines = !options->no_inlines;
+	wanted->options = options;
+	full_fingerprint(experiment, options, caches, wanted->fingerprint, sizeof(wanted->fingerprint));
+	full_fingerprint(experiment, &other, caches, wanted->with_other_inlines,
+			 sizeof(wanted->with_other_inlines));
 }
 
 static enum ctx_status open_recording(const char *input, const struct format *format,
@@ -389,7 +418,8 @@ static enum ctx_status open_recording(const char *input, const struct format *fo
 	struct ctx_symbol_caches caches __attribute__((cleanup(ctx_symbol_caches_deinit))) = {0};
 	struct recording recording = {input, format, options, &caches};
 	char *path CTX_AUTO_FREE = NULL;
-	char fingerprint[17], full[128];
+	struct wanted wanted;
+	char fingerprint[17];
 	enum ctx_status status;
 
 	if (format->open == ctx_exp_open)
@@ -401,14 +431,14 @@ static enum ctx_status open_recording(const char *input, const struct format *fo
 		status = find_caches(input, format, options, &caches, err);
 	if (status != CTX_OK)
 		return status;
-	full_fingerprint(fingerprint, options, &caches, full, sizeof(full));
-	if (open_current(path, full, options, ret))
+	set_wanted(&wanted, fingerprint, options, &caches);
+	if (open_current(path, &wanted, ret))
 		return CTX_OK;
 	if (options->db == NULL && !is_writable(path)) {
 		free(path);
 		path = NULL;
 		status = cache_path(input, &path, err);
-		if (status != CTX_OK || open_current(path, full, options, ret))
+		if (status != CTX_OK || open_current(path, &wanted, ret))
 			return status;
 		if (!options->quiet)
 			fprintf(stderr, "ctxan: %s is not writable; its database is %s\n", input, path);
@@ -416,7 +446,7 @@ static enum ctx_status open_recording(const char *input, const struct format *fo
 	if (options->db != NULL && access(path, F_OK) == 0 && !ctx_store_is_database(path))
 		return ctx_err_set(err, CTX_E_ARG,
 				   "%s exists and is not a database of ctxan: not overwritten", path);
-	status = ingest(&recording, path, full, err);
+	status = ingest(&recording, path, wanted.fingerprint, err);
 	return status == CTX_OK ? ctx_store_open(path, ret, err) : status;
 }
 

@@ -127,7 +127,7 @@ static void order_by_line(const struct ctx_code *code, uint32_t location, struct
 	const struct ctx_site *site = number != CTX_NONE ? &code->sites[number] : NULL;
 	bool known = site != NULL && site->file != CTX_NONE && site->line != 0;
 
-	item->text = known ? code->files[site->file].path : "";
+	item->text = known ? code->files[site->file].path : "\xff"; /* after all paths */
 	item->number = ctx_order_ascending(known ? site->line : 0);
 }
 

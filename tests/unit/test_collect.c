@@ -22,6 +22,7 @@
 #include <setjmp.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -965,6 +966,59 @@ static void test_procfs__finds_the_executable_mappings(void **state)
 	assert_false(ctx_procfs_next_map(&at, &map));
 }
 
+#define DEEP 14u
+#define LONG_MAPS 20000u
+
+/* Maps a file with a path of 3.5 KB again and again, more than 64 MiB of lines; the caller unmaps them. */
+static void map_long_path(void **maps)
+{
+	int before CTX_AUTO_CLOSE = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	char name[251];
+	int file;
+
+	memset(name, 'n', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	assert_int_equal(chdir(dir), 0);
+	for (unsigned i = 0; i < DEEP; i++) {
+		assert_int_equal(mkdir(name, 0700), 0);
+		assert_int_equal(chdir(name), 0);
+	}
+	file = open("file", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	assert_true(file >= 0 && ftruncate(file, 4096) == 0);
+	for (unsigned i = 0; i < LONG_MAPS; i++) {
+		maps[i] = mmap(NULL, 4096, PROT_READ, MAP_SHARED, file, 0);
+		assert_true(maps[i] != MAP_FAILED);
+	}
+	close(file);
+	assert_int_equal(unlink("file"), 0);
+	for (unsigned i = 0; i < DEEP; i++)
+		assert_int_equal(chdir("..") == 0 ? rmdir(name) : -1, 0);
+	assert_int_equal(fchdir(before), 0);
+}
+
+/* Of more lines than are read the first ones are taken, and it is said. */
+static void test_procfs__more_maps_than_are_read_are_reported(void **state)
+{
+	static void *maps[LONG_MAPS];
+	struct ctx_buf text = {0};
+	struct ctx_exp_writer *writer;
+	struct ctx_proctree *tree;
+	char path[128];
+
+	(void)state;
+	map_long_path(maps);
+	tree = begin_tree("maps.er", &writer);
+	assert_int_equal(ctx_proctree_add_present(tree, getpid(), 2, NULL), CTX_OK);
+	end_tree(tree, writer);
+	snprintf(path, sizeof(path), "%s/maps.er/log.xml", dir);
+	assert_int_equal(ctx_file_read(path, (size_t)1 << 20, &text, NULL), CTX_OK);
+	ctx_buf_put_u8(&text, 0);
+	assert_non_null(strstr((const char *)text.bytes, "has more than 64 MiB of lines in /proc/PID/maps"));
+	ctx_buf_deinit(&text);
+	for (unsigned i = 0; i < LONG_MAPS; i++)
+		munmap(maps[i], 4096);
+}
+
 static void test_procfs__quotes_arguments_that_the_shell_would_split(void **state)
 {
 	static const char words[] = "./app\0two words\0it's\0\0-x=1";
@@ -1137,6 +1191,7 @@ int main(void)
 		cmocka_unit_test(test_proctree__makes_up_for_records_that_were_lost),
 		cmocka_unit_test(test_proctree__processes_found_while_scanning_proc_existed_before),
 		cmocka_unit_test(test_procfs__finds_the_executable_mappings),
+		cmocka_unit_test(test_procfs__more_maps_than_are_read_are_reported),
 		cmocka_unit_test(test_procfs__quotes_arguments_that_the_shell_would_split),
 		cmocka_unit_test(test_procfs__knows_this_process),
 		cmocka_unit_test(test_session__reads_lists_of_cpus),

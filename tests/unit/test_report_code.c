@@ -394,6 +394,18 @@ static void test_report_code__e10_exclusive_adds_up_and_recursion_counts_once(vo
 	free(text);
 }
 
+static void test_report_code__unknown_lines_come_last(void **state)
+{
+	struct world *world = *state;
+	struct ctx_report_options options = {.format = CTX_REPORT_JSON, .sort = "file"};
+	char *text = print_report("pcs", &world->input, options);
+	const char *unknown = strstr(text, "\"file\":null");
+
+	assert_true(unknown != NULL && strstr(text, "\"file\":\"") != NULL);
+	assert_null(strstr(unknown, "\"file\":\""));
+	free(text);
+}
+
 /* A return address less one is inside the call: its weight is the call's. */
 static void test_report_code__callers_count_for_the_call_instruction(void **state)
 {
@@ -820,6 +832,7 @@ int main(void)
 		CODE_TEST(test_report_code__the_hottest_with_text_is_shown),
 		CODE_TEST(test_report_code__the_hottest_with_code_is_shown),
 		CODE_TEST(test_report_code__e10_exclusive_adds_up_and_recursion_counts_once),
+		CODE_TEST(test_report_code__unknown_lines_come_last),
 		CODE_TEST(test_report_code__callers_count_for_the_call_instruction),
 		CODE_TEST(test_report_code__unknown_subjects_are_refused_with_similar_names),
 		CODE_TEST(test_report_code__a_function_is_found_with_and_without_inlined),

@@ -68,6 +68,10 @@ expect 1 "html has all rows and threads" ctxan good.er --export html -o x.html -
 expect 1 "max-size requires --export html, not folded" ctxan good.er --export folded --max-size 5M
 expect 1 "max-size requires --export html" ctxan good.er --max-size 5M
 expect 1 "is a database" ctxan good.er/ctxan.db --reingest
+# A database has inlined functions or not: that another one is made is said, and how both are kept.
+expect 0 "ctxan.db was made with inlined functions and is made anew; --db FILE keeps both" ctxan good.er -r header --no-inlines
+expect 0 "ctxan.db was made without inlined functions" ctxan good.er -r header
+ctxan good.er -r header 2>err.txt >out.txt && ! grep -q 'made anew' err.txt || fail "made anew without need: $(cat err.txt)"
 expect 1 "requires --report" ctxan good.er --sort samples
 expect 1 "is not a range" ctxan good.er --thread 2-1
 expect 1 "" ctxan good.er -r functions,threads --sort inclusive
