@@ -4,6 +4,8 @@
 #ifndef CTX_COLLECT_PRESSURE_H
 #define CTX_COLLECT_PRESSURE_H
 
+#include "collect/session_sizes.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -19,5 +21,35 @@ bool ctx_pressure_is_late(uint64_t waited_ms, uint64_t limit_ms, unsigned fulles
  * ring is free. `before` and `now`: percent of the fullest ring, an eighth of a ring of work ago and now.
  */
 bool ctx_pressure_hurries(bool hurries, unsigned before, unsigned now);
+
+/* What is known at the end of a round. */
+struct ctx_pressure {
+	uint64_t now_ns;
+	unsigned fullest_percent; /* of a ring, when the round began */
+	uint64_t stacks, cut;	  /* so far: unwound ones, and those that the copy was too short for */
+	uint64_t lost;		  /* so far */
+	uint64_t events;	  /* that a change of size goes through */
+};
+
+/*
+ * Which size of copy samples should have. Small ones as soon as a ring was half full, for what is lost has no stack at
+ * all; the usual ones again when nothing has pressed for some seconds, twice as many each time that was too early, and
+ * stacks are cut. Large ones while nothing presses, stacks are cut, and that helps. A change costs 24 microseconds for
+ * each thread and CPU (48 ms with 1,000 threads on two), during which there are no samples: unless records are lost, it
+ * may take a fiftieth of the time since the last one.
+ */
+struct ctx_copy_choice {
+	size_t copy_bytes[CTX_COPY_N]; /* set by the caller, as is `now`; 0: there is no such copy */
+	enum ctx_copy now;
+	uint64_t since_ns, pressed_ns; /* the size was chosen; a ring was half full. 0: never */
+	uint64_t hold_ns;	       /* without pressure, before the usual size returns */
+	uint64_t stacks, cut;	       /* at the begin of the window */
+	uint64_t lost;		       /* when it was last asked */
+	bool has_window;
+	double usual_share; /* of cut stacks with the usual size, when large ones were chosen; 0: not yet */
+};
+
+/* Sets `now`; true: it is another one. */
+bool ctx_copy_choose(struct ctx_copy_choice *choice, const struct ctx_pressure *pressure);
 
 #endif

@@ -8,7 +8,6 @@
 
 #include "base/fileio.h"
 #include "base/mem.h"
-#include "collect/pressure.h"
 #include "collect/recmeta.h"
 #include "collect/recorder_impl.h"
 #include "collect/sources.h"
@@ -165,16 +164,56 @@ static bool is_over(struct ctx_recorder *recorder, uint64_t now)
 	return options->pids.n > 0 && all_have_ended(recorder);
 }
 
-/* Among many runnable threads an ordinary priority is not enough. */
-static enum ctx_status rise(struct ctx_recorder *recorder, uint64_t now, struct ctx_err *err)
+/* Makes the recorder real-time where that is allowed and has not been done; *ret_rose: it has. */
+static enum ctx_status rise(struct ctx_recorder *recorder, uint64_t now, bool *ret_rose, struct ctx_err *err)
 {
 	char text[64], line[96];
 
-	if (!ctx_priority_rise(&recorder->priority))
+	*ret_rose = ctx_priority_rise(&recorder->keeping_up.priority);
+	if (!*ret_rose)
 		return CTX_OK;
-	ctx_priority_describe(&recorder->priority.own, text, sizeof(text));
+	ctx_priority_describe(&recorder->keeping_up.priority.own, text, sizeof(text));
 	snprintf(line, sizeof(line), "the recorder was late: %s", text);
 	return ctx_exp_remark(recorder->writer, now, line, err);
+}
+
+static enum ctx_status adapt_copies(struct ctx_recorder *recorder, uint64_t now, struct ctx_err *err)
+{
+	struct ctx_exp_unwinding counts = ctx_sample_batch_counts(recorder->batch);
+	struct ctx_pressure pressure = {.now_ns = now,
+					.fullest_percent = recorder->merge.fullest,
+					.cut = counts.ends[CTX_TRUNCATED_COPY],
+					.lost = recorder->lost,
+					.events = recorder->keeping_up.n_tasks * recorder->session.n_rings};
+	enum ctx_copy before = recorder->keeping_up.copies.now;
+	char line[96];
+
+	for (size_t i = 0; i < CTX_TRUNCATED_N; i++)
+		pressure.stacks += counts.ends[i];
+	if (!ctx_copy_choose(&recorder->keeping_up.copies, &pressure)) {
+		ctx_session_copies_repeat(&recorder->session.copies);
+		return CTX_OK;
+	}
+	ctx_session_copies_set(&recorder->session.copies, recorder->keeping_up.copies.now);
+	snprintf(line, sizeof(line), "%s: %zu bytes of each stack are copied",
+		 recorder->keeping_up.copies.now == CTX_COPY_SMALL ? "a ring was half full"
+		 : before == CTX_COPY_SMALL ? "stacks are cut and the rings have room again"
+					    : "stacks are cut",
+		 recorder->keeping_up.copies.copy_bytes[recorder->keeping_up.copies.now]);
+	return ctx_exp_remark(recorder->writer, now, line, err);
+}
+
+/* After a round: what it takes not to lose records in the next one. */
+static enum ctx_status keep_up(struct ctx_recorder *recorder, uint64_t now, struct ctx_err *err)
+{
+	bool rose = false;
+	enum ctx_status status = CTX_OK;
+
+	if (ctx_pressure_is_late(0, ROUND_MS, recorder->merge.fullest))
+		status = rise(recorder, now, &rose, err);
+	if (status == CTX_OK && !rose && recorder->session.sizes.stack_bytes != 0)
+		status = adapt_copies(recorder, now, err);
+	return status;
 }
 
 /* Waits for records; false: it was for longer than it should have been. */
@@ -212,7 +251,7 @@ static enum ctx_status run_loop(struct ctx_recorder *recorder, struct ctx_err *e
 {
 	for (;;) {
 		uint64_t now = ctx_recorder_now_ns(CLOCK_MONOTONIC);
-		bool is_last = is_over(recorder, now);
+		bool is_last = is_over(recorder, now), rose;
 		enum ctx_status status;
 
 		ctx_titles_read(recorder->titles, now, is_last);
@@ -229,6 +268,8 @@ static enum ctx_status run_loop(struct ctx_recorder *recorder, struct ctx_err *e
 		if (status == CTX_OK)
 			status = ctx_titles_settle(recorder->titles,
 						   is_last ? UINT64_MAX : recorder->taken_ns, err);
+		if (status == CTX_OK && !is_last)
+			status = keep_up(recorder, now, err);
 		if (status == CTX_OK && !is_last && now >= recorder->next_usage_ns)
 			status = ctx_recorder_take_usage(recorder, now, err);
 		if (status == CTX_OK)
@@ -237,7 +278,7 @@ static enum ctx_status run_loop(struct ctx_recorder *recorder, struct ctx_err *e
 			return status;
 		now = ctx_recorder_now_ns(CLOCK_MONOTONIC);
 		if (!wait_for_records(recorder, now))
-			status = rise(recorder, now, err);
+			status = rise(recorder, now, &rose, err);
 		if (status != CTX_OK)
 			return status;
 	}
@@ -339,6 +380,20 @@ static enum ctx_status finish_tree(struct ctx_recorder *recorder, uint64_t now, 
 	return status;
 }
 
+/* Where the recorder came too late and may not do anything about it. */
+static void suggest(const struct ctx_recorder *recorder)
+{
+	const struct ctx_priority_attr *own = &recorder->keeping_up.priority.own;
+
+	if (recorder->lost != 0 && own->realtime == 0 && own->nice >= 0 &&
+	    recorder->session.sizes.stack_bytes != 0 && recorder->options->realtime != 0 &&
+	    !recorder->options->quiet)
+		recorder->say(recorder->context,
+			      "records were lost: a higher priority than that of the target is not "
+			      "allowed here (ulimit -e, ulimit -r); with --stack-size 2k rings "
+			      "last longer");
+}
+
 /* Reports the first error. */
 static void fail(struct ctx_recorder *recorder, const struct ctx_err *err)
 {
@@ -363,7 +418,8 @@ static void finish(struct ctx_recorder *recorder, struct ctx_recording *recordin
 	struct ctx_exp_stats stats;
 	struct ctx_err err = {0};
 
-	ctx_priority_restore(&recorder->priority);
+	suggest(recorder);
+	ctx_priority_restore(&recorder->keeping_up.priority);
 	if (!recorder->has_failed && finish_tree(recorder, end_ns, &err) != CTX_OK)
 		fail(recorder, &err);
 	stats = ctx_exp_stats(recorder->writer);

@@ -150,12 +150,20 @@ static enum ctx_status open_session(struct ctx_recorder *recorder, struct ctx_er
 	return CTX_OK;
 }
 
+/* Of the sizes that could be opened. */
+static size_t largest_copy(const struct ctx_session_sizes *sizes)
+{
+	size_t large = sizes->copy_bytes[CTX_COPY_LARGE];
+
+	return large > sizes->stack_bytes ? large : sizes->stack_bytes;
+}
+
 static enum ctx_status create_batch(struct ctx_recorder *recorder, struct ctx_err *err)
 {
 	struct ctx_sample_batch_options options = {
 		.writer = recorder->writer,
 		.max_stack = ctx_max_stack(),
-		.stack_bytes = recorder->session.sizes.stack_bytes,
+		.stack_bytes = largest_copy(&recorder->session.sizes),
 		.keep_stacks = recorder->options->keep_stacks,
 		.n_threads = ctx_unwind_pool_threads(sysconf(_SC_NPROCESSORS_ONLN)),
 		.brief_event = (uint32_t)recorder->events.n + CTX_STATE_EVENT_SWITCH_BRIEF,
@@ -169,6 +177,10 @@ static enum ctx_status create_batch(struct ctx_recorder *recorder, struct ctx_er
 		return status;
 	options.places = ctx_wait_sampling_places(recorder->sampling);
 
+	memcpy(recorder->keeping_up.copies.copy_bytes, recorder->session.sizes.copy_bytes,
+	       sizeof(recorder->keeping_up.copies.copy_bytes));
+	recorder->keeping_up.copies.now = CTX_COPY_USUAL;
+	recorder->keeping_up.n_tasks = recorder->tids.n;
 	return ctx_sample_batch_create(&options, &recorder->batch, err);
 }
 
@@ -235,7 +247,7 @@ static enum ctx_status create_experiment(struct ctx_recorder *recorder, struct c
 	const struct ctx_rec_options *options = recorder->options;
 	struct ctx_recmeta meta;
 	enum ctx_status status =
-		ctx_recmeta_init(&meta, options, &recorder->session, &recorder->priority.own, err);
+		ctx_recmeta_init(&meta, options, &recorder->session, &recorder->keeping_up.priority.own, err);
 	struct ctx_exp_options exp = {.overwrite = options->overwrite && options->output != NULL,
 				      .share = options->share,
 				      .max_bytes = options->max_bytes,
@@ -365,7 +377,7 @@ enum ctx_status ctx_recorder_begin(struct ctx_recorder *recorder, struct ctx_err
 		status = ctx_child_fork(&recorder->child, options->command, &recorder->signals.old, err);
 	/* The command has its process already, with the caller's priority. */
 	if (status == CTX_OK)
-		status = ctx_priority_raise(&recorder->priority, options->realtime, err);
+		status = ctx_priority_raise(&recorder->keeping_up.priority, options->realtime, err);
 	if (status == CTX_OK)
 		status = open_session(recorder, err);
 	if (status == CTX_OK)

@@ -10,6 +10,7 @@
 
 #include "collect/child.h"
 #include "collect/merge.h"
+#include "collect/pressure.h"
 #include "collect/priority.h"
 #include "collect/proctree.h"
 #include "collect/recargs.h"
@@ -36,6 +37,13 @@ struct ctx_recorder_signals {
 	int last; /* of them */
 };
 
+/* What it takes not to lose records. */
+struct ctx_keeping_up {
+	struct ctx_priority priority;
+	struct ctx_copy_choice copies;
+	uint64_t n_tasks; /* threads whose events the kernel changes one by one */
+};
+
 struct ctx_recorder {
 	const struct ctx_rec_options *options;
 	void (*say)(void *context, const char *text); /* of ctx_recorder_user */
@@ -55,7 +63,7 @@ struct ctx_recorder {
 	struct ctx_setuid *setuid;
 	struct ctx_wait_sampling *sampling;
 	struct ctx_child child;
-	struct ctx_priority priority;
+	struct ctx_keeping_up keeping_up;
 	char *path;
 	struct ctx_recorder_signals signals;
 	struct pollfd *polls; /* CTX_RING_WAIT_OWN: signals.fd, ctx_setuid_fd; then the rings */

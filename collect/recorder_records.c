@@ -74,6 +74,16 @@ static enum ctx_status take_false_exit(struct ctx_recorder *recorder, const stru
 	return ctx_setuid_begin(recorder->setuid, record, recorder->start_ns, err);
 }
 
+static void count_task(struct ctx_recorder *recorder, const struct ctx_perf_record *record)
+{
+	uint64_t *n = &recorder->keeping_up.n_tasks;
+
+	if (record->type == PERF_RECORD_FORK && !recorder->options->system_wide)
+		(*n)++;
+	else if (record->type == PERF_RECORD_EXIT && *n != 0)
+		(*n)--;
+}
+
 static enum ctx_status take_record(struct ctx_recorder *recorder, const struct perf_event_header *header,
 				   struct ctx_err *err)
 {
@@ -87,6 +97,7 @@ static enum ctx_status take_record(struct ctx_recorder *recorder, const struct p
 		return take_sample(recorder, &record, err);
 	if (record.type == PERF_RECORD_SWITCH || record.type == PERF_RECORD_SWITCH_CPU_WIDE)
 		return ctx_state_records_switch(recorder->states, &record, err);
+	count_task(recorder, &record);
 	status = ctx_sample_batch_flush(recorder->batch, err);
 	if (status != CTX_OK)
 		return status;

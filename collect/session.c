@@ -346,12 +346,12 @@ static enum ctx_status open_one(struct opening *opening, const struct target *ta
 	return CTX_OK;
 }
 
-static enum ctx_status note_id(struct ctx_session *session, uint32_t event, struct ctx_err *err)
+static enum ctx_status note_id(struct ctx_session *session, int fd, uint32_t event, struct ctx_err *err)
 {
 	uint32_t *place;
 	uint64_t id;
 
-	if (ioctl(session->fds[session->n_fds - 1], PERF_EVENT_IOC_ID, &id) != 0)
+	if (ioctl(fd, PERF_EVENT_IOC_ID, &id) != 0)
 		return ctx_err_errno(err, CTX_E_IO, "an event has no id");
 	place = ctx_map64_place(&session->event_of_id, id);
 	if (place == NULL)
@@ -405,9 +405,41 @@ static enum ctx_status open_states(struct opening *opening, const struct target 
 		if (status == CTX_OK && target->tid == -1)
 			leave_out_idle(session, event);
 		if (status == CTX_OK)
-			status = note_id(session, (uint32_t)session->events->n + i, err);
+			status = note_id(session, session->fds[session->n_fds - 1],
+					 (uint32_t)session->events->n + i, err);
 		if (status == CTX_OK)
 			status = note_whole(session, event, err);
+	}
+	return status;
+}
+
+/*
+ * The same event with copies of other sizes, disabled. Where one cannot be opened (open files, threads that end) there
+ * is none.
+ */
+static enum ctx_status open_copies(struct opening *opening, const struct target *target, uint32_t event,
+				   struct ctx_err *err)
+{
+	struct ctx_session *session = opening->session;
+	int fds[CTX_COPY_N] = {-1, session->fds[session->n_fds - 1], -1};
+	enum ctx_status status;
+
+	for (unsigned i = 0; i < CTX_COPY_N; i++) {
+		struct perf_event_attr attr = event_attr(opening, &session->events->items[event]);
+
+		if (i == CTX_COPY_USUAL || session->sizes.copy_bytes[i] == 0)
+			continue;
+		attr.sample_stack_user = (uint32_t)session->sizes.copy_bytes[i];
+		attr.disabled = 1;
+		attr.enable_on_exec = 0;
+		fds[i] = perf_open(&attr, (pid_t)target->tid, (int)target->cpu);
+		if (fds[i] < 0 && (errno == EMFILE || errno == ENFILE))
+			session->sizes.copy_bytes[i] = 0;
+	}
+	status = ctx_session_copies_add(&session->copies, fds, *target->ring_fd, err);
+	for (unsigned i = 0; i < CTX_COPY_N && status == CTX_OK; i++) {
+		if (i != CTX_COPY_USUAL && fds[i] >= 0)
+			status = note_id(session, fds[i], event, err);
 	}
 	return status;
 }
@@ -423,7 +455,10 @@ static enum ctx_status open_thread_on_cpu(struct opening *opening, const struct 
 		attr = event_attr(opening, &session->events->items[i]);
 		status = open_one(opening, target, &attr, session->events->items[i].name, err);
 		if (status == CTX_OK)
-			status = note_id(session, i, err);
+			status = note_id(session, session->fds[session->n_fds - 1], i, err);
+		if (status == CTX_OK && session->sizes.copy_bytes[CTX_COPY_USUAL] != 0 &&
+		    !ctx_perf_event_bursts(&session->events->items[i]))
+			status = open_copies(opening, target, i, err);
 	}
 	return status == CTX_OK ? open_states(opening, target, err) : status;
 }
@@ -578,6 +613,7 @@ static void close_events(struct ctx_session *session)
 {
 	for (uint32_t i = 0; i < session->n_rings; i++)
 		ctx_ring_unmap(&session->rings[i]);
+	ctx_session_copies_close(&session->copies);
 	for (size_t i = 0; i < session->n_fds; i++)
 		close(session->fds[i]);
 	session->n_rings = 0;
@@ -586,14 +622,19 @@ static void close_events(struct ctx_session *session)
 }
 
 /*
- * Many threads on many CPUs can exceed the limit on open files: states are dropped then unless
- * requested.
+ * Many threads on many CPUs can exceed the limit on open files: other sizes of copies are dropped then, and states
+ * unless requested.
  */
 static enum ctx_status open_what_fits(struct opening *opening, struct ctx_err *err)
 {
 	struct ctx_session *session = opening->session;
 	enum ctx_status status = open_all(opening, err);
 
+	if (status == CTX_E_LIMIT) {
+		close_events(session);
+		session->sizes.copy_bytes[CTX_COPY_SMALL] = session->sizes.copy_bytes[CTX_COPY_LARGE] = 0;
+		status = open_all(opening, err);
+	}
 	if (status != CTX_E_LIMIT || opening->options->states != CTX_REC_STATES_AUTO)
 		return status;
 	close_events(session);
@@ -607,7 +648,7 @@ enum ctx_status ctx_session_open(struct ctx_session *session, const struct ctx_s
 	struct opening opening = {.session = session, .options = options};
 	enum ctx_status status;
 
-	*session = (struct ctx_session){.events = options->events};
+	*session = (struct ctx_session){.events = options->events, .copies = CTX_SESSION_COPIES_NONE};
 	status = online_cpus(&opening.cpus, err);
 	if (status != CTX_OK)
 		goto out;
@@ -649,6 +690,7 @@ void ctx_session_enable(const struct ctx_session *session)
 void ctx_session_disable(const struct ctx_session *session)
 {
 	ioctl_all(session, PERF_EVENT_IOC_DISABLE);
+	ctx_session_copies_disable(&session->copies);
 }
 
 void ctx_session_close(struct ctx_session *session)

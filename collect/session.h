@@ -14,6 +14,7 @@
 #include "collect/perfrecord.h"
 #include "collect/procfs.h"
 #include "collect/ring.h"
+#include "collect/session_copies.h"
 #include "collect/session_sizes.h"
 #include "collect/state_events.h"
 
@@ -44,7 +45,8 @@ struct ctx_session {
 	struct ctx_state_events states;
 	bool without_kernel; /* kernel samples were requested but are not permitted */
 	struct ctx_session_sizes
-		sizes;	    /* stacks: less than requested where a ring would hold too few samples */
+		sizes; /* stacks: less than requested where a ring would hold too few samples */
+	struct ctx_session_copies copies;
 	uint64_t user_regs; /* in samples; 0: none */
 	int *ring_cpus;	    /* of each ring; owned */
 	int *whole_fds;	    /* of `fds`: state events with stacks; owned */

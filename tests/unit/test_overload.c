@@ -1,5 +1,5 @@
 /*
- * What the recorder decides under load: its priority, whether it unwinds, sizes of rings and copies.
+ * What the recorder decides under load: its priority, whether it unwinds, sizes of rings and copies, and when they change.
  */
 #include "collect/pressure.h"
 #include "collect/priority.h"
@@ -196,6 +196,111 @@ static void test_sizes__load_is_what_events_ask(void **state)
 	assert_false(ctx_perf_event_bursts(&items[1]));
 }
 
+#define SECOND UINT64_C(1000000000)
+
+/* Rounds of 0.1 s with so many stacks, of which some are cut; the number of changes. */
+struct story {
+	struct ctx_copy_choice choice;
+	struct ctx_pressure pressure;
+	unsigned n_changes;
+};
+
+static struct story begin_story(void)
+{
+	return (struct story){.choice = {.copy_bytes = {4096, 32768, 65528}, .now = CTX_COPY_USUAL},
+			      .pressure = {.now_ns = SECOND, .events = 2}};
+}
+
+static enum ctx_copy go_on(struct story *story, double seconds, uint64_t cut_of_100)
+{
+	for (double t = 0; t < seconds; t += 0.1) {
+		story->pressure.now_ns += SECOND / 10;
+		story->pressure.stacks += 100;
+		story->pressure.cut += cut_of_100;
+		story->n_changes += ctx_copy_choose(&story->choice, &story->pressure);
+	}
+	return story->choice.now;
+}
+
+static enum ctx_copy press_once(struct story *story)
+{
+	story->pressure.fullest_percent = 60;
+	go_on(story, 0.1, 0);
+	story->pressure.fullest_percent = 0;
+	return story->choice.now;
+}
+
+static void test_copies__stay_as_they_are_in_a_usual_recording(void **state)
+{
+	struct story story = begin_story();
+
+	(void)state;
+	assert_int_equal(go_on(&story, 600, 0), CTX_COPY_USUAL);
+	assert_int_equal(story.n_changes, 0);
+}
+
+static void test_copies__are_small_under_pressure_until_stacks_are_cut_without_it(void **state)
+{
+	struct story story = begin_story();
+
+	(void)state;
+	go_on(&story, 1, 0);
+	assert_int_equal(press_once(&story), CTX_COPY_SMALL);
+	/* Nothing is cut: nothing is gained by larger ones. */
+	assert_int_equal(go_on(&story, 60, 0), CTX_COPY_SMALL);
+	assert_int_equal(go_on(&story, 2, 10), CTX_COPY_USUAL);
+	/* Pressed again soon after: twice as long, and so on. */
+	assert_int_equal(press_once(&story), CTX_COPY_SMALL);
+	assert_int_equal(go_on(&story, 3.5, 10), CTX_COPY_SMALL);
+	assert_int_equal(go_on(&story, 1.5, 10), CTX_COPY_USUAL);
+	assert_int_equal(press_once(&story), CTX_COPY_SMALL);
+	assert_int_equal(go_on(&story, 7, 10), CTX_COPY_SMALL);
+	assert_int_equal(go_on(&story, 2, 10), CTX_COPY_USUAL);
+}
+
+static void test_copies__grow_when_stacks_are_cut_if_that_helps(void **state)
+{
+	struct story story = begin_story();
+
+	(void)state;
+	assert_int_equal(go_on(&story, 0.7, 5), CTX_COPY_LARGE);
+	assert_int_equal(go_on(&story, 60, 0), CTX_COPY_LARGE);
+	assert_int_equal(story.n_changes, 1);
+	/* It does not help: back for ever. */
+	story = begin_story();
+	assert_int_equal(go_on(&story, 0.7, 5), CTX_COPY_LARGE);
+	assert_int_equal(go_on(&story, 60, 5), CTX_COPY_USUAL);
+	assert_int_equal(story.n_changes, 2);
+	/* Large ones press. */
+	story = begin_story();
+	assert_int_equal(go_on(&story, 0.7, 5), CTX_COPY_LARGE);
+	assert_int_equal(press_once(&story), CTX_COPY_SMALL);
+}
+
+static void test_copies__change_seldom_where_that_is_expensive(void **state)
+{
+	struct story story = begin_story();
+
+	(void)state;
+	/* 48 ms: after 2.4 s at the earliest, or when records are lost. */
+	story.pressure.events = 2000;
+	assert_int_equal(go_on(&story, 2.3, 5), CTX_COPY_USUAL);
+	assert_int_equal(go_on(&story, 1, 5), CTX_COPY_LARGE);
+	assert_int_equal(press_once(&story), CTX_COPY_LARGE);
+	story.pressure.lost++;
+	assert_int_equal(press_once(&story), CTX_COPY_SMALL);
+}
+
+static void test_copies__have_no_size_that_could_not_be_opened(void **state)
+{
+	struct story story = begin_story();
+
+	(void)state;
+	story.choice.copy_bytes[CTX_COPY_SMALL] = story.choice.copy_bytes[CTX_COPY_LARGE] = 0;
+	assert_int_equal(go_on(&story, 5, 50), CTX_COPY_USUAL);
+	assert_int_equal(press_once(&story), CTX_COPY_USUAL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -208,6 +313,11 @@ int main(void)
 		cmocka_unit_test(test_sizes__a_ring_holds_two_rounds_where_memory_allows),
 		cmocka_unit_test(test_sizes__a_ring_holds_4096_records_of_a_burst),
 		cmocka_unit_test(test_sizes__copies_follow_ring_and_rate),
+		cmocka_unit_test(test_copies__stay_as_they_are_in_a_usual_recording),
+		cmocka_unit_test(test_copies__are_small_under_pressure_until_stacks_are_cut_without_it),
+		cmocka_unit_test(test_copies__grow_when_stacks_are_cut_if_that_helps),
+		cmocka_unit_test(test_copies__change_seldom_where_that_is_expensive),
+		cmocka_unit_test(test_copies__have_no_size_that_could_not_be_opened),
 		cmocka_unit_test(test_sizes__load_is_what_events_ask),
 	};
 
