@@ -2,6 +2,7 @@
 
 #define LATE_MS 50u
 #define LATE_PERCENT 50u
+#define CROWD 64u
 #define HURRY_PERCENT 75u
 #define CALM_PERCENT 50u
 #define WINDOW 128u    /* stacks that a decision is made by */
@@ -17,6 +18,11 @@
 bool ctx_pressure_is_late(uint64_t waited_ms, uint64_t limit_ms, unsigned fullest_percent)
 {
 	return waited_ms > limit_ms + LATE_MS || fullest_percent > LATE_PERCENT;
+}
+
+bool ctx_pressure_is_crowded(uint64_t n_threads, uint32_t n_cpus)
+{
+	return n_threads > (uint64_t)CROWD * n_cpus;
 }
 
 bool ctx_pressure_hurries(bool hurries, unsigned before, unsigned now)

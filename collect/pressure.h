@@ -15,6 +15,9 @@
  */
 bool ctx_pressure_is_late(uint64_t waited_ms, uint64_t limit_ms, unsigned fullest_percent);
 
+/* Whether so many threads live that the recorder will be late when they run at once. */
+bool ctx_pressure_is_crowded(uint64_t n_threads, uint32_t n_cpus);
+
 /*
  * Whether to skip unwinding from here on. A full ring is no reason alone, for it is emptied faster than stacks arrive
  * as a rule: only one that has become fuller while a part of it was worked through. Skipping goes on until half of the

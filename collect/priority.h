@@ -4,7 +4,8 @@
  *
  *	begin	nice -20 where allowed, and short slices, which everyone may have (Linux 6.12): with these a thread that
  *		wakes up runs within milliseconds
- *	late	real-time priority 1 where allowed, from the first time on that the recorder came too late
+ *	late	real-time priority 1 where allowed, from the first time on that the recorder came too late, or that so many
+ *		threads live that it will
  *	end	the caller's again: copying archives is ordinary work
  *
  * Only threads of this process are changed; the target is forked before. Source: sched(7), sched_setattr(2).

@@ -165,7 +165,8 @@ static bool is_over(struct ctx_recorder *recorder, uint64_t now)
 }
 
 /* Makes the recorder real-time where that is allowed and has not been done; *ret_rose: it has. */
-static enum ctx_status rise(struct ctx_recorder *recorder, uint64_t now, bool *ret_rose, struct ctx_err *err)
+static enum ctx_status rise(struct ctx_recorder *recorder, const char *why, bool *ret_rose,
+			    struct ctx_err *err)
 {
 	char text[64], line[96];
 
@@ -173,8 +174,8 @@ static enum ctx_status rise(struct ctx_recorder *recorder, uint64_t now, bool *r
 	if (!*ret_rose)
 		return CTX_OK;
 	ctx_priority_describe(&recorder->keeping_up.priority.own, text, sizeof(text));
-	snprintf(line, sizeof(line), "the recorder was late: %s", text);
-	return ctx_exp_remark(recorder->writer, now, line, err);
+	snprintf(line, sizeof(line), "%s: %s", why, text);
+	return ctx_exp_remark(recorder->writer, ctx_recorder_now_ns(CLOCK_MONOTONIC), line, err);
 }
 
 static enum ctx_status adapt_copies(struct ctx_recorder *recorder, uint64_t now, struct ctx_err *err)
@@ -210,7 +211,9 @@ static enum ctx_status keep_up(struct ctx_recorder *recorder, uint64_t now, stru
 	enum ctx_status status = CTX_OK;
 
 	if (ctx_pressure_is_late(0, ROUND_MS, recorder->merge.fullest))
-		status = rise(recorder, now, &rose, err);
+		status = rise(recorder, "a ring was half full", &rose, err);
+	else if (ctx_pressure_is_crowded(recorder->keeping_up.n_tasks, recorder->session.n_rings))
+		status = rise(recorder, "there are many threads", &rose, err);
 	if (status == CTX_OK && !rose && recorder->session.sizes.stack_bytes != 0)
 		status = adapt_copies(recorder, now, err);
 	return status;
@@ -278,7 +281,7 @@ static enum ctx_status run_loop(struct ctx_recorder *recorder, struct ctx_err *e
 			return status;
 		now = ctx_recorder_now_ns(CLOCK_MONOTONIC);
 		if (!wait_for_records(recorder, now))
-			status = rise(recorder, now, &rose, err);
+			status = rise(recorder, "the recorder was late", &rose, err);
 		if (status != CTX_OK)
 			return status;
 	}

@@ -24,6 +24,14 @@ static void test_pressure__is_late_when_it_waited_too_long_or_found_much(void **
 	assert_false(ctx_pressure_is_late(51, 1, 26));
 }
 
+static void test_pressure__is_crowded_by_64_threads_for_each_cpu(void **state)
+{
+	(void)state;
+	assert_false(ctx_pressure_is_crowded(128, 2));
+	assert_true(ctx_pressure_is_crowded(129, 2));
+	assert_false(ctx_pressure_is_crowded(129, 64));
+}
+
 static void test_pressure__skips_unwinding_only_while_rings_become_fuller(void **state)
 {
 	(void)state;
@@ -305,6 +313,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pressure__is_late_when_it_waited_too_long_or_found_much),
+		cmocka_unit_test(test_pressure__is_crowded_by_64_threads_for_each_cpu),
 		cmocka_unit_test(test_pressure__skips_unwinding_only_while_rings_become_fuller),
 		cmocka_unit_test(test_priority__is_described_in_one_line),
 		cmocka_unit_test(test_priority__is_the_callers_again_at_the_end),
