@@ -339,13 +339,22 @@ static struct ctx_wait_at place_of(const struct item *item)
 				    .state = &item->user};
 }
 
-static void recognise(struct ctx_sample_batch *batch, const struct item *item)
+/* What is not known whole is left to the kernel's chain, if there is one. */
+static bool recognise(struct ctx_sample_batch *batch, const struct item *item)
 {
 	const struct ctx_wait_at at = place_of(item);
-	const struct ctx_wait_stack stack = ctx_wait_places_find(batch->options.places, &at);
+	struct ctx_wait_stack stack;
 
+	if (!item->is_brief && (!item->is_skipped || item->state.thread == CTX_NONE ||
+				!ctx_wait_places_has_begun(batch->options.places)))
+		return false;
+	stack = ctx_wait_places_find(batch->options.places, &at);
+	if (!item->is_brief &&
+	    (stack.n == 0 || ctx_frame_truncation(stack.frames[stack.n - 1]) != CTX_TRUNCATED_NOT))
+		return false;
 	memcpy(batch->chain.frames, stack.frames, stack.n * sizeof(*stack.frames));
 	batch->chain.n = stack.n;
+	return true;
 }
 
 /* Registers are missing where a wake-up came from outside of the recording. */
@@ -364,10 +373,8 @@ static void learn(struct ctx_sample_batch *batch, const struct item *item)
 
 static void make_stack(struct ctx_sample_batch *batch, const struct item *item)
 {
-	if (item->is_brief) {
-		recognise(batch, item);
+	if (recognise(batch, item))
 		return;
-	}
 	if (item->job != NULL)
 		compose(batch, item);
 	else

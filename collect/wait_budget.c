@@ -55,7 +55,7 @@ static void begin_or_wait(struct ctx_wait_budget *budget, uint64_t cost_ns, uint
 	uint64_t debt_ns = budget->debt_ns + cost_ns;
 
 	budget->debt_ns = debt_ns > allowed_ns ? debt_ns - allowed_ns : 0;
-	budget->samples = budget->debt_ns > (budget->per_mille != 0 ? DEBT_MAX_NS : 0);
+	budget->samples = budget->debt_ns > DEBT_MAX_NS || budget->per_mille == 0;
 	budget->calm_ns = 0;
 }
 

@@ -60,6 +60,10 @@ struct ctx_wait_stack {
 
 /* Begins to learn; nothing where it has begun. Fails with CTX_E_NOMEM. */
 CTX_MUST_CHECK enum ctx_status ctx_wait_places_begin(struct ctx_wait_places *places, struct ctx_err *err);
+static inline bool ctx_wait_places_has_begun(const struct ctx_wait_places *places)
+{
+	return places != NULL && places->items != NULL;
+}
 void ctx_wait_places_deinit(struct ctx_wait_places *places);
 
 /*

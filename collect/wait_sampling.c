@@ -11,7 +11,8 @@
 #include <unistd.h>
 
 #define PLAN_NS UINT64_C(20000000)   /* a plan holds so long at least */
-#define LEARN_NS UINT64_C(10000000)  /* the first window */
+#define LEARN_NS UINT64_C(10000000)  /* the first window, at least, */
+#define LEARN_STACKS 1000u	     /* and until there are so many stacks */
 #define WINDOW_NS UINT64_C(2000000)  /* every further one, at least */
 #define GAP_MIN_NS UINT64_C(5000000) /* between two */
 #define GAP_MAX_NS UINT64_C(1000000000)
@@ -87,7 +88,8 @@ enum ctx_status ctx_wait_sampling_create(const struct ctx_wait_sampling_options 
 		return ctx_err_nomem(err);
 	sampling->options = *options;
 	sampling->budget.per_mille = options->per_mille;
-	sampling->planned_ns = options->now_ns;
+	/* Without a budget there is nothing to wait for. */
+	sampling->planned_ns = options->per_mille != 0 ? options->now_ns : 0;
 	sampling->random = options->now_ns | 1;
 	sampling->is_open = true;
 	ctx_wait_windows_open(&sampling->windows, 0);
@@ -114,6 +116,16 @@ struct ctx_wait_places *ctx_wait_sampling_places(struct ctx_wait_sampling *sampl
 
 /* --- records --- */
 
+/*
+ * Both kinds of samples at once. Not of software events: the kernel gives two that hit together the id of the first
+ * (do_perf_sw_event in kernel/events/core.c; tracepoints have data of their own). There brief events are disabled while whole
+ * ones are enabled, and the few switches in between have no stack.
+ */
+static bool overlaps(const struct ctx_wait_sampling *sampling)
+{
+	return sampling->options.session->states.level == CTX_STATES_FULL;
+}
+
 bool ctx_wait_sampling_takes(struct ctx_wait_sampling *sampling, enum ctx_state_event event, uint64_t time_ns)
 {
 	struct ctx_wait_counts *counts = &sampling->counts;
@@ -127,8 +139,10 @@ bool ctx_wait_sampling_takes(struct ctx_wait_sampling *sampling, enum ctx_state_
 	case CTX_STATE_EVENT_WAKING_ALL:
 		counts->wakes++;
 		break;
-	case CTX_STATE_EVENT_SWITCH_BRIEF:
 	case CTX_STATE_EVENT_LEAVES_BRIEF:
+		counts->leaves_brief++;
+		return true;
+	case CTX_STATE_EVENT_SWITCH_BRIEF:
 		counts->leaves_brief++;
 		return !ctx_wait_windows_has(&sampling->windows, time_ns);
 	case CTX_STATE_EVENT_WAKING_BRIEF:
@@ -137,7 +151,8 @@ bool ctx_wait_sampling_takes(struct ctx_wait_sampling *sampling, enum ctx_state_
 	default:
 		return true;
 	}
-	return sampling->n_fds == 0 || ctx_wait_windows_has(&sampling->windows, time_ns);
+	return sampling->n_fds == 0 || !overlaps(sampling) ||
+	       ctx_wait_windows_has(&sampling->windows, time_ns);
 }
 
 void ctx_wait_sampling_switch(struct ctx_wait_sampling *sampling, const struct ctx_perf_record *record,
@@ -243,6 +258,8 @@ static void open_window(struct ctx_wait_sampling *sampling, uint64_t for_ns)
 	const struct ctx_session *session = sampling->options.session;
 	uint64_t begin_ns = now_of(CLOCK_MONOTONIC);
 
+	if (!overlaps(sampling))
+		ask_all(sampling->fds, sampling->n_fds, PERF_EVENT_IOC_DISABLE);
 	ask_all(session->whole_fds, session->n_whole_fds, PERF_EVENT_IOC_ENABLE);
 	sampling->opened_ns = now_of(CLOCK_MONOTONIC);
 	sampling->turning_ns = sampling->opened_ns - begin_ns;
@@ -259,6 +276,8 @@ static void close_window(struct ctx_wait_sampling *sampling)
 
 	ctx_wait_windows_close(&sampling->windows, end_ns);
 	ask_all(session->whole_fds, session->n_whole_fds, PERF_EVENT_IOC_DISABLE);
+	if (!overlaps(sampling))
+		ask_all(sampling->fds, sampling->n_fds, PERF_EVENT_IOC_ENABLE);
 	gap_ns = (end_ns - sampling->opened_ns) * (CTX_WAIT_DUTY_ONE - sampling->plan.duty) /
 		 sampling->plan.duty;
 	gap_ns = limited(gap_ns, GAP_MIN_NS + sampling->turning_ns * TURN_PART, GAP_MAX_NS);
@@ -274,7 +293,8 @@ static void begin_sampling(struct ctx_wait_sampling *sampling, uint64_t now_ns)
 		sampling->budget.per_mille = CTX_WAIT_BUDGET_OFF;
 		return;
 	}
-	ask_all(sampling->fds, sampling->n_fds, PERF_EVENT_IOC_ENABLE);
+	if (overlaps(sampling))
+		ask_all(sampling->fds, sampling->n_fds, PERF_EVENT_IOC_ENABLE);
 	sampling->opened_ns = now_ns;
 	sampling->turn_at_ns = now_ns + LEARN_NS;
 }
@@ -298,7 +318,9 @@ static void plan(struct ctx_wait_sampling *sampling, uint64_t now_ns)
 		sampling->counts.target_ns += sampling->last_ns - running->since_ns;
 		running->since_ns = sampling->last_ns;
 	}
-	sampling->counts.wall_ns = now_ns - sampling->planned_ns;
+	sampling->counts.wall_ns = sampling->planned_ns != 0 ? now_ns - sampling->planned_ns : 0;
+	if (sampled && !overlaps(sampling))
+		sampling->counts.leaves_brief += sampling->counts.leaves;
 	sampling->plan = ctx_wait_budget_take(&sampling->budget, &sampling->counts);
 	sampling->counts = (struct ctx_wait_counts){0};
 	sampling->planned_ns = now_ns;
@@ -322,7 +344,9 @@ void ctx_wait_sampling_turn(struct ctx_wait_sampling *sampling, uint64_t now_ns,
 		plan(sampling, now_ns);
 	if (!sampling->plan.samples || sampling->is_refused || now_ns < sampling->turn_at_ns)
 		return;
-	if (sampling->is_open)
+	if (sampling->is_open && sampling->places.counts.copied < LEARN_STACKS)
+		sampling->turn_at_ns = now_ns + LEARN_NS;
+	else if (sampling->is_open)
 		close_window(sampling);
 	else if (may_open)
 		open_window(sampling, WINDOW_NS);
@@ -348,12 +372,13 @@ bool ctx_wait_sampling_text(const struct ctx_wait_sampling *sampling, char *text
 	const struct ctx_wait_place_counts *counts = &sampling->places.counts;
 	const struct ctx_wait_budget *budget = &sampling->budget;
 	uint64_t others = counts->known + counts->partly + counts->unknown;
+	double share = others != 0 ? 100.0 * (double)counts->known / (double)others : 0;
 
 	if (sampling->is_refused)
 		snprintf(text, size,
-			 "recording what threads wait for costs more than the budget: stacks of waits can "
+			 "recording what threads wait for costs more than its budget: stacks of waits can "
 			 "only be "
-			 "sampled with root or CAP_PERFMON");
+			 "sampled by root or with CAP_PERFMON");
 	else if (others != 0)
 		snprintf(text, size,
 			 "stacks of waits and wake-ups: all of them would have cost %.0f %% of the program's "
@@ -363,9 +388,8 @@ bool ctx_wait_sampling_text(const struct ctx_wait_sampling *sampling, char *text
 			 budget->target_ns != 0
 				 ? 100.0 * (double)budget->cost_of_all_ns / (double)budget->target_ns
 				 : 0,
-			 100.0 * (double)counts->copied / (double)(counts->copied + others),
-			 100.0 * (double)counts->known / (double)others,
-			 counts->known != others ? ", the rest is <Truncated-stack>" : "");
+			 100.0 * (double)counts->copied / (double)(counts->copied + others), share,
+			 share < 99.95 ? "; the rest ends in <Truncated-stack>" : "");
 	else
 		return false;
 	return true;

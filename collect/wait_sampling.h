@@ -15,7 +15,7 @@
  * changed, but they can be enabled and disabled at any time. Windows, and not each Nth switch: a
  * loop of N waits would always show the same one.
  *
- * Within a window whole samples are used and brief ones ignored, outside of it vice versa; which one
+ * At the level `full`: within a window whole samples are used and brief ones ignored, outside of it vice versa; which one
  * is a question of the time alone, as both are complete around its ends. So every switch is used
  * exactly once.
  */
