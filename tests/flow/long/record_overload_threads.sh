@@ -1,6 +1,6 @@
 # A thousand runnable threads: nothing lost, stacks to their root; weights are right while copies of the stack change their size.
 . "$(dirname "$0")/../common.sh" "$@"
-need gcc jq chrt
+need gcc jq chrt taskset
 need_perf
 gcc -O2 -g -o overload "$source_dir/tests/flow/overload.c" -pthread || fail "overload.c"
 
@@ -25,6 +25,12 @@ if nice -n -20 true 2>nice.err && [ ! -s nice.err ] && chrt -f 1 true 2>/dev/nul
 			fail "$kind: $(count $kind.er root) of $samples stacks up to their root"
 		weights $kind 1000 2
 	done
+	# A real-time recorder on the target's only processor sleeps between rounds, and does not keep the kernel from taking down what ended.
+	cpu=$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')
+	(taskset -c "$cpu" ctxrec -q --realtime 9 --no-archive -o alone.er -- ./overload 8 2 same; times) >alone.out || fail "one processor: $?"
+	system=$(tail -n 1 alone.out | sed 's/.* 0m//; s/s$//')
+	awk -v s="$system" 'BEGIN { exit !(s < 0.5) }' || fail "one processor: $system s of system time"
+	[ "$(lost alone.er)" = 0 ] || fail "one processor: $(lost alone.er) records lost"
 else
 	leave_out "a higher priority is not allowed here"
 fi
