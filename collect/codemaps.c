@@ -18,6 +18,16 @@
 #define MEMORY_CODE_MS 256
 #define FILES_MAX 64u /* kept open for their code */
 #define MEMORY_CODE (UINT64_C(1) << 63)
+#define PAGE_BYTES 4096u
+#define PAGES_MAX 512u /* 2 MiB, allocated with the first code that is read from memory */
+
+/* A page of code in memory, as it was last read: a process may end before its last samples are unwound. */
+struct page {
+	uint64_t address; /* 0: none */
+	uint32_t process;
+	uint64_t memory_code; /* when all of it was read */
+	uint8_t bytes[PAGE_BYTES];
+};
 
 struct object {
 	const struct ctx_cfi_table *table; /* borrowed from the cache */
@@ -31,8 +41,10 @@ struct ctx_codemaps {
 	pthread_mutex_t lock; /* for the cache and for writing to objects */
 	struct ctx_table_cache cache;
 	struct ctx_code_cache *code;
-	uint64_t memory_code;	/* identifies code in memory: another one every MEMORY_CODE_MS */
-	struct object *objects; /* by the writer's number of the object */
+	struct page *pages;	  /* by process and address, modulo; owned; NULL: none yet */
+	uint8_t room[PAGE_BYTES]; /* to read into, with the lock held */
+	uint64_t memory_code;	  /* identifies code in memory: another one every MEMORY_CODE_MS */
+	struct object *objects;	  /* by the writer's number of the object */
 	size_t n_files;
 	size_t n, cap;
 };
@@ -66,6 +78,7 @@ void ctx_codemaps_destroy(struct ctx_codemaps *maps)
 	}
 	pthread_mutex_destroy(&maps->lock);
 	free(maps->objects);
+	free(maps->pages);
 	free(maps);
 }
 
@@ -210,6 +223,63 @@ static size_t read_memory(int64_t pid, uint64_t address, void *out, size_t n)
 	return got > 0 ? (size_t)got : 0;
 }
 
+/* The place of a page; NULL: no memory. To be called with the lock held. */
+static struct page *page_of(struct ctx_codemaps *maps, uint32_t process, uint64_t address)
+{
+	uint64_t key = (address / PAGE_BYTES) ^ ((uint64_t)process * 0x9e37u);
+
+	if (maps->pages == NULL)
+		maps->pages = ctx_calloc(PAGES_MAX, sizeof(*maps->pages));
+	return maps->pages != NULL ? &maps->pages[key % PAGES_MAX] : NULL;
+}
+
+/* Brings `n` bytes of a page up to date, or all, once every MEMORY_CODE_MS. False: it is none's. */
+static bool refresh_page(const struct ctx_code_view *view, struct page *page, uint64_t address, size_t n)
+{
+	uint64_t at = address % PAGE_BYTES, begin = address - at;
+	bool is_kept = page->address == begin && page->process == view->process;
+
+	if (is_kept && page->memory_code == view->maps->memory_code) {
+		(void)read_memory(view->pid, address, page->bytes + at, n);
+		return true;
+	}
+	/* What cannot be read any more stays. */
+	if (read_memory(view->pid, begin, view->maps->room, PAGE_BYTES) != PAGE_BYTES)
+		return is_kept;
+	memcpy(page->bytes, view->maps->room, PAGE_BYTES);
+	page->address = begin;
+	page->process = view->process;
+	page->memory_code = view->maps->memory_code;
+	return true;
+}
+
+/* Up to `n` bytes of one page. */
+static size_t read_page(const struct ctx_code_view *view, uint64_t address, uint8_t *out, size_t n)
+{
+	uint64_t at = address % PAGE_BYTES;
+	struct page *page;
+	size_t got = 0;
+
+	n = n < PAGE_BYTES - at ? n : PAGE_BYTES - at;
+	pthread_mutex_lock(&view->maps->lock);
+	page = page_of(view->maps, view->process, address - at);
+	if (page != NULL && refresh_page(view, page, address, n)) {
+		memcpy(out, page->bytes + at, n);
+		got = n;
+	}
+	pthread_mutex_unlock(&view->maps->lock);
+	return got;
+}
+
+static size_t read_pages(const struct ctx_code_view *view, uint64_t address, uint8_t *out, size_t n)
+{
+	size_t got = 0, one;
+
+	while (got < n && (one = read_page(view, address + got, out + got, n - got)) != 0)
+		got += one;
+	return got;
+}
+
 static size_t read_code(void *context, uint64_t address, uint8_t *out, size_t n)
 {
 	const struct ctx_code_view *view = context;
@@ -222,7 +292,7 @@ static size_t read_code(void *context, uint64_t address, uint8_t *out, size_t n)
 	if (table_of(view->maps, entry->object) != NULL)
 		return read_file(view->maps, entry->object, entry->file_offset + (address - entry->address),
 				 out, n);
-	return read_memory(view->pid, address, out, n);
+	return read_pages(view, address, out, n);
 }
 
 struct ctx_unwind_space ctx_code_view_space(struct ctx_code_view *view)

@@ -10,8 +10,12 @@
 #include "tests/unit/every.h"
 #include "tests/unit/failing_malloc.h"
 
+#include <dlfcn.h>
 #include <link.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include <ucontext.h>
 
 #define STACK_MAX 16384u
@@ -456,6 +460,52 @@ static void test_codemaps__are_those_of_a_slow_table_of_pages(void **state)
 	}
 	ctx_codemaps_destroy(maps);
 	world_end(&world);
+}
+
+/* Its last samples are unwound after it has ended; what was never read is not known. */
+static void test_codemaps__code_in_memory_outlives_its_process(void **state)
+{
+	uint8_t *code = mmap(NULL, 3 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint64_t at = (uint64_t)(uintptr_t)code + PAGE - 8;
+	struct ctx_code_view view = {0};
+	struct ctx_unwind_space space;
+	struct ctx_exp_map map;
+	struct world world;
+	uint8_t bytes[16];
+	pid_t child;
+
+	(void)state;
+	assert_ptr_not_equal(code, MAP_FAILED);
+	for (size_t i = 0; i < 3 * PAGE; i++)
+		code[i] = (uint8_t)(i * 7 / 3);
+	child = fork();
+	if (child == 0) {
+		pause();
+		_exit(0);
+	}
+	memset(code, 0xcc, 3 * PAGE); /* the child has the bytes, and this process others */
+	world_begin(&world);
+	map = (struct ctx_exp_map){at - PAGE + 8, 3 * PAGE, 0, 5, "//anon", "", FIXTURE_START_NS};
+	assert_int_equal(ctx_exp_map(world.writer, world.process, &map, NULL), CTX_OK);
+	assert_int_equal(ctx_codemaps_create(world.writer, &view.maps, NULL), CTX_OK);
+	assert_int_equal(ctx_codemaps_refresh(view.maps, NULL), CTX_OK);
+	view.process = world.process;
+	view.pid = child;
+	space = ctx_code_view_space(&view);
+	for (int ended = 0; ended < 2; ended++) {
+		memset(bytes, 0, sizeof(bytes));
+		assert_int_equal(space.read_code(space.context, at, bytes, sizeof(bytes)), sizeof(bytes));
+		for (size_t i = 0; i < sizeof(bytes); i++)
+			assert_int_equal(bytes[i], (uint8_t)((PAGE - 8 + i) * 7 / 3));
+		if (ended == 0) {
+			kill(child, SIGKILL);
+			assert_int_equal(waitpid(child, NULL, 0), child);
+		}
+	}
+	assert_int_equal(space.read_code(space.context, at + 2 * PAGE, bytes, 8), 0);
+	ctx_codemaps_destroy(view.maps);
+	world_end(&world);
+	munmap(code, 3 * PAGE);
 }
 
 /* --- stack memory --- */
@@ -1040,6 +1090,66 @@ static void test_sample_batch__an_exec_in_progress_has_the_kernels_frames_alone(
 	world_end(&world);
 }
 
+#ifdef __x86_64__
+/* The pc behind the system call in libc's execve; 0: not found. */
+static uint64_t behind_execve(void)
+{
+	const uint8_t *code = (const uint8_t *)(uintptr_t)dlsym(RTLD_DEFAULT, "execve");
+
+	for (size_t i = 0; code != NULL && i < 32; i++) {
+		if (code[i] == 0x0f && code[i + 1] == 0x05)
+			return (uint64_t)(uintptr_t)code + i + 2;
+	}
+	return 0;
+}
+#endif
+
+/* The kernel has taken the old stack away: nothing of it was copied. Elsewhere such a stack is cut. */
+static void test_sample_batch__an_execve_that_has_taken_its_stack_is_whole(void **state)
+{
+#ifndef __x86_64__
+	(void)state;
+	skip();
+#else
+	static const uint64_t chain[] = {(uint64_t)PERF_CONTEXT_KERNEL, 0xffffffff81000010,
+					 (uint64_t)PERF_CONTEXT_USER, 0x401000};
+	struct shot *shot = shoot(3, STACK_MAX);
+	uint64_t pcs[] = {behind_execve(), shot->state.regs.value[16]};
+	struct ctx_sample_batch *batch;
+	struct ctx_perf_record record;
+	struct fixture_contents out;
+	struct world world;
+
+	(void)state;
+	if (pcs[0] == 0)
+		skip();
+	world_begin(&world);
+	batch = make_batch(&world, 0);
+	shot->state.stack_bytes = 0;
+	for (size_t i = 0; i < 2; i++) {
+		shot->state.regs.value[16] = pcs[i];
+		record = record_of(shot, 1000 + i);
+		record.misc = PERF_RECORD_MISC_KERNEL;
+		record.sample.chain = (const uint8_t *)chain;
+		record.sample.n_chain = CTX_COUNT_OF(chain);
+		assert_int_equal(ctx_sample_batch_add(batch, &record, 0, 0, NULL), CTX_OK);
+		assert_int_equal(ctx_sample_batch_flush(batch, NULL), CTX_OK);
+	}
+	assert_int_equal(ctx_sample_batch_counts(batch).exec, 1);
+	ctx_sample_batch_destroy(batch);
+	read_back(&world, &out);
+	assert_int_equal(out.samples[0].n_frames, 3);
+	assert_int_equal(out.samples[0].frames[0], chain[1]);
+	assert_int_equal(out.samples[0].frames[1], pcs[0]);
+	assert_int_equal(out.samples[0].frames[2], CTX_FRAME_EXEC);
+	assert_int_equal(out.samples[1].frames[out.samples[1].n_frames - 1],
+			 ctx_frame_truncated(CTX_TRUNCATED_COPY));
+	fixture_contents_deinit(&out);
+	free(shot);
+	world_end(&world);
+#endif
+}
+
 static void test_sample_batch__a_failing_allocation_is_a_status(void **state)
 {
 	struct shot *shot = shoot(5, STACK_MAX);
@@ -1084,6 +1194,7 @@ int main(void)
 		cmocka_unit_test(test_perfrecord__registers_and_stacks_of_all_sizes_are_found),
 		cmocka_unit_test(test_perfrecord__cut_records_and_sizes_that_lie_are_refused),
 		cmocka_unit_test(test_codemaps__are_those_of_a_slow_table_of_pages),
+		cmocka_unit_test(test_codemaps__code_in_memory_outlives_its_process),
 		cmocka_unit_test(test_stack_memory__joins_where_a_slow_search_does),
 		cmocka_unit_test(test_stack_memory__is_bounded_and_drops_stacks_that_do_not_fit),
 		cmocka_unit_test(test_unwind_pool__finds_the_same_with_any_number_of_threads),
@@ -1091,6 +1202,7 @@ int main(void)
 		cmocka_unit_test(test_sample_batch__samples_keep_their_order_with_any_unwinder_thread),
 		cmocka_unit_test(test_sample_batch__cut_stacks_are_joined_within_their_thread_alone),
 		cmocka_unit_test(test_sample_batch__an_exec_in_progress_has_the_kernels_frames_alone),
+		cmocka_unit_test(test_sample_batch__an_execve_that_has_taken_its_stack_is_whole),
 		cmocka_unit_test(test_sample_batch__a_failing_allocation_is_a_status),
 	};
 
