@@ -10,6 +10,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <ucontext.h>
 
 #define NOINLINE __attribute__((noinline))
@@ -29,6 +30,18 @@ struct story {
 	void (*at_bottom)(struct story *story);
 };
 
+/* Of live memory: the kernel copies it, which knows nothing of what sanitizers put between variables. */
+static uint8_t *copy_of(uint64_t begin, size_t n)
+{
+	uint8_t *bytes = malloc(n);
+	struct iovec to = {.iov_base = bytes, .iov_len = n};
+	struct iovec from = {.iov_base = (void *)(uintptr_t)begin, .iov_len = n};
+
+	assert_non_null(bytes);
+	assert_int_equal(process_vm_readv(getpid(), &to, 1, &from, 1, 0), (ssize_t)n);
+	return bytes;
+}
+
 static void take_registers(struct story *story)
 {
 	/* In DWARF's order. */
@@ -42,22 +55,24 @@ static void take_registers(struct story *story)
 					       .regs.valid = (UINT64_C(1) << CTX_COUNT_OF(numbers)) - 1};
 	for (size_t i = 0; i < CTX_COUNT_OF(numbers); i++)
 		story->state.regs.value[i] = (uint64_t)context.uc_mcontext.gregs[numbers[i]];
-	story->state.stack = (const uint8_t *)context.uc_mcontext.gregs[REG_RSP];
 }
 
 /* Its own frame is gone when the story's words are read: the registers are those of its caller's. */
 static NOINLINE void bottom(struct story *story)
 {
 	struct ctx_unwind_space space = ctx_code_view_space(&story->view);
+	uint8_t *stack;
 
 	take_registers(story);
 	story->state.regs.value[16] = (uint64_t)(uintptr_t)__builtin_return_address(0);
 	story->state.regs.value[7] = (uint64_t)(uintptr_t)__builtin_dwarf_cfa();
 	story->state.regs.value[6] = *(uint64_t *)__builtin_frame_address(0);
-	story->state.stack = (const uint8_t *)__builtin_dwarf_cfa();
 	story->state.stack_bytes = story->stack_end - story->state.regs.value[7];
+	stack = copy_of(story->state.regs.value[7], story->state.stack_bytes);
+	story->state.stack = stack;
 	assert_int_equal(ctx_unwind_caller(&space, &story->state, story->frames, FRAMES_MAX, &story->n),
 			 CTX_TRUNCATED_NOT);
+	free(stack);
 	for (story->n_cut = 1; story->frames[story->n_cut].cfa - story->state.regs.value[7] < COPIED;)
 		story->n_cut++;
 	story->at_bottom(story);
@@ -245,13 +260,12 @@ static void find_in_window(struct story *story)
 	struct ctx_unwind_space space = ctx_code_view_space(&story->view);
 	uint64_t root = story->frames[story->n - 2].cfa, begin = slot_of_second - 512, *slot;
 	struct ctx_outer_window window = {.n = root - begin, .address = begin};
-	uint8_t *bytes = malloc(window.n);
+	uint8_t *bytes = copy_of(begin, window.n);
 	struct ctx_unwind_frame *frames = calloc(FRAMES_MAX, sizeof(*frames));
 	uint64_t found;
 	size_t n;
 
-	assert_true(bytes != NULL && frames != NULL);
-	memcpy(bytes, (const void *)(uintptr_t)begin, window.n);
+	assert_non_null(frames);
 	window.bytes = bytes;
 	assert_true(ctx_outer_chain_root(&space, &window, &found));
 	assert_int_equal(found, root - 8);
