@@ -208,6 +208,7 @@ enum ctx_status ctx_pd_maps_mmap(struct ctx_pd_reader *reader, const struct ctx_
 	if (mmap.pid == -1 ||
 	    (record->header.misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL)
 		return on_kernel_map(reader, ctx_pd_reader_relative(reader, item->time), &mmap, err);
+	reader->states.map_bits |= mmap.address | mmap.size;
 	status = on_user_map(reader, ctx_pd_reader_relative(reader, item->time), &mmap, err);
 	if (status == CTX_OK && (mmap.protection & PROT_EXEC) != 0 && ctx_pd_jitdump_is(mmap.path, &pid))
 		status = add_jit(reader, &mmap, err);

@@ -35,8 +35,9 @@ struct ctx_pd_counts {
 /* State of pd_states.c. */
 struct ctx_pd_states { /* all zero is valid: off */
 	bool on;
-	bool has_waking; /* sched_waking is sampled, which precedes sched_wakeup */
-	uint8_t *roles;	 /* owned; tracepoint or fault that an event samples, by index of the event */
+	bool has_waking;   /* sched_waking is sampled, which precedes sched_wakeup */
+	uint64_t map_bits; /* of addresses and sizes of maps: zero below the size of a page */
+	uint8_t *roles;	   /* owned; tracepoint or fault that an event samples, by index of the event */
 };
 
 struct ctx_pd_reader {

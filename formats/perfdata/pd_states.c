@@ -7,7 +7,8 @@
 #include <string.h>
 
 #define NS_PER_S 1000000000u
-#define PAGE_SHIFT 12
+#define PAGE_SHIFT 12 /* the smallest */
+#define PAGE_SHIFT_MAX 16
 #define FAULT_OF_INSTRUCTIONS 16 /* instruction fetch bit of x86's page fault error code */
 
 /* Roles of events other than tracepoints. */
@@ -288,12 +289,28 @@ static enum ctx_status on_waking(struct ctx_pd_reader *reader, const struct ctx_
 }
 
 /*
+ * perf does not record the size of a page. On x86 it is 4 KiB; elsewhere all maps are whole pages, so it is
+ * the largest power of two that divides their addresses and sizes.
+ */
+static unsigned page_shift(const struct ctx_pd_reader *reader)
+{
+	const char *arch = reader->file.facts.machine.arch;
+	uint64_t bits = reader->states.map_bits | (uint64_t)1 << PAGE_SHIFT_MAX;
+	unsigned shift = (unsigned)__builtin_ctzll(bits);
+
+	if (arch == NULL || strncmp(arch, "x86", 3) == 0 || reader->states.map_bits == 0)
+		return PAGE_SHIFT;
+	return shift > PAGE_SHIFT ? shift : PAGE_SHIFT;
+}
+
+/*
  * Did the fault hit the page of the executed instruction, or the next one, into which the
  * instruction may extend?
  */
-static bool is_of_text(const struct ctx_pe_sample *sample)
+static bool is_of_text(const struct ctx_pd_reader *reader, const struct ctx_pe_sample *sample)
 {
-	uint64_t page = sample->address >> PAGE_SHIFT, ip_page = sample->ip >> PAGE_SHIFT;
+	unsigned shift = page_shift(reader);
+	uint64_t page = sample->address >> shift, ip_page = sample->ip >> shift;
 
 	return sample->has_ip && sample->ip < CTX_KERNEL_START && (page == ip_page || page == ip_page + 1);
 }
@@ -316,12 +333,12 @@ static enum ctx_status on_own(struct ctx_pd_reader *reader, const struct ctx_pe_
 	case CTX_PD_TP_SYS_ENTER:
 		return ctx_pd_reader_put(reader, &event, err);
 	case ROLE_MAJOR_FAULT:
-		if (!is_of_text(sample))
+		if (!is_of_text(reader, sample))
 			return CTX_OK;
 		fault.state.change = CTX_CHANGE_TEXT_FAULT;
 		break;
 	case ROLE_FAULT:
-		if (is_of_text(sample))
+		if (is_of_text(reader, sample))
 			fault.state.change = CTX_SEEN_TEXT_FAULT;
 		break;
 	case CTX_PD_TP_FAULT_USER:

@@ -511,6 +511,28 @@ static void test_perfdata_states__faults_are_for_instructions_or_not(void **stat
 	pd_recording_deinit(&recording);
 }
 
+/* On aarch64 pages may be of 64 KiB: all maps are whole ones. The next page of an instruction is further then. */
+static void test_perfdata_states__pages_are_as_large_as_maps_say(void **state)
+{
+	static const char *const archs[] = {"aarch64", "x86_64", "aarch64"};
+	static const uint64_t sizes[] = {0x30000, 0x30000, 0x31000};
+
+	(void)state;
+	for (unsigned i = 0; i < 3; i++) {
+		const struct pd_place place = at(100, 100, 50, 0);
+		struct pd_recording recording;
+
+		begin_app(&recording, false, false);
+		pd_add_text(&recording, CTX_PD_FEATURE_ARCH, archs[i]);
+		pd_mmap2(&recording, &place,
+			 &(struct pd_map){.address = 0x400000, .size = sizes[i], .path = "/bin/app"});
+		major_fault(&recording, at(100, 100, 600, 0), 0x400ff0, 0x412000);
+		major_fault(&recording, at(100, 100, 700, 0), 0x400ff0, 0x420000);
+		expect_states(&recording, PD_FILE, i == 0 ? "600 state 0/0 text-fault cpu 0:\n" : "");
+		pd_recording_deinit(&recording);
+	}
+}
+
 /* ---- what is missing ---- */
 
 static void expect_none(const struct pd_recording *recording, enum pd_kind kind, const char *damage)
@@ -617,6 +639,7 @@ int main(void)
 		cmocka_unit_test(
 			test_perfdata_states__an_external_waker_is_not_a_thread_and_has_no_user_stack),
 		cmocka_unit_test(test_perfdata_states__faults_are_for_instructions_or_not),
+		cmocka_unit_test(test_perfdata_states__pages_are_as_large_as_maps_say),
 		cmocka_unit_test(
 			test_perfdata_states__damaged_or_missing_formats_are_reported_and_yield_no_states),
 		cmocka_unit_test(test_perfdata_states__a_file_without_switches_has_none),
