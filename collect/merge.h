@@ -57,6 +57,12 @@ static inline uint64_t ctx_merge_previous_ns(const struct ctx_merge *merge)
 	return merge->rings[merge->heap[0].ring].last_ns;
 }
 
+/* The ring of the current record. */
+static inline uint32_t ctx_merge_ring(const struct ctx_merge *merge)
+{
+	return merge->heap[0].ring;
+}
+
 /* Whether consumed room should be returned to the kernel soon. */
 static inline bool ctx_merge_is_due(const struct ctx_merge *merge)
 {

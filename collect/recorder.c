@@ -194,7 +194,7 @@ static enum ctx_status adapt_copies(struct ctx_recorder *recorder, uint64_t now,
 	struct ctx_pressure pressure = {.now_ns = now,
 					.fullest_percent = recorder->merge.fullest,
 					.cut = counts.ends[CTX_TRUNCATED_COPY],
-					.lost = recorder->lost,
+					.lost = ctx_losses_total(recorder->losses),
 					.events = recorder->keeping_up.n_tasks * recorder->session.n_rings};
 	enum ctx_copy before = recorder->keeping_up.copies.now;
 	char line[96];
@@ -286,6 +286,8 @@ static enum ctx_status run_loop(struct ctx_recorder *recorder, struct ctx_err *e
 		if (status == CTX_OK && !is_last && now >= recorder->next_usage_ns)
 			status = ctx_recorder_take_usage(recorder, now, err);
 		if (status == CTX_OK)
+			status = ctx_losses_tick(recorder->losses, now, err);
+		if (status == CTX_OK)
 			status = ctx_exp_tick(recorder->writer, now, err);
 		if (status != CTX_OK || is_last)
 			return status;
@@ -365,9 +367,10 @@ static enum ctx_status note_sampling(struct ctx_recorder *recorder, uint64_t now
 static enum ctx_status finish_tree(struct ctx_recorder *recorder, uint64_t now, struct ctx_err *err)
 {
 	struct ctx_exp_unwinding counts = ctx_sample_batch_counts(recorder->batch);
-	enum ctx_status status = CTX_OK;
+	enum ctx_status status =
+		ctx_losses_finish(recorder->losses, ctx_recorder_now_ns(CLOCK_MONOTONIC), err);
 
-	if (recorder->session.sizes.stack_bytes != 0)
+	if (status == CTX_OK && recorder->session.sizes.stack_bytes != 0)
 		status = ctx_exp_unwound(recorder->writer, now, &counts, err);
 	if (status == CTX_OK)
 		status = note_sampling(recorder, now, err);
@@ -398,7 +401,7 @@ static void suggest(const struct ctx_recorder *recorder)
 {
 	const struct ctx_priority_attr *own = &recorder->keeping_up.priority.own;
 
-	if (recorder->lost != 0 && own->realtime == 0 && own->nice >= 0 &&
+	if (ctx_losses_total(recorder->losses) != 0 && own->realtime == 0 && own->nice >= 0 &&
 	    recorder->session.sizes.stack_bytes != 0 && recorder->options->realtime != 0 &&
 	    !recorder->options->quiet)
 		recorder->say(recorder->context,
@@ -445,7 +448,7 @@ static void finish(struct ctx_recorder *recorder, struct ctx_recording *recordin
 	recording->processes = stats.processes;
 	recording->threads = stats.threads;
 	recording->dropped_by_limit = stats.dropped_by_limit;
-	recording->lost = recorder->lost;
+	recording->lost = ctx_losses_total(recorder->losses);
 	recording->bytes = ctx_tree_bytes(recording->name);
 	recording->duration_ns = end_ns - recorder->start_ns;
 }
@@ -459,6 +462,7 @@ static void release(struct ctx_recorder *recorder)
 	ctx_state_records_destroy(recorder->states);
 	ctx_titles_destroy(recorder->titles);
 	ctx_setuid_destroy(recorder->setuid);
+	ctx_losses_destroy(recorder->losses);
 	ctx_proctree_destroy(recorder->tree);
 	ctx_mapped_files_destroy(recorder->files);
 	ctx_perf_events_deinit(&recorder->events);

@@ -274,6 +274,9 @@ static enum ctx_status create_experiment(struct ctx_recorder *recorder, struct c
 	if (status == CTX_OK && !options->system_wide)
 		ctx_mapped_files_copy_to(recorder->files, recorder->path);
 	if (status == CTX_OK)
+		status = ctx_losses_create(&recorder->session, recorder->writer, recorder->start_ns,
+					   &recorder->losses, err);
+	if (status == CTX_OK)
 		status = create_batch(recorder, err);
 	if (status == CTX_OK)
 		status = ctx_proctree_create(recorder->writer, recorder->files, &recorder->tree, err);

@@ -9,6 +9,7 @@
 #define CTX_COLLECT_RECORDER_IMPL_H
 
 #include "collect/child.h"
+#include "collect/losses.h"
 #include "collect/merge.h"
 #include "collect/pressure.h"
 #include "collect/priority.h"
@@ -72,7 +73,7 @@ struct ctx_recorder {
 	uint64_t taken_ns;			  /* records of before then have been taken */
 	uint64_t child_ended_ns;		  /* when that was seen; 0: not yet */
 	struct ctx_usage_info root_process_usage; /* the last that was seen */
-	uint64_t lost;
+	struct ctx_losses *losses;
 	bool has_failed; /* and said so */
 };
 

@@ -1,5 +1,5 @@
 /*
- * Records: parse, batch, apply; lost ones are counted.
+ * Records: parse, batch, apply; lost ones are located (losses.h).
  */
 #include "collect/recorder_impl.h"
 
@@ -15,25 +15,6 @@ uint64_t ctx_recorder_now_ns(clockid_t clock)
 	return (uint64_t)now.tv_sec * CTX_RECORDER_SECOND_NS + (uint64_t)now.tv_nsec;
 }
 
-static enum ctx_status count_lost(struct ctx_recorder *recorder, uint64_t time_ns, uint64_t n,
-				  struct ctx_err *err)
-{
-	recorder->lost += n;
-	return ctx_exp_lost(recorder->writer, time_ns, n, 0, err);
-}
-
-/* The kernel had no room in a ring: since the record before, which was written there. */
-static enum ctx_status take_lost(struct ctx_recorder *recorder, const struct ctx_perf_record *record,
-				 struct ctx_err *err)
-{
-	uint64_t previous_ns = ctx_merge_previous_ns(&recorder->merge);
-	uint64_t since_ns = previous_ns != 0 ? previous_ns : recorder->start_ns;
-
-	recorder->lost += record->lost;
-	return ctx_exp_lost(recorder->writer, record->time_ns, record->lost,
-			    record->time_ns > since_ns ? record->time_ns - since_ns : 0, err);
-}
-
 static enum ctx_status take_state(struct ctx_recorder *recorder, const struct ctx_perf_record *record,
 				  struct ctx_err *err)
 {
@@ -41,7 +22,9 @@ static enum ctx_status take_state(struct ctx_recorder *recorder, const struct ct
 	enum ctx_status status =
 		ctx_state_records_sample(recorder->states, (enum ctx_state_event)event, record, err);
 
-	return status == CTX_E_FORMAT ? count_lost(recorder, record->time_ns, 1, err) : status;
+	return status == CTX_E_FORMAT
+		       ? ctx_losses_unusable(recorder->losses, record->time_ns, CTX_LOSS_CHANGES, err)
+		       : status;
 }
 
 static enum ctx_status take_sample(struct ctx_recorder *recorder, const struct ctx_perf_record *record,
@@ -57,7 +40,7 @@ static enum ctx_status take_sample(struct ctx_recorder *recorder, const struct c
 		return take_state(recorder, record, err);
 	status = ctx_proctree_find(recorder->tree, &task, &process, &thread, err);
 	if (status == CTX_E_NOTFOUND)
-		return count_lost(recorder, record->time_ns, 1, err);
+		return ctx_losses_unusable(recorder->losses, record->time_ns, CTX_LOSS_SAMPLES, err);
 	if (status == CTX_OK)
 		ctx_titles_sampled(recorder->titles, task.pid, process, record->time_ns);
 	return status == CTX_OK ? ctx_sample_batch_add(recorder->batch, record, process, thread, err)
@@ -92,7 +75,8 @@ static enum ctx_status take_record(struct ctx_recorder *recorder, const struct p
 
 	/* A malformed record is counted as lost and does not end the recording. */
 	if (ctx_perf_record_parse(header, header->size, &recorder->layout, &record, NULL) != CTX_OK)
-		return count_lost(recorder, ctx_recorder_now_ns(CLOCK_MONOTONIC), 1, err);
+		return ctx_losses_unusable(recorder->losses, ctx_recorder_now_ns(CLOCK_MONOTONIC),
+					   CTX_LOSS_KIND_N, err);
 	if (record.type == PERF_RECORD_SAMPLE)
 		return take_sample(recorder, &record, err);
 	if (record.type == PERF_RECORD_SWITCH || record.type == PERF_RECORD_SWITCH_CPU_WIDE)
@@ -110,7 +94,8 @@ static enum ctx_status take_record(struct ctx_recorder *recorder, const struct p
 			       : ctx_proctree_apply(recorder->tree, &record, err);
 	case PERF_RECORD_LOST:
 	case PERF_RECORD_LOST_SAMPLES:
-		return take_lost(recorder, &record, err);
+		return ctx_losses_record(recorder->losses, ctx_merge_ring(&recorder->merge), &record,
+					 ctx_merge_previous_ns(&recorder->merge), err);
 	case PERF_RECORD_THROTTLE:
 	case PERF_RECORD_UNTHROTTLE:
 		return ctx_exp_throttle(recorder->writer, record.time_ns, record.type == PERF_RECORD_THROTTLE,
@@ -164,10 +149,10 @@ enum ctx_status ctx_recorder_take_until(struct ctx_recorder *recorder, uint64_t 
 		status = ctx_sample_batch_flush(recorder->batch, err);
 	ctx_sample_batch_hurry(recorder->batch, false);
 	ctx_merge_release(&recorder->merge);
-	damaged = recorder->merge.damaged - damaged;
-	return status == CTX_OK && damaged != 0
-		       ? count_lost(recorder, ctx_recorder_now_ns(CLOCK_MONOTONIC), damaged, err)
-		       : status;
+	for (; status == CTX_OK && damaged != recorder->merge.damaged; damaged++)
+		status = ctx_losses_unusable(recorder->losses, ctx_recorder_now_ns(CLOCK_MONOTONIC),
+					     CTX_LOSS_KIND_N, err);
+	return status;
 }
 
 enum ctx_status ctx_recorder_take_usage(struct ctx_recorder *recorder, uint64_t time_ns, struct ctx_err *err)

@@ -2,6 +2,7 @@
 
 #include "base/fileio.h"
 #include "base/mem.h"
+#include "collect/lost_counts.h"
 #include "collect/permissions.h"
 
 #include <errno.h>
@@ -117,6 +118,7 @@ static void set_common(const struct opening *opening, struct perf_event_attr *at
 
 	attr->size = sizeof(*attr);
 	attr->sample_type = CTX_PERF_SAMPLE_TYPE;
+	attr->read_format = opening->session->read_format;
 	attr->sample_id_all = 1;
 	attr->disabled = 1;
 	attr->use_clockid = 1;
@@ -178,6 +180,7 @@ static struct perf_event_attr state_attr(const struct opening *opening, enum ctx
 	set_common(opening, &common);
 	attr.sample_id_all = attr.use_clockid = attr.watermark = 1;
 	attr.clockid = common.clockid;
+	attr.read_format = common.read_format;
 	attr.exclude_kernel = attr.exclude_hv = session->states.level == CTX_STATES_SWITCHES;
 	attr.exclude_callchain_user |= common.exclude_callchain_user;
 	attr.disabled = 1;
@@ -334,11 +337,10 @@ static enum ctx_status open_one(struct opening *opening, const struct target *ta
 	if (status != CTX_OK)
 		return status;
 	if (*target->ring_fd < 0) {
+		opening->session->ring_cpus[opening->session->n_rings] = (int32_t)target->cpu;
 		status = map_ring(opening, fd, err);
-		if (status == CTX_OK) {
+		if (status == CTX_OK)
 			*target->ring_fd = fd;
-			opening->session->ring_cpus[opening->session->n_rings - 1] = (int)target->cpu;
-		}
 		return status;
 	}
 	if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, *target->ring_fd) != 0)
@@ -663,6 +665,7 @@ enum ctx_status ctx_session_open(struct ctx_session *session, const struct ctx_s
 		goto out;
 	}
 	raise_file_limit();
+	session->read_format = ctx_lost_counts_format();
 	find_limits(&opening);
 	status = check_modes(&opening, err);
 	if (status == CTX_OK)

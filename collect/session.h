@@ -37,6 +37,7 @@ struct ctx_session {
 	struct ctx_perf_events *events; /* borrowed */
 	struct ctx_ring *rings;		/* one per CPU; owned, like all below */
 	int *ring_fds;			/* to poll on */
+	int32_t *ring_cpus;
 	uint32_t n_rings;
 	int *fds; /* all events, those that own rings included */
 	size_t n_fds, fds_cap;
@@ -48,9 +49,9 @@ struct ctx_session {
 		sizes; /* stacks: less than requested where a ring would hold too few samples */
 	struct ctx_session_copies copies;
 	uint64_t user_regs; /* in samples; 0: none */
-	int *ring_cpus;	    /* of each ring; owned */
 	int *whole_fds;	    /* of `fds`: state events with stacks; owned */
 	size_t n_whole_fds, whole_fds_cap;
+	uint64_t read_format; /* of all events; 0: they do not count what is lost (lost_counts.h) */
 };
 
 /* Parses a CPU list of the kernel: "0-3,8". Fails with CTX_E_FORMAT, CTX_E_NOMEM. */

@@ -169,7 +169,9 @@ static void check_event(const struct ctx_event *event, struct seen *seen, const 
 		read_text(event->property.value);
 		break;
 	case CTX_EV_LOST:
-		require(event->lost.count != 0 || event->lost.has_gap);
+		require(event->lost.loss.count != 0 || event->lost.loss.located);
+		require(!event->lost.loss.located ||
+			event->lost.loss.time.begin_ns < event->lost.loss.time.end_ns);
 		break;
 	case CTX_EV_THROTTLE:
 		break;

@@ -322,6 +322,29 @@ static enum ctx_status on_property(struct ctx_profile_builder *builder, const st
 	return status;
 }
 
+/* A recording with very many is tidied in between. */
+#define LOSSES_KEPT ((size_t)16 * CTX_LOSSES_MAX)
+
+static enum ctx_status on_lost(struct ctx_profile_builder *builder, const struct ctx_event_lost *lost,
+			       struct ctx_err *err)
+{
+	struct ctx_profile_losses *losses = &builder->profile.losses;
+	enum ctx_status status;
+
+	if (lost->beyond_limit)
+		return ctx_profile_builder_warn(
+			builder, err, "%llu samples and changes of state beyond the limit were dropped",
+			(unsigned long long)lost->loss.count);
+	status = ctx_grow(&losses->items, &builder->losses_cap, losses->n_items + 1, err);
+	if (status != CTX_OK)
+		return status;
+	losses->samples += lost->loss.count;
+	losses->items[losses->n_items++] = lost->loss;
+	if (losses->n_items >= LOSSES_KEPT)
+		losses->n_items = ctx_losses_tidy(losses->items, losses->n_items);
+	return CTX_OK;
+}
+
 enum ctx_status ctx_profile_builder_event(struct ctx_profile_builder *builder, const struct ctx_event *event,
 					  struct ctx_err *err)
 {
@@ -337,15 +360,9 @@ enum ctx_status ctx_profile_builder_event(struct ctx_profile_builder *builder, c
 	case CTX_EV_USAGE:
 		return on_usage(builder, event, err);
 	case CTX_EV_LOST:
-		if (event->lost.beyond_limit)
-			return ctx_profile_builder_warn(
-				builder, err,
-				"%llu samples and changes of state beyond the limit were dropped",
-				(unsigned long long)event->lost.count);
-		builder->profile.losses.samples += event->lost.count;
-		return CTX_OK;
+		return on_lost(builder, &event->lost, err);
 	case CTX_EV_THROTTLE:
-		builder->profile.losses.throttled += event->lost.count != 0;
+		builder->profile.losses.throttled += event->lost.loss.count != 0;
 		return CTX_OK;
 	case CTX_EV_DAMAGE:
 		return ctx_profile_builder_damage(builder, event->text, err);
@@ -393,6 +410,7 @@ enum ctx_status ctx_profile_builder_finish(struct ctx_profile_builder *builder, 
 	struct ctx_profile *profile = &builder->profile;
 
 	add_up_parts(profile);
+	profile->losses.n_items = ctx_losses_tidy(profile->losses.items, profile->losses.n_items);
 	for (uint32_t i = 0; i < profile->n_processes; i++) {
 		if (profile->processes[i].life.end_ns == UINT64_MAX)
 			profile->processes[i].life.end_ns = profile->run.end_ns;

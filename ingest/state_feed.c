@@ -276,12 +276,12 @@ enum ctx_status ctx_state_feed_life(struct ctx_state_feed *feed, const struct ct
 	case CTX_EV_PROCESS_EXIT:
 		return ctx_states_end_process(feed->states, event->process, event->time_ns, err);
 	case CTX_EV_LOST:
-		return event->lost.has_gap ? ctx_states_lost(feed->states,
-							     event->lost.gap_ns < event->time_ns
-								     ? event->time_ns - event->lost.gap_ns
-								     : 0,
-							     event->time_ns, err)
-					   : CTX_OK;
+		return ctx_loss_hides_states(&event->lost.loss)
+			       ? ctx_states_lost(feed->states, &event->lost.loss, event->time_ns, err)
+			       : CTX_OK;
+	case CTX_EV_USAGE:
+		ctx_states_live(feed->states, event->process, event->usage.threads);
+		return CTX_OK;
 	default:
 		return CTX_OK;
 	}

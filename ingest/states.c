@@ -1,72 +1,13 @@
 #include "ingest/states.h"
 
 #include "base/mem.h"
-#include "ingest/span_queue.h"
-#include "model/profile.h"
+#include "ingest/states_doubt.h"
 
 #define QUEUE_NS UINT64_C(250000000)	/* longer than ends of threads are delayed (perf.data: 0.1 s) */
 #define SAME_SWITCH_NS UINT64_C(100000) /* two reports of one switch, or wake-up, are not further apart */
 #define PREEMPTED_LATE_NS UINT64_C(20000000) /* except here: a hypervisor can take the CPU in between */
 #define TICK_JITTER_NS UINT64_C(25000) /* the maximal delay of a tick where no hypervisor took the CPU */
 #define CPUS_MAX 65536
-#define NEVER UINT64_MAX
-
-enum mode {
-	NOT_STARTED,
-	NOT_SEEN, /* started, without an observation yet */
-	ON_CPU,
-	WAITS,	   /* in thread.state */
-	WANTS_CPU, /* preempted, woken, or new */
-	ENDED,
-};
-
-/* What a thread did at a sample. */
-struct doing {
-	uint8_t state;
-	bool known;
-	uint32_t raw_stack;
-};
-
-struct thread {
-	uint8_t mode;		  /* enum mode */
-	uint8_t state;		  /* WAITS: the state */
-	bool sees_calls, in_call; /* system calls are recorded; it is in one */
-	bool woken;		  /* `wakeup` is pending until the thread runs */
-	bool in_doubt; /* records were lost since it was seen: `since_ns` is when its doubt began */
-	int32_t cpu;
-	uint32_t process, sibling; /* the thread of the process that started before it; CTX_NONE */
-	uint32_t raw_stack;	   /* off the CPU: the stack where it left */
-	struct doing last; /* in its last sample; without any, the stack that it left the CPU with last */
-	struct doing inside, outside; /* with system calls: in its last sample inside one, and outside */
-	uint64_t start_ns, since_ns;  /* `since`: all before it has been emitted */
-	uint64_t wait_ns;	      /* begin of its last wait */
-	uint64_t known_ns;	      /* ENDED in doubt: its end; else NEVER */
-	uint32_t alive_at;	      /* its place in `alive` */
-	uint64_t fault_ns;	      /* begin of the wait in its last page fault; NEVER */
-	uint32_t fault_stack;	      /* user_stack of that fault */
-	uint64_t silent_ns; /* user clock: time on this CPU since the last tick, in turns that are over */
-	uint64_t late_ns;   /* user clock: delay of the last tick */
-	bool ticked_here; /* user clock: there was a tick since it came to this CPU, so the next ones are known */
-	struct ctx_wakeup wakeup;
-};
-
-struct ctx_states {
-	struct thread *threads;
-	size_t n_threads, threads_cap;
-	uint32_t *newest; /* by process: the thread that started last, CTX_NONE; owned */
-	size_t n_processes, processes_cap, last_cap;
-	struct doing *last_of; /* by process: its last sample; owned */
-	struct doing last;     /* of any thread */
-	struct ctx_span_queue queue;
-	uint64_t latest_ns; /* of all calls */
-	uint64_t now_ns;    /* time of the current call: the same, except for late ends of lives */
-	uint64_t user_clock_ns;
-	bool kernel_clock;
-	uint32_t *alive; /* the threads that are alive; owned */
-	size_t n_alive, alive_cap;
-	uint32_t *on_cpu; /* by CPU: the thread that got it last, CTX_NONE; owned */
-	size_t n_cpus, cpus_cap;
-};
 
 enum ctx_status ctx_states_create(const struct ctx_state_sink *sink, struct ctx_states **ret,
 				  struct ctx_err *err)
@@ -109,31 +50,10 @@ void ctx_states_kernel_clock(struct ctx_states *states)
 	states->kernel_clock = true;
 }
 
-/* The thread was in `state` since the last span, up to now. */
-static enum ctx_status put_span(struct ctx_states *states, uint32_t number, enum ctx_thread_state state,
-				uint32_t raw_stack, struct ctx_err *err)
-{
-	struct thread *thread = &states->threads[number];
-	bool on_cpu = (CTX_STATES_ON_CPU & CTX_STATE_BIT(state)) != 0;
-	struct ctx_state_span span = {.begin_ns = thread->since_ns,
-				      .end_ns = states->now_ns,
-				      .thread = number,
-				      .state = state,
-				      .raw_stack = raw_stack,
-				      .cpu = on_cpu ? thread->cpu : -1};
-
-	if (span.begin_ns >= span.end_ns)
-		return CTX_OK;
-	thread->since_ns = states->now_ns;
-	if (state == CTX_STATE_DATA_FAULT && thread->fault_ns == NEVER)
-		thread->fault_ns = span.begin_ns;
-	return ctx_span_queue_push(&states->queue, &span, err);
-}
-
 /* --- the machine --- */
 
-static enum ctx_thread_state state_of_sample(const struct ctx_states *states, const struct thread *thread,
-					     unsigned classes)
+static enum ctx_thread_state state_of_sample(const struct ctx_states *states,
+					     const struct ctx_states_thread *thread, unsigned classes)
 {
 	if (thread->in_call)
 		return CTX_STATE_SYSTEM;
@@ -178,21 +98,21 @@ static bool missed_tick(const struct ctx_states *states, uint64_t silent_ns)
  * System calls separate user from system; samples give the stack, and the part of the time outside
  * of calls spent in traps.
  */
-static struct doing in_or_out(const struct thread *thread)
+static struct ctx_states_doing in_or_out(const struct ctx_states_thread *thread)
 {
-	const struct doing *known = thread->in_call ? &thread->inside : &thread->outside;
+	const struct ctx_states_doing *known = thread->in_call ? &thread->inside : &thread->outside;
 
 	if (known->known)
 		return *known;
-	return (struct doing){.state = thread->in_call ? CTX_STATE_SYSTEM : CTX_STATE_USER,
-			      .raw_stack = thread->last.raw_stack};
+	return (struct ctx_states_doing){.state = thread->in_call ? CTX_STATE_SYSTEM : CTX_STATE_USER,
+					 .raw_stack = thread->last.raw_stack};
 }
 
 /* The time on the CPU since the last sample or the beginning of the turn. */
 static enum ctx_status put_turn(struct ctx_states *states, uint32_t number, struct ctx_err *err)
 {
-	struct thread *thread = &states->threads[number];
-	struct doing doing;
+	struct ctx_states_thread *thread = &states->threads[number];
+	struct ctx_states_doing doing;
 
 	if (states->now_ns > thread->since_ns)
 		thread->silent_ns += states->now_ns - thread->since_ns;
@@ -203,10 +123,10 @@ static enum ctx_status put_turn(struct ctx_states *states, uint32_t number, stru
 	doing = thread->last;
 	if (thread->sees_calls)
 		doing = in_or_out(thread);
-	return put_span(states, number, (enum ctx_thread_state)doing.state, doing.raw_stack, err);
+	return ctx_states_put_span(states, number, (enum ctx_thread_state)doing.state, doing.raw_stack, err);
 }
 
-static enum ctx_status put_wakeup(struct ctx_states *states, struct thread *thread, bool runs,
+static enum ctx_status put_wakeup(struct ctx_states *states, struct ctx_states_thread *thread, bool runs,
 				  struct ctx_err *err)
 {
 	if (!thread->woken)
@@ -220,23 +140,25 @@ static enum ctx_status put_wakeup(struct ctx_states *states, struct thread *thre
 static enum ctx_status close_span(struct ctx_states *states, uint32_t number, bool by_running,
 				  struct ctx_err *err)
 {
-	struct thread *thread = &states->threads[number];
+	struct ctx_states_thread *thread = &states->threads[number];
 
-	switch ((enum mode)thread->mode) {
+	switch ((enum ctx_states_mode)thread->mode) {
 	case ON_CPU:
 		return put_turn(states, number, err);
 	case WAITS:
-		return put_span(states, number, (enum ctx_thread_state)thread->state, thread->raw_stack, err);
+		return ctx_states_put_span(states, number, (enum ctx_thread_state)thread->state,
+					   thread->raw_stack, err);
 	case WANTS_CPU:
-		return put_span(states, number, CTX_STATE_WAIT_CPU, thread->raw_stack, err);
+		return ctx_states_put_span(states, number, CTX_STATE_WAIT_CPU, thread->raw_stack, err);
 	case NOT_SEEN:
 		/*
 		 * A thread that gets a CPU now either existed before the recording and waited, or
 		 * is new and waited for a CPU.
 		 */
 		if (by_running)
-			return put_span(states, number,
-					thread->start_ns == 0 ? CTX_STATE_SLEEP : CTX_STATE_WAIT_CPU, 0, err);
+			return ctx_states_put_span(
+				states, number, thread->start_ns == 0 ? CTX_STATE_SLEEP : CTX_STATE_WAIT_CPU,
+				0, err);
 		return put_turn(states, number, err);
 	case NOT_STARTED:
 	case ENDED:
@@ -245,29 +167,10 @@ static enum ctx_status close_span(struct ctx_states *states, uint32_t number, bo
 	return CTX_OK;
 }
 
-/*
- * A thread is seen again after a loss. If that does not follow from what it did before, the time in
- * between is unknown.
- */
-static enum ctx_status settle(struct ctx_states *states, uint32_t number, bool follows, struct ctx_err *err)
-{
-	struct thread *thread = &states->threads[number];
-
-	if (!thread->in_doubt)
-		return CTX_OK;
-	thread->in_doubt = false;
-	if (follows)
-		return CTX_OK;
-	thread->woken = false;
-	thread->silent_ns = 0;
-	thread->ticked_here = false;
-	return put_span(states, number, CTX_STATE_UNKNOWN, 0, err);
-}
-
 /* Whether a thread in this mode can do so next, if no record is missing. */
-static bool can_follow(const struct thread *thread, enum ctx_state_change change)
+static bool can_follow(const struct ctx_states_thread *thread, enum ctx_state_change change)
 {
-	switch ((enum mode)thread->mode) {
+	switch ((enum ctx_states_mode)thread->mode) {
 	case ON_CPU:
 		return change != CTX_CHANGE_RUNS && change != CTX_CHANGE_WOKEN;
 	case WAITS:
@@ -286,8 +189,9 @@ static bool can_follow(const struct thread *thread, enum ctx_state_change change
 static enum ctx_status take_cpu(struct ctx_states *states, uint32_t number, int32_t cpu, struct ctx_err *err)
 {
 	enum ctx_status status;
-	struct thread *thread;
+	struct ctx_states_thread *thread;
 	uint32_t before;
+	bool had_cpu;
 
 	if (cpu < 0 || cpu >= CPUS_MAX)
 		return CTX_OK;
@@ -303,8 +207,9 @@ static enum ctx_status take_cpu(struct ctx_states *states, uint32_t number, int3
 	thread = &states->threads[before];
 	if (thread->mode != ON_CPU || thread->cpu != cpu)
 		return CTX_OK;
-	thread->state = thread->in_doubt ? CTX_STATE_UNKNOWN : CTX_STATE_SLEEP;
-	status = settle(states, before, false, err);
+	thread->state = thread->doubt.is_on ? CTX_STATE_UNKNOWN : CTX_STATE_SLEEP;
+	status = ctx_states_settle(states, &(struct ctx_states_seen){.thread = before, .cpu = -1}, &had_cpu,
+				   err);
 	if (status == CTX_OK)
 		status = close_span(states, before, false, err);
 	thread->mode = WAITS;
@@ -313,10 +218,25 @@ static enum ctx_status take_cpu(struct ctx_states *states, uint32_t number, int3
 	return status;
 }
 
+/* A thread is seen: its doubt is over. */
+static enum ctx_status settle(struct ctx_states *states, const struct ctx_states_seen *seen,
+			      struct ctx_err *err)
+{
+	struct ctx_states_thread *thread = &states->threads[seen->thread];
+	bool had_cpu;
+	enum ctx_status status = ctx_states_settle(states, seen, &had_cpu, err);
+
+	if (status != CTX_OK || !had_cpu)
+		return status;
+	thread->mode = ON_CPU;
+	thread->cpu = seen->cpu;
+	return take_cpu(states, seen->thread, seen->cpu, err);
+}
+
 static enum ctx_status on_runs(struct ctx_states *states, const struct ctx_thread_change *change,
 			       struct ctx_err *err)
 {
-	struct thread *thread = &states->threads[change->thread];
+	struct ctx_states_thread *thread = &states->threads[change->thread];
 	enum ctx_status status = take_cpu(states, change->thread, change->cpu, err);
 
 	if (status == CTX_OK)
@@ -338,9 +258,10 @@ static enum ctx_status on_runs(struct ctx_states *states, const struct ctx_threa
  * kernel: whether it was in user mode before is taken from the samples of others, of its process if
  * there are any. Single spans can be wrong; their sum is right.
  */
-static void guess(struct ctx_states *states, struct thread *thread, const struct ctx_thread_change *change)
+static void guess(struct ctx_states *states, struct ctx_states_thread *thread,
+		  const struct ctx_thread_change *change)
 {
-	const struct doing *other = &states->last_of[thread->process];
+	const struct ctx_states_doing *other = &states->last_of[thread->process];
 
 	if (!other->known)
 		other = &states->last;
@@ -356,7 +277,7 @@ static void guess(struct ctx_states *states, struct thread *thread, const struct
 static enum ctx_status on_leaves(struct ctx_states *states, const struct ctx_thread_change *change,
 				 struct ctx_err *err)
 {
-	struct thread *thread = &states->threads[change->thread];
+	struct ctx_states_thread *thread = &states->threads[change->thread];
 	bool is_off = thread->mode == WAITS || thread->mode == WANTS_CPU;
 	enum ctx_status status = CTX_OK;
 
@@ -398,7 +319,7 @@ static enum ctx_status on_leaves(struct ctx_states *states, const struct ctx_thr
 static enum ctx_status on_woken(struct ctx_states *states, const struct ctx_thread_change *change,
 				struct ctx_err *err)
 {
-	struct thread *thread = &states->threads[change->thread];
+	struct ctx_states_thread *thread = &states->threads[change->thread];
 	enum ctx_status status;
 
 	/* Reported twice: by the waker and by the system; the more complete report is used. */
@@ -433,7 +354,7 @@ static enum ctx_status on_woken(struct ctx_states *states, const struct ctx_thre
 static enum ctx_status on_call(struct ctx_states *states, const struct ctx_thread_change *change,
 			       struct ctx_err *err)
 {
-	struct thread *thread = &states->threads[change->thread];
+	struct ctx_states_thread *thread = &states->threads[change->thread];
 	enum ctx_status status = CTX_OK;
 
 	thread->sees_calls = true;
@@ -453,7 +374,7 @@ static enum ctx_status on_call(struct ctx_states *states, const struct ctx_threa
 
 static void on_text_fault(struct ctx_states *states, uint32_t number)
 {
-	struct thread *thread = &states->threads[number];
+	struct ctx_states_thread *thread = &states->threads[number];
 
 	if (thread->fault_ns != NEVER)
 		ctx_span_queue_correct(&states->queue, number, thread->fault_ns, CTX_STATE_DATA_FAULT,
@@ -470,12 +391,15 @@ static bool is_alive(const struct ctx_states *states, uint32_t number)
 /* Advances the time and emits old spans. */
 static enum ctx_status go_on(struct ctx_states *states, uint64_t time_ns, struct ctx_err *err)
 {
+	enum ctx_status status;
+
 	if (time_ns > states->latest_ns)
 		states->latest_ns = time_ns;
+	status = ctx_states_pass_losses(states, states->latest_ns, err);
 	states->now_ns = states->latest_ns;
-	return states->now_ns > QUEUE_NS
+	return status == CTX_OK && states->now_ns > QUEUE_NS
 		       ? ctx_span_queue_hand_out(&states->queue, states->now_ns - QUEUE_NS, err)
-		       : CTX_OK;
+		       : status;
 }
 
 /* Room for one more of each, up to these numbers. */
@@ -492,9 +416,9 @@ static enum ctx_status grow(struct ctx_states *states, uint32_t number, uint32_t
 	if (status != CTX_OK)
 		return status;
 	while (states->n_threads <= number)
-		states->threads[states->n_threads++] = (struct thread){.mode = NOT_STARTED};
+		states->threads[states->n_threads++] = (struct ctx_states_thread){.mode = NOT_STARTED};
 	while (states->n_processes <= process) {
-		states->last_of[states->n_processes] = (struct doing){0};
+		states->last_of[states->n_processes] = (struct ctx_states_doing){0};
 		states->newest[states->n_processes++] = CTX_NONE;
 	}
 	return CTX_OK;
@@ -510,20 +434,22 @@ enum ctx_status ctx_states_start(struct ctx_states *states, uint32_t number, uin
 	if (states->threads[number].mode != NOT_STARTED)
 		return ctx_err_set(err, CTX_E_FORMAT, "thread %u starts twice", number);
 	/* The start may be reported late: the life covers it all the same. */
-	states->threads[number] = (struct thread){.mode = NOT_SEEN,
-						  .last = {.state = CTX_STATE_USER},
-						  .cpu = -1,
-						  .process = process,
-						  .sibling = states->newest[process],
-						  .start_ns = time_ns,
-						  .since_ns = time_ns,
-						  .wait_ns = time_ns,
-						  .known_ns = NEVER,
-						  .alive_at = (uint32_t)states->n_alive,
-						  .fault_ns = NEVER};
+	states->threads[number] = (struct ctx_states_thread){.mode = NOT_SEEN,
+							     .last = {.state = CTX_STATE_USER},
+							     .cpu = -1,
+							     .process = process,
+							     .sibling = states->newest[process],
+							     .start_ns = time_ns,
+							     .since_ns = time_ns,
+							     .wait_ns = time_ns,
+							     .known_ns = NEVER,
+							     .alive_at = (uint32_t)states->n_alive,
+							     .fault_ns = NEVER};
 	states->alive[states->n_alive++] = number;
 	states->newest[process] = number;
-	return go_on(states, time_ns, err);
+	status = go_on(states, time_ns, err);
+	ctx_states_doubt(states, number);
+	return status;
 }
 
 /*
@@ -533,8 +459,9 @@ enum ctx_status ctx_states_start(struct ctx_states *states, uint32_t number, uin
 static enum ctx_status end_thread(struct ctx_states *states, uint32_t number, uint64_t time_ns, bool ran,
 				  struct ctx_err *err)
 {
-	struct thread *thread = &states->threads[number];
+	struct ctx_states_thread *thread = &states->threads[number];
 	struct ctx_state_span end = {.thread = number};
+	struct ctx_states_seen seen;
 	enum ctx_status status = CTX_OK;
 
 	/* The end may be reported late. */
@@ -545,12 +472,15 @@ static enum ctx_status end_thread(struct ctx_states *states, uint32_t number, ui
 	}
 	if (status != CTX_OK)
 		return status;
-	/* When the recording ends, a life in doubt has ended where the doubt began. */
-	if (thread->in_doubt && !ran)
+	/* When the recording ends, a life in doubt has ended where its records were lost. */
+	if (thread->doubt.is_on && thread->doubt.may_have_ended && !ran)
 		thread->known_ns = time_ns = thread->since_ns;
 	states->now_ns = time_ns > thread->since_ns ? time_ns : thread->since_ns;
 	end.begin_ns = end.end_ns = states->now_ns;
-	status = settle(states, number, thread->mode == ON_CPU || thread->mode == NOT_SEEN, err);
+	seen = (struct ctx_states_seen){.thread = number,
+					.follows = !ran || thread->mode == ON_CPU || thread->mode == NOT_SEEN,
+					.cpu = thread->doubt.cpu};
+	status = settle(states, &seen, err);
 	if (status == CTX_OK)
 		status = close_span(states, number, !ran, err);
 	if (status == CTX_OK)
@@ -588,17 +518,9 @@ enum ctx_status ctx_states_end_process(struct ctx_states *states, uint32_t proce
 	return status;
 }
 
-enum ctx_status ctx_states_change(struct ctx_states *states, const struct ctx_thread_change *change,
-				  struct ctx_err *err)
+static enum ctx_status make_change(struct ctx_states *states, const struct ctx_thread_change *change,
+				   struct ctx_err *err)
 {
-	enum ctx_status status = go_on(states, change->time_ns, err);
-
-	if (status != CTX_OK || !is_alive(states, change->thread))
-		return status;
-	status = settle(states, change->thread, can_follow(&states->threads[change->thread], change->change),
-			err);
-	if (status != CTX_OK)
-		return status;
 	switch (change->change) {
 	case CTX_CHANGE_RUNS:
 		return on_runs(states, change, err);
@@ -621,12 +543,29 @@ enum ctx_status ctx_states_change(struct ctx_states *states, const struct ctx_th
 			   (int)change->change);
 }
 
+enum ctx_status ctx_states_change(struct ctx_states *states, const struct ctx_thread_change *change,
+				  struct ctx_err *err)
+{
+	enum ctx_status status = go_on(states, change->time_ns, err);
+	bool was_off = change->change == CTX_CHANGE_RUNS || change->change == CTX_CHANGE_WOKEN;
+	struct ctx_states_seen seen = {.thread = change->thread, .cpu = was_off ? -1 : change->cpu};
+
+	if (status != CTX_OK || !is_alive(states, change->thread))
+		return status;
+	seen.follows = can_follow(&states->threads[change->thread], change->change);
+	status = settle(states, &seen, err);
+	if (status == CTX_OK)
+		status = make_change(states, change, err);
+	ctx_states_doubt(states, change->thread);
+	return status;
+}
+
 /*
  * The delay of the tick at `now`. The timer ticks at multiples of its period of the thread's time
  * on this CPU, whether its ticks make samples or not. A tick in between was due while a hypervisor
  * had taken the CPU away, and came when the CPU was back.
  */
-static uint64_t tick_lateness(const struct ctx_states *states, const struct thread *thread)
+static uint64_t tick_lateness(const struct ctx_states *states, const struct ctx_states_thread *thread)
 {
 	uint64_t period_ns = states->user_clock_ns, jitter_ns = period_ns / 32;
 	uint64_t turn_ns = states->now_ns > thread->since_ns ? states->now_ns - thread->since_ns : 0;
@@ -646,7 +585,7 @@ static uint64_t tick_lateness(const struct ctx_states *states, const struct thre
  */
 static enum ctx_status put_missed_ticks(struct ctx_states *states, uint32_t number, struct ctx_err *err)
 {
-	struct thread *thread = &states->threads[number];
+	struct ctx_states_thread *thread = &states->threads[number];
 	uint64_t now_ns = states->now_ns;
 	enum ctx_status status;
 
@@ -659,7 +598,7 @@ static enum ctx_status put_missed_ticks(struct ctx_states *states, uint32_t numb
 	    thread->late_ns != 0 || now_ns - states->user_clock_ns < states->queue.handed_ns)
 		return CTX_OK;
 	states->now_ns = now_ns - states->user_clock_ns;
-	status = put_span(states, number, CTX_STATE_SYSTEM, 0, err);
+	status = ctx_states_put_span(states, number, CTX_STATE_SYSTEM, 0, err);
 	states->now_ns = now_ns;
 	return status;
 }
@@ -669,15 +608,18 @@ enum ctx_status ctx_states_sample(struct ctx_states *states, const struct ctx_th
 {
 	enum ctx_status status = go_on(states, sample->time_ns, err);
 	uint32_t number = sample->thread;
+	struct ctx_states_seen seen;
 	enum ctx_thread_state state;
-	struct thread *thread;
+	struct ctx_states_thread *thread;
 
 	if (status != CTX_OK || !is_alive(states, number))
 		return status;
 	thread = &states->threads[number];
-	status = settle(states, number,
-			thread->mode == NOT_SEEN || (thread->mode == ON_CPU && sample->cpu == thread->cpu),
-			err);
+	seen = (struct ctx_states_seen){.thread = number,
+					.follows = thread->mode == NOT_SEEN ||
+						   (thread->mode == ON_CPU && sample->cpu == thread->cpu),
+					.cpu = sample->cpu};
+	status = settle(states, &seen, err);
 	if (status == CTX_OK && (thread->mode == WAITS || thread->mode == WANTS_CPU)) {
 		struct ctx_thread_change runs = {
 			.thread = number, .change = CTX_CHANGE_RUNS, .cpu = sample->cpu};
@@ -694,37 +636,58 @@ enum ctx_status ctx_states_sample(struct ctx_states *states, const struct ctx_th
 	if (sample->cpu >= 0)
 		thread->cpu = sample->cpu;
 	state = state_of_sample(states, thread, sample->classes);
-	thread->last = (struct doing){.state = (uint8_t)state, .known = true, .raw_stack = sample->raw_stack};
+	thread->last = (struct ctx_states_doing){
+		.state = (uint8_t)state, .known = true, .raw_stack = sample->raw_stack};
 	states->last_of[thread->process] = states->last = thread->last;
 	if (thread->sees_calls)
 		*(thread->in_call ? &thread->inside : &thread->outside) = thread->last;
 	if (state == CTX_STATE_USER)
 		thread->fault_ns = NEVER;
-	return status == CTX_OK ? put_span(states, number, state, sample->raw_stack, err) : status;
+	return status == CTX_OK ? ctx_states_put_span(states, number, state, sample->raw_stack, err) : status;
 }
 
-enum ctx_status ctx_states_lost(struct ctx_states *states, uint64_t since_ns, uint64_t time_ns,
+enum ctx_status ctx_states_lost(struct ctx_states *states, const struct ctx_loss *loss, uint64_t time_ns,
 				struct ctx_err *err)
 {
+	struct ctx_states_doubt doubt = {.is_on = true,
+					 .may_have_ended = ctx_loss_hides_lives(loss),
+					 .cpu = loss->cpu,
+					 .until_ns = loss->time.end_ns};
+	uint64_t since_ns = loss->time.begin_ns, now_ns;
 	enum ctx_status status = go_on(states, time_ns, err);
 
+	now_ns = states->now_ns;
 	/* Older spans have been emitted. */
 	if (since_ns < states->queue.handed_ns)
 		since_ns = states->queue.handed_ns;
-	if (since_ns > states->now_ns)
-		since_ns = states->now_ns;
-	states->now_ns = since_ns;
+	if (since_ns > now_ns)
+		since_ns = now_ns;
+	if (doubt.until_ns < since_ns)
+		doubt.until_ns = since_ns;
 	for (size_t i = 0; i < states->n_alive && status == CTX_OK; i++) {
-		struct thread *thread = &states->threads[states->alive[i]];
+		struct ctx_states_thread *thread = &states->threads[states->alive[i]];
 
-		if (thread->in_doubt || (thread->mode == NOT_SEEN && thread->start_ns == 0))
+		if (!ctx_states_concerns(thread, loss->cpu))
 			continue;
 		/* A new thread without an observation wanted a CPU. */
-		status = close_span(states, states->alive[i], true, err);
-		thread->in_doubt = true;
+		states->now_ns = since_ns;
+		if (ctx_states_was_known(thread, &doubt))
+			status = close_span(states, states->alive[i], true, err);
+		ctx_states_add_doubt(thread, &doubt);
 	}
-	states->now_ns = states->latest_ns;
-	return status;
+	ctx_states_add_loss(states, &doubt);
+	states->now_ns = now_ns;
+	return status == CTX_OK ? ctx_states_pass_losses(states, now_ns, err) : status;
+}
+
+void ctx_states_live(struct ctx_states *states, uint32_t process, uint64_t n_threads)
+{
+	uint32_t newest = process < states->n_processes ? states->newest[process] : CTX_NONE;
+
+	for (uint32_t i = newest; i != CTX_NONE; i = states->threads[i].sibling)
+		n_threads -= states->threads[i].mode != ENDED;
+	for (uint32_t i = newest; i != CTX_NONE && n_threads == 0; i = states->threads[i].sibling)
+		states->threads[i].doubt.may_have_ended = false;
 }
 
 uint64_t ctx_states_known_until(const struct ctx_states *states, uint32_t thread)

@@ -26,6 +26,7 @@
 
 #include "base/err.h"
 #include "ingest/state_span.h"
+#include "model/loss.h"
 #include "model/thread_state.h"
 
 #include <stdbool.h>
@@ -110,15 +111,22 @@ CTX_MUST_CHECK enum ctx_status ctx_states_sample(struct ctx_states *states,
 						 const struct ctx_thread_sample *sample, struct ctx_err *err);
 
 /*
- * Records of the time from `since_ns` up to `time_ns` were lost. A thread that is seen again, doing
- * what it could have done without them, goes on as if none were missing; else the time since then is
- * CTX_STATE_UNKNOWN. One that is not seen again has ended at `since_ns`; not so one that was there
- * before the recording and was never seen.
+ * Records were lost, a located loss, which is known at `time_ns`: best its begin, mostly its end.
+ * Threads that its records can be of, all but those on another CPU, are CTX_STATE_UNKNOWN in it. One
+ * that is then seen doing what it could have done without them goes on as before; else the time up
+ * to then is unknown, too. One that is not seen again has ended in the loss, unless none of its
+ * records can have been an end; not so one that was there before the recording and was never seen.
  */
-CTX_MUST_CHECK enum ctx_status ctx_states_lost(struct ctx_states *states, uint64_t since_ns, uint64_t time_ns,
-					       struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_states_lost(struct ctx_states *states, const struct ctx_loss *loss,
+					       uint64_t time_ns, struct ctx_err *err);
 
-/* After ctx_states_finish: where a life ended because of a loss; UINT64_MAX: it did not. */
+/*
+ * A process is seen to have so many threads: where these are all that are known of it, none of them
+ * has ended in a loss before.
+ */
+void ctx_states_live(struct ctx_states *states, uint32_t process, uint64_t n_threads);
+
+/* After ctx_states_finish: where a life ended because of a loss, its end; UINT64_MAX: it did not. */
 uint64_t ctx_states_known_until(const struct ctx_states *states, uint32_t thread);
 
 /* The recording ends: all spans end and are emitted. */

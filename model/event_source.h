@@ -289,14 +289,12 @@ struct ctx_event_traced {
 };
 
 struct ctx_event_lost {
-	uint64_t count;	   /* LOST: records; THROTTLE: 1 throttled, 0 no longer */
-	bool beyond_limit; /* LOST: dropped by the size limit; else by the kernel */
 	/*
-	 * LOST: some of them are of the time from time_ns - gap_ns up to now: what threads did since
-	 * then is unknown until they are seen again. Otherwise a total, without a time of its own.
+	 * LOST: comes at its begin or, where that is known too late, up to its end. What threads did in
+	 * a located one is unknown until they are seen again.
 	 */
-	bool has_gap;
-	uint64_t gap_ns;
+	struct ctx_loss loss; /* THROTTLE: count 1 throttled, 0 no longer */
+	bool beyond_limit;    /* LOST: dropped by the size limit; else by the kernel */
 };
 
 struct ctx_event {

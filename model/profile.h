@@ -12,6 +12,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "model/interval.h"
+#include "model/loss.h"
 #include "model/metric.h"
 #include "model/thread_state.h"
 #include "model/traced.h"
@@ -94,10 +95,12 @@ struct ctx_usage_info {
 
 /* What is missing from the recording. */
 struct ctx_profile_losses {
-	uint64_t samples;   /* dropped by the kernel */
-	uint64_t throttled; /* throttle events */
-	uint64_t damaged;   /* blocks, lines or records that could not be used */
-	bool call_stacks;   /* no callers were recorded: inclusive weights and calls are not known */
+	uint64_t samples;	/* dropped by the kernel: the sum of `items` */
+	uint64_t throttled;	/* throttle events */
+	uint64_t damaged;	/* blocks, lines or records that could not be used */
+	bool call_stacks;	/* no callers were recorded: inclusive weights and calls are not known */
+	struct ctx_loss *items; /* where they were; at most CTX_LOSSES_MAX and one for each CPU */
+	size_t n_items;
 };
 
 struct ctx_profile {

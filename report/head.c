@@ -1,5 +1,7 @@
 #include "report/head.h"
 
+#include "report/loss_notes.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -190,19 +192,23 @@ static const char *unknown_share(const struct ctx_profile *profile, char *text, 
 	return text;
 }
 
-static void warn_losses(const struct ctx_profile *profile, void (*put)(void *context, const char *text),
-			void *context)
+static void warn_losses(const struct ctx_report_selection *selection,
+			void (*put)(void *context, const char *text), void *context)
 {
+	const struct ctx_profile *profile = selection->profile;
+	struct ctx_buf lost = {0};
 	char text[240], share[120];
 
 	if (!profile->closed)
 		put(context, "the run was not closed: the recorder was killed or is still running");
-	if (profile->losses.samples != 0) {
-		snprintf(text, sizeof(text), "%" PRIu64 " record%s lost: the kernel's buffer was full%s",
-			 profile->losses.samples, profile->losses.samples == 1 ? " was" : "s were",
-			 unknown_share(profile, share, sizeof(share)));
-		put(context, text);
+	ctx_loss_notes_put(selection, &lost);
+	if (lost.n != 0) {
+		if (ctx_loss_notes_of_run(selection))
+			ctx_buf_put_text(&lost, unknown_share(profile, share, sizeof(share)));
+		ctx_buf_put_u8(&lost, '\0');
+		put(context, lost.failed ? "records were lost" : (const char *)lost.bytes);
 	}
+	ctx_buf_deinit(&lost);
 	if (profile->losses.throttled != 0) {
 		snprintf(text, sizeof(text), "the kernel throttled sampling %" PRIu64 " time%s",
 			 profile->losses.throttled, profile->losses.throttled == 1 ? "" : "s");
@@ -292,7 +298,7 @@ void ctx_head_warnings(const struct ctx_head *head, void (*put)(void *context, c
 		put(context, ctx_head_no_call_stacks(profile));
 	for (size_t i = 0; i < profile->n_warnings; i++)
 		put(context, profile->warnings[i]);
-	warn_losses(profile, put, context);
+	warn_losses(&head->selection, put, context);
 	if (totals->samples < CTX_FEW_SAMPLES &&
 	    (totals->samples == 0 ? !has_more_weight(head) : !measured)) {
 		if (totals->samples == 0)

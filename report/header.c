@@ -8,6 +8,7 @@
 
 #define KEY_WIDTH 18u
 #define KEY_WIDTH_MAX 24u
+#define LOSSES_SHOWN 8u /* in text */
 
 /* Text output prints lines, not a table: commands and notes are shown whole, wrapped. */
 static const struct ctx_column columns[] = {
@@ -60,6 +61,61 @@ static void put_title(struct ctx_out *out, const char *title)
 	ctx_out_line(out, title);
 }
 
+/* "lost on CPU 1      9142 records, 970.304-2158.319 ms" */
+static void put_loss_text(struct ctx_out *out, const struct ctx_loss *loss)
+{
+	static const char *const WHAT[CTX_LOSS_KIND_N] = {"samples", "changes of state", "others"};
+	const char *key = loss->cpu >= 0 ? ctx_out_format(out, "lost on CPU %d", (int)loss->cpu) : "lost";
+	struct ctx_buf text = {0};
+	char begin[CTX_FIGURE_MAX], end[CTX_FIGURE_MAX];
+
+	ctx_buf_printf(&text, "%" PRIu64 " record%s, ", loss->count, loss->count == 1 ? "" : "s");
+	ctx_figure_fixed(begin, loss->time.begin_ns, 1000 * 1000, 3);
+	ctx_figure_fixed(end, loss->time.end_ns, 1000 * 1000, 3);
+	if (loss->located)
+		ctx_buf_printf(&text, "%s-%s ms", begin, end);
+	else
+		ctx_buf_put_text(&text, "at an unknown time");
+	for (int i = 0; i < CTX_LOSS_KIND_N && loss->has_kinds; i++) {
+		if (loss->kinds[i] != 0)
+			ctx_buf_printf(&text, ", %" PRIu64 " %s", loss->kinds[i], WHAT[i]);
+	}
+	ctx_buf_put_u8(&text, '\0');
+	if (text.failed)
+		ctx_out_fail(out, CTX_E_NOMEM);
+	else
+		put_text(out, "run", key, (const char *)text.bytes);
+	ctx_buf_deinit(&text);
+}
+
+/* Text has the first ones. */
+static void put_losses(struct ctx_out *out)
+{
+	const struct ctx_profile_losses *losses = &out->profile->losses;
+
+	for (size_t i = 0; i < losses->n_items; i++) {
+		const struct ctx_loss *loss = &losses->items[i];
+
+		if (ctx_out_is_text(out) && i == LOSSES_SHOWN) {
+			put_text(out, "run", "lost",
+				 ctx_out_format(out, "%zu more times (--format json, --sql: table loss)",
+						losses->n_items - i));
+			return;
+		}
+		if (ctx_out_is_text(out)) {
+			put_loss_text(out, loss);
+			continue;
+		}
+		if (loss->located) {
+			put_number(out, "loss", "begin", loss->time.begin_ns);
+			put_number(out, "loss", "end", loss->time.end_ns);
+		}
+		if (loss->cpu >= 0)
+			put_number(out, "loss", "cpu", (uint64_t)loss->cpu);
+		put_number(out, "loss", "count", loss->count);
+	}
+}
+
 static void put_run(struct ctx_out *out)
 {
 	const struct ctx_profile *profile = out->profile;
@@ -76,6 +132,7 @@ static void put_run(struct ctx_out *out)
 	put_text(out, "run", "closed", profile->closed ? "yes" : "no");
 	put_number(out, "run", ctx_out_is_text(out) ? "lost records" : "lost samples",
 		   profile->losses.samples);
+	put_losses(out);
 	put_number(out, "run", "throttled", profile->losses.throttled);
 	put_number(out, "run", "damaged", profile->losses.damaged);
 }

@@ -176,6 +176,22 @@ static void put_left_out(const struct ctx_html_left_out *left_out, struct ctx_bu
 	ctx_buf_printf(out, "],\"whole_size\":\"%zuM\"", (left_out->whole_bytes >> 20) + 1);
 }
 
+/* For the marks on the time line: begin, end, records. */
+static void put_losses(const struct ctx_profile *profile, struct ctx_buf *out)
+{
+	const char *before = "],\"losses\":[";
+
+	for (size_t i = 0; i < profile->losses.n_items; i++) {
+		const struct ctx_loss *loss = &profile->losses.items[i];
+
+		if (!loss->located)
+			continue;
+		ctx_buf_printf(out, "%s[%" PRIu64 ",%" PRIu64 ",%" PRIu64 "]", before, loss->time.begin_ns,
+			       loss->time.end_ns, loss->count);
+		before = ",";
+	}
+}
+
 static void put_figures(const struct ctx_html_head *head, struct ctx_buf *out)
 {
 	const struct ctx_profile *profile = head->input->profile;
@@ -207,6 +223,7 @@ enum ctx_status ctx_html_head_put(const struct ctx_html_head *head, struct ctx_b
 	ctx_buf_put_text(out, ",\"properties\":[");
 	for (size_t i = 0; i < profile->n_properties; i++)
 		put_pair(out, i != 0 ? "," : "", &profile->properties[i]);
+	put_losses(profile, out);
 	ctx_buf_put_text(out, "],\"warnings\":[");
 	ctx_buf_put(out, head->warnings.bytes, head->warnings.n);
 	ctx_buf_put_u8(out, ']');

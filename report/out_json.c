@@ -5,6 +5,7 @@
  *
  * Each row is on its own line, so that files can be compared with diff.
  */
+#include "report/loss_notes.h"
 #include "report/names.h"
 #include "report/out_backend.h"
 
@@ -102,6 +103,50 @@ static void put_metric(struct ctx_out *out, struct ctx_metric_info metric)
 	check(out, yajl_gen_map_close(out->gen));
 }
 
+static void put_loss(struct ctx_out *out, const struct ctx_loss *loss)
+{
+	static const char *const KINDS[CTX_LOSS_KIND_N] = {"samples", "changes", "others"};
+
+	check(out, yajl_gen_map_open(out->gen));
+	if (loss->located) {
+		put_key(out, "begin");
+		put_number(out, loss->time.begin_ns);
+		put_key(out, "end");
+		put_number(out, loss->time.end_ns);
+	}
+	if (loss->cpu >= 0) {
+		put_key(out, "cpu");
+		put_number(out, (uint64_t)loss->cpu);
+	}
+	put_key(out, "count");
+	put_number(out, loss->count);
+	for (int i = 0; i < CTX_LOSS_KIND_N && loss->has_kinds; i++) {
+		put_key(out, KINDS[i]);
+		put_number(out, loss->kinds[i]);
+	}
+	check(out, yajl_gen_map_close(out->gen));
+}
+
+/* Those that touch the selection; without any there is no such key. */
+static void put_losses(struct ctx_out *out)
+{
+	const struct ctx_profile_losses *losses = &out->profile->losses;
+	bool any = false;
+
+	for (size_t i = 0; i < losses->n_items; i++) {
+		if (!ctx_loss_notes_touch(&out->head.selection, &losses->items[i]))
+			continue;
+		if (!any) {
+			put_key(out, "losses");
+			check(out, yajl_gen_array_open(out->gen));
+		}
+		any = true;
+		put_loss(out, &losses->items[i]);
+	}
+	if (any)
+		check(out, yajl_gen_array_close(out->gen));
+}
+
 static void put_head(struct ctx_out *out)
 {
 	const struct ctx_head *head = &out->head;
@@ -136,6 +181,7 @@ static void put_head(struct ctx_out *out)
 	}
 	put_key(out, "lost_samples");
 	put_number(out, out->profile->losses.samples);
+	put_losses(out);
 	put_key(out, "warnings");
 	check(out, yajl_gen_array_open(out->gen));
 	ctx_head_warnings(head, put_warning, out);

@@ -1,6 +1,7 @@
 #include "report/strip.h"
 
 #include "base/mem.h"
+#include "report/loss_notes.h"
 #include "report/names.h"
 #include "report/order.h"
 #include "report/part_cells.h"
@@ -276,6 +277,30 @@ static void print_thread(const struct ctx_strips *strips, struct ctx_out *out, c
 		print_states(strips, out, layout, slices, line);
 }
 
+/* A mark in each column in which records were lost; no line without any. */
+static void print_losses(const struct ctx_strips *strips, struct ctx_out *out, const struct layout *layout,
+			 struct ctx_buf *line)
+{
+	const struct ctx_report_slice *slices = strips->slices.slices;
+	size_t n = strips->slices.per_thread;
+	bool any = false;
+
+	ctx_buf_printf(line, "%*s ", LABEL_WIDTH, "lost records");
+	for (size_t i = 0; i < layout->columns; i++) {
+		size_t first = i * n / layout->columns, end = (i + 1) * n / layout->columns;
+		struct ctx_interval time = {slices[first].interval.begin_ns,
+					    slices[end > first ? end - 1 : first].interval.end_ns};
+		bool lost =
+			is_selected(strips->selection, time) && ctx_loss_notes_count(out->profile, time) != 0;
+
+		ctx_buf_put_u8(line, lost ? '!' : ' ');
+		any = any || lost;
+	}
+	if (any)
+		print_line(out, line);
+	ctx_buf_clear(line);
+}
+
 static void print_axis(const struct ctx_strips *strips, struct ctx_out *out, const struct layout *layout,
 		       struct ctx_buf *line)
 {
@@ -375,6 +400,7 @@ void ctx_strips_print(const struct ctx_strips *strips, struct ctx_out *out)
 	layout = make_layout(strips, out);
 	for (size_t i = 0; i + strips->slices.per_thread <= strips->slices.n; i += strips->slices.per_thread)
 		print_thread(strips, out, &layout, strips->slices.slices + i, &line);
+	print_losses(strips, out, &layout, &line);
 	print_axis(strips, out, &layout, &line);
 	ctx_out_line(out, "");
 	if (out->profile->has_states)

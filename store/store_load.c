@@ -209,6 +209,7 @@ static enum ctx_status read_entities(struct ctx_store *store, struct ctx_err *er
 		{"SELECT * FROM load_object ORDER BY id", take_object},
 		{"SELECT * FROM function ORDER BY id", take_function},
 		{"SELECT * FROM usage ORDER BY id", take_usage},
+		{"SELECT * FROM loss ORDER BY id", ctx_store_take_loss},
 	};
 	enum ctx_status status = CTX_OK;
 

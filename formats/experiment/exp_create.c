@@ -324,16 +324,10 @@ enum ctx_status ctx_exp_close(struct ctx_exp_writer *writer, uint64_t time_ns, s
 	status = status == CTX_OK ? step : status;
 	step = ctx_exp_flush_overview(writer, status == CTX_OK ? err : NULL);
 	status = status == CTX_OK ? step : status;
-	if (writer->stats.late != 0) {
-		ctx_exp_xml_number(ctx_exp_log_event(writer, "lost", time_ns), "count", writer->stats.late);
-		ctx_buf_put_text(&writer->log, "/>\n");
-	}
-	if (writer->stats.dropped_by_limit != 0) {
-		ctx_exp_xml_number(ctx_exp_log_event(writer, "lost", time_ns), "count",
-				   writer->stats.dropped_by_limit);
-		ctx_exp_xml_attribute(&writer->log, "reason", "limit");
-		ctx_buf_put_text(&writer->log, "/>\n");
-	}
+	step = ctx_exp_put_late(writer, time_ns, "late", writer->stats.late, NULL);
+	status = status == CTX_OK ? step : status;
+	step = ctx_exp_put_late(writer, time_ns, "limit", writer->stats.dropped_by_limit, NULL);
+	status = status == CTX_OK ? step : status;
 	ctx_exp_put_left_out(writer, time_ns);
 	ctx_exp_log_event(writer, "exit", time_ns);
 	ctx_buf_put_text(&writer->log, "/>\n");

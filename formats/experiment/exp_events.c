@@ -1,5 +1,5 @@
 /*
- * Events that become lines of log.xml: threads, losses, warnings, results of the unwinding.
+ * Events that become lines of log.xml: threads, warnings, results of the unwinding.
  */
 #include "formats/experiment/exp_state.h"
 
@@ -170,19 +170,6 @@ enum ctx_status ctx_exp_thread_exit(struct ctx_exp_writer *writer, uint32_t thre
 	if (!row->is_described)
 		return CTX_OK;
 	ctx_exp_xml_number(ctx_exp_log_event(writer, "thread-exit", time_ns), "thread", thread);
-	return ctx_exp_log_end(writer, err);
-}
-
-enum ctx_status ctx_exp_lost(struct ctx_exp_writer *writer, uint64_t time_ns, uint64_t count, uint64_t gap_ns,
-			     struct ctx_err *err)
-{
-	enum ctx_status status = ctx_exp_check(writer, err);
-
-	if (status != CTX_OK)
-		return status;
-	ctx_exp_xml_number(ctx_exp_log_event(writer, "lost", time_ns), "count", count);
-	if (gap_ns != 0)
-		ctx_exp_xml_number(&writer->log, "gap_ns", gap_ns);
 	return ctx_exp_log_end(writer, err);
 }
 

@@ -27,6 +27,7 @@ void ctx_exp_log_deinit(struct ctx_exp_log *log)
 	free(log->periods);
 	free(log->sources.rows);
 	ctx_strtab_deinit(&log->sources.paths);
+	free(log->losses.rows);
 	free(log->external_wakers.names);
 	ctx_map64_deinit(&log->external_wakers.of_key);
 	*log = (struct ctx_exp_log){0};
@@ -419,13 +420,7 @@ static enum ctx_status read_event(struct ctx_exp_log *log, const struct ctx_exp_
 		entry.kind = CTX_EV_THREAD_EXIT;
 		status = has_thread ? CTX_OK : CTX_E_FORMAT;
 	} else if (strcmp(kind, "lost") == 0) {
-		const char *reason = ctx_exp_line_text(line, "reason");
-
-		entry.kind = CTX_EV_LOST;
-		entry.b = reason != NULL && strcmp(reason, "limit") == 0;
-		status = ctx_exp_line_number(line, "count", &entry.a) ? CTX_OK : CTX_E_FORMAT;
-		if (!ctx_exp_line_number(line, "gap_ns", &entry.c))
-			entry.c = 0;
+		status = ctx_exp_log_loss(log, line, &entry, err);
 	} else if (strcmp(kind, "throttle") == 0 || strcmp(kind, "unthrottle") == 0) {
 		entry.kind = CTX_EV_THROTTLE;
 		entry.a = kind[0] == 't';
@@ -642,8 +637,8 @@ static enum ctx_status read_element(struct ctx_exp_log *log, const struct ctx_ex
 		return read_profile(log, line, err);
 	if (strcmp(line->element, "source") == 0)
 		return read_source(log, line, err);
-	log->has_states = log->has_states || strcmp(line->element, "states") == 0 ||
-			  strcmp(line->element, "scheduling") == 0;
+	log->begin.has_states = log->begin.has_states || strcmp(line->element, "states") == 0 ||
+				strcmp(line->element, "scheduling") == 0;
 	return CTX_OK;
 }
 

@@ -45,8 +45,8 @@ struct ctx_exp_entry {
 	enum ctx_event_kind kind;
 	uint32_t process, thread; /* rows; CTX_NONE where the kind has none */
 	uint64_t a, b,
-		c; /* map: address, size, offset; maps: row of the process that has them; exit: status and whether; lost, throttle: count;
-			     lost: whether by the limit of bytes, gap in ns */
+		c; /* map: address, size, offset; maps: row of the process that has them; exit: status and whether; throttle: count;
+			     lost: row of `losses`, whether by the limit of bytes */
 	const char *text, *text2; /* map: path, build id; name, warning, damage */
 };
 
@@ -73,7 +73,13 @@ struct ctx_exp_bounds { /* counts of what is bounded */
 
 struct ctx_exp_begin { /* first lines of log.xml */
 	uint32_t version;
-	bool has_run; /* the event `run` */
+	bool has_run;	 /* the event `run` */
+	bool has_states; /* the log describes the file `states` */
+};
+
+struct ctx_exp_losses {
+	struct ctx_loss *rows; /* in the order of reading */
+	size_t n, cap;
 };
 
 struct ctx_exp_last_words { /* last.xml */
@@ -105,7 +111,7 @@ struct ctx_exp_log {
 	bool closed;
 	struct ctx_exp_begin begin;
 	struct ctx_exp_last_words last;
-	bool has_states; /* the log describes the file `states` */
+	struct ctx_exp_losses losses;
 };
 
 void ctx_exp_log_deinit(struct ctx_exp_log *log);
@@ -124,6 +130,13 @@ struct ctx_exp_text {
  */
 CTX_MUST_CHECK enum ctx_status ctx_exp_log_read(struct ctx_exp_log *log, struct ctx_exp_text *text,
 						struct ctx_err *err);
+
+/*
+ * Reads a line of kind "lost"; the entry, which has the time of the line, gets its begin. Fails with
+ * CTX_E_FORMAT (not usable), CTX_E_NOMEM.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_exp_log_loss(struct ctx_exp_log *log, const struct ctx_exp_line *line,
+						struct ctx_exp_entry *entry, struct ctx_err *err);
 
 /* Drops the first `n` entries, which must be sorted: they were used. */
 void ctx_exp_log_drop(struct ctx_exp_log *log, size_t n);

@@ -165,11 +165,11 @@ static enum ctx_status push_entry(struct ctx_exp_reader *reader, const struct ct
 						   .function = ""};
 		break;
 	case CTX_EV_LOST:
-	case CTX_EV_THROTTLE:
-		event.lost.count = entry->a;
+		event.lost.loss = reader->log.losses.rows[entry->a];
 		event.lost.beyond_limit = entry->b != 0;
-		event.lost.has_gap = entry->kind == CTX_EV_LOST && !event.lost.beyond_limit;
-		event.lost.gap_ns = entry->c;
+		break;
+	case CTX_EV_THROTTLE:
+		event.lost.loss.count = entry->a;
 		break;
 	case CTX_EV_DAMAGE:
 	case CTX_EV_WARNING:

@@ -324,6 +324,10 @@ void ctx_exp_last_alive(struct ctx_exp_writer *writer, uint64_t now_ns);
 void ctx_exp_last_tick(struct ctx_exp_writer *writer);
 void ctx_exp_last_end(struct ctx_exp_writer *writer);
 
+/* A line of losses that have no time of their own; none for a count of 0. */
+CTX_MUST_CHECK enum ctx_status ctx_exp_put_late(struct ctx_exp_writer *writer, uint64_t time_ns,
+						const char *reason, uint64_t count, struct ctx_err *err);
+
 /* Flushes and releases a live part; its dictionary continues in a new epoch. */
 CTX_MUST_CHECK enum ctx_status ctx_exp_retire(struct ctx_exp_writer *writer, struct ctx_exp_live *live,
 					      struct ctx_err *err);

@@ -253,9 +253,11 @@ const struct ctx_exp_objects *ctx_exp_all_objects(const struct ctx_exp_writer *w
 CTX_MUST_CHECK enum ctx_status ctx_exp_usage(struct ctx_exp_writer *writer,
 					     const struct ctx_usage_info *usage,
 					     struct ctx_err *err); /* time_ns absolute here */
-/* Records were lost in the last `gap_ns` up to then; 0: it is not known since when. */
-CTX_MUST_CHECK enum ctx_status ctx_exp_lost(struct ctx_exp_writer *writer, uint64_t time_ns, uint64_t count,
-					    uint64_t gap_ns, struct ctx_err *err);
+/* Records were lost; a located loss, its times are absolute. */
+CTX_MUST_CHECK enum ctx_status ctx_exp_lost(struct ctx_exp_writer *writer, const struct ctx_loss *loss,
+					    struct ctx_err *err);
+/* The attributes with the parts of a loss, by enum ctx_loss_kind. */
+extern const char *const ctx_exp_loss_kinds[CTX_LOSS_KIND_N];
 CTX_MUST_CHECK enum ctx_status ctx_exp_throttle(struct ctx_exp_writer *writer, uint64_t time_ns,
 						bool throttled, struct ctx_err *err);
 

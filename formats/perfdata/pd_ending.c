@@ -1,3 +1,4 @@
+#include "formats/perfdata/pd_losses.h"
 #include "formats/perfdata/pd_reader.h"
 
 #include "base/mem.h"
@@ -131,15 +132,11 @@ static bool took_no_callers(const struct ctx_pd_events *events)
 
 enum ctx_status ctx_pd_ending_put(struct ctx_pd_reader *reader, struct ctx_err *err)
 {
-	struct ctx_event lost = {.kind = CTX_EV_LOST, .time_ns = reader->source.info.duration_ns - 1};
 	enum ctx_status status = ctx_pd_tasks_expire(&reader->tasks, UINT64_MAX, err);
 
 	reader->source.info.no_call_stacks = took_no_callers(&reader->file.events);
-	/* Newer kernels report each loss twice: when it happens, and in a total at the end. */
-	lost.lost.count = reader->counts.lost > reader->counts.lost_samples ? reader->counts.lost
-									    : reader->counts.lost_samples;
-	if (status == CTX_OK && lost.lost.count != 0)
-		status = ctx_pd_reader_put(reader, &lost, err);
+	if (status == CTX_OK)
+		status = ctx_pd_losses_end(reader, err);
 	if (status == CTX_OK)
 		status = put_warnings(reader, err);
 	return status == CTX_OK ? put_skipped(reader, err) : status;

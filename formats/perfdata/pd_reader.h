@@ -4,6 +4,7 @@
  *	perfdata.c      records in order -> samples, tasks; the event source
  *	pd_maps.c       MMAP, MMAP2, KSYMBOL, jitdump -> maps
  *	pd_states.c     samples and SWITCH -> thread state changes
+ *	pd_losses.c     LOST, LOST_SAMPLES -> losses
  *	pd_info.c       header, events, facts -> info of the source
  *	pd_ending.c     counters -> notes and properties
  */
@@ -26,10 +27,15 @@ struct ctx_pd_jit { /* a dump whose functions are mapped as time advances */
 };
 
 struct ctx_pd_counts {
-	uint64_t lost;	       /* records dropped by the kernel, reported as it happens */
-	uint64_t lost_samples; /* samples dropped by the kernel, reported at the end */
 	uint64_t unknown_ids, guests, branches, copied_stacks, without_time, outside, longer;
 	uint64_t types[CTX_PD_TYPE_END]; /* unused records, by type */
+};
+
+/* State of pd_losses.c. */
+struct ctx_pd_losses {		  /* all zero is valid */
+	uint64_t *last_of_cpu;	  /* time of its last record, on the file's clock; 0 none; owned */
+	size_t n, cap;
+	uint64_t located, totals; /* records in LOST, and in LOST_SAMPLES */
 };
 
 /* State of pd_states.c. */
@@ -63,6 +69,7 @@ struct ctx_pd_reader {
 	size_t n_counts, counts_cap;
 	uint64_t weight; /* of all samples so far */
 	struct ctx_pd_counts counts;
+	struct ctx_pd_losses losses;
 	char text[1200]; /* of the current event */
 };
 

@@ -6,6 +6,7 @@
 #include "formats/perfdata/perfdata.h"
 
 #include "base/mem.h"
+#include "formats/perfdata/pd_losses.h"
 #include "formats/perfdata/pd_opening.h"
 #include "formats/perfdata/pd_states.h"
 
@@ -115,7 +116,9 @@ static enum ctx_status on_sample(struct ctx_pd_reader *reader, const struct ctx_
 	reader->counts.longer += sample.is_longer;
 	reader->counts.guests += ctx_pd_record_is_of_guest(record->header.misc);
 	reader->counts.branches += sample.n_branches;
-	status = ctx_pd_chain_set(&reader->chain, &sample, source, record->header.misc, err);
+	status = ctx_pd_losses_see(&reader->losses, sample.cpu, item->time, err);
+	if (status == CTX_OK)
+		status = ctx_pd_chain_set(&reader->chain, &sample, source, record->header.misc, err);
 	reader->counts.copied_stacks += sample.user_stack != NULL && !reader->chain.has_user;
 	if (status == CTX_OK)
 		status = ctx_pd_tasks_sample(&reader->tasks,
@@ -195,32 +198,15 @@ static enum ctx_status on_switch(struct ctx_pd_reader *reader, const struct ctx_
 				 struct ctx_err *err)
 {
 	bool used = false;
+	struct ctx_pe_trailer trailer;
 	enum ctx_status status = reader->states.on ? ctx_pd_states_switch(reader, item, &used, err) : CTX_OK;
 
+	if (status == CTX_OK &&
+	    ctx_pd_trailer_parse(&reader->file.events, item->record.bytes, &item->record.header, &trailer))
+		status = ctx_pd_losses_see(&reader->losses, trailer.cpu, item->time, err);
 	if (!used)
 		reader->counts.types[item->record.header.type]++;
 	return status;
-}
-
-static enum ctx_status on_lost(struct ctx_pd_reader *reader, const struct ctx_pd_queued *item,
-			       struct ctx_err *err)
-{
-	const struct perf_event_header *header = &item->record.header;
-	struct ctx_event gap = {.kind = CTX_EV_LOST, .time_ns = ctx_pd_reader_relative(reader, item->time)};
-	struct ctx_err why = {0};
-	uint64_t lost;
-
-	/* Counted at the end. */
-	gap.lost.has_gap = true;
-	if (ctx_pe_lost_parse(body_of(reader, item), header, &lost, &why) != CTX_OK)
-		return ctx_pd_reader_damage(reader, item->record.offset, why.msg, err);
-	if (header->type == PERF_RECORD_LOST) {
-		reader->counts.lost += lost;
-		return item->time != 0 ? ctx_pd_reader_put(reader, &gap, err) : CTX_OK;
-	}
-	if (!(header->misc & CTX_PD_MISC_LOST_SAMPLES_BPF)) /* dropped by a filter: not lost */
-		reader->counts.lost_samples += lost;
-	return CTX_OK;
 }
 
 static enum ctx_status on_throttle(struct ctx_pd_reader *reader, const struct ctx_pd_queued *item,
@@ -229,7 +215,7 @@ static enum ctx_status on_throttle(struct ctx_pd_reader *reader, const struct ct
 	struct ctx_event event = {.kind = CTX_EV_THROTTLE,
 				  .time_ns = ctx_pd_reader_relative(reader, item->time)};
 
-	event.lost.count = item->record.header.type == PERF_RECORD_THROTTLE;
+	event.lost.loss.count = item->record.header.type == PERF_RECORD_THROTTLE;
 	return ctx_pd_reader_put(reader, &event, err);
 }
 
@@ -251,7 +237,7 @@ static enum ctx_status on_record(struct ctx_pd_reader *reader, const struct ctx_
 		return on_comm(reader, item, err);
 	case PERF_RECORD_LOST:
 	case PERF_RECORD_LOST_SAMPLES:
-		return on_lost(reader, item, err);
+		return ctx_pd_losses_take(reader, item, err);
 	case PERF_RECORD_THROTTLE:
 	case PERF_RECORD_UNTHROTTLE:
 		return on_throttle(reader, item, err);
@@ -378,6 +364,7 @@ static void close_reader(struct ctx_event_source *source)
 	ctx_pd_chain_deinit(&reader->chain);
 	ctx_map64_deinit(&reader->count_of_id);
 	ctx_pd_states_deinit(&reader->states);
+	ctx_pd_losses_deinit(&reader->losses);
 	free(reader->last_counts);
 	ctx_pd_file_deinit(&reader->file);
 	free(reader->source.info.properties);

@@ -188,7 +188,24 @@ states() {
 	pack states whole.data bound.data whole.data.said.xz "$kernel/kallsyms"
 }
 
-for name in ${*:-same jit states}; do
+# Rings of a page, and a perf that is stopped: what is lost, with processors and without, and what perf says of it.
+lost() {
+	spin='i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done'
+	for name in placed bare; do
+		[ $name = placed ] && cpu=--sample-cpu || cpu=
+		perf record -q -e cpu-clock:u -F 4999 $cpu -m 1 -o $name.data -- \
+			sh -c "$spin; kill -STOP \$PPID; $spin; $spin; (sleep 0.05; kill -CONT \$PPID) & $spin; $spin; $spin; $spin; wait" || fail "$name: perf record"
+		perf script --ns -i $name.data -F time | sed -n '1s/^ *\([0-9.]*\):.*/first \1/p' >$name.said
+		perf script --ns --show-lost-events -i $name.data 2>/dev/null | sed -n -e 's/^.* \[\([0-9]*\)\] *\([0-9.]*\): PERF_RECORD_LOST lost \([0-9]*\)$/lost \2 \3 \1/p;t' \
+			-e 's/^.* \([0-9.]*\): PERF_RECORD_LOST lost \([0-9]*\)$/lost \1 \2/p' >>$name.said
+		perf report --stats -i $name.data 2>/dev/null | sed -n 's/^ *LOST_SAMPLES events: *\([0-9]*\)$/total \1/p' >>$name.said
+		cat $name.said
+	done
+	mkdir -p symfs
+	pack lost placed.data bare.data placed.said bare.said
+}
+
+for name in ${*:-same jit states lost}; do
 	$name
 done
 rm -rf /tmp/perfdata-testdata

@@ -527,7 +527,15 @@ static inline void fixture_step(struct fixture_recording *recording, uint32_t wi
 			recording->in.threads[thread].exited = true;
 		break;
 	case 9:
-		if (fixture_note(recording, ctx_exp_lost(recording->writer, absolute, 3, 1000, NULL)))
+		if (fixture_note(recording,
+				 ctx_exp_lost(recording->writer,
+					      &(struct ctx_loss){.time = {absolute - 1000, absolute},
+								 .located = true,
+								 .has_kinds = thread % 2 != 0,
+								 .cpu = (int32_t)thread - 1,
+								 .count = 3,
+								 .kinds = {1, 0, 2}},
+					      NULL)))
 			recording->in.lost += 3, recording->in.gaps++;
 		break;
 	case 10:
@@ -642,6 +650,19 @@ static inline void fixture_read_change(struct fixture_reading *reading, const st
 		fixture_read_frames(reading, event->process, event->state.stack.id, change->frames);
 	snprintf(change->external_waker, sizeof(change->external_waker), "%s",
 		 event->state.external_waker != NULL ? event->state.external_waker : "");
+}
+
+/* As fixture_put_random writes them. */
+static inline void fixture_check_loss(const struct ctx_event *event)
+{
+	const struct ctx_loss *loss = &event->lost.loss;
+
+	assert_int_equal(event->time_ns, loss->time.begin_ns);
+	assert_true(loss->time.end_ns - loss->time.begin_ns == 1000 || loss->time.begin_ns == 0);
+	assert_int_equal(loss->has_kinds, loss->cpu % 2 == 0);
+	assert_int_equal(loss->kinds[CTX_LOSS_SAMPLES], loss->has_kinds ? 1 : 0);
+	assert_int_equal(loss->kinds[CTX_LOSS_CHANGES], 0);
+	assert_int_equal(loss->kinds[CTX_LOSS_OTHERS], loss->has_kinds ? 2 : 0);
 }
 
 static inline void fixture_read_sample(struct fixture_reading *reading, const struct ctx_event *event)
@@ -771,13 +792,14 @@ static inline void fixture_read_event(struct fixture_reading *reading, const str
 		out->usage[out->n_usage - 1].process = (uint32_t)out->processes[event->process].pid;
 		break;
 	case CTX_EV_LOST:
-		out->lost += event->lost.count;
-		out->gaps += event->lost.has_gap;
-		assert_int_equal(event->lost.gap_ns, event->lost.has_gap ? 1000 : 0);
+		out->lost += event->lost.loss.count;
+		out->gaps += event->lost.loss.located;
+		if (event->lost.loss.located)
+			fixture_check_loss(event);
 		break;
 	case CTX_EV_THROTTLE:
-		out->throttles += event->lost.count == 1;
-		out->unthrottles += event->lost.count == 0;
+		out->throttles += event->lost.loss.count == 1;
+		out->unthrottles += event->lost.loss.count == 0;
 		break;
 	case CTX_EV_DAMAGE:
 		out->n_damage++;

@@ -112,13 +112,17 @@ static inline void pd_note(struct pd_reading *reading, const struct ctx_event *e
 		pd_note_state(out, event);
 		break;
 	case CTX_EV_LOST:
-		ctx_buf_printf(out, "%" PRIu64 " lost %" PRIu64 "%s\n", event->time_ns, event->lost.count,
-			       event->lost.has_gap ? ", gap" : "");
-		reading->lost += event->lost.count;
-		reading->gaps += event->lost.has_gap;
+		ctx_buf_printf(out, "%" PRIu64 " lost %" PRIu64, event->time_ns, event->lost.loss.count);
+		if (event->lost.loss.located)
+			ctx_buf_printf(out, ", on %d in %" PRIu64 "-%" PRIu64, event->lost.loss.cpu,
+				       event->lost.loss.time.begin_ns, event->lost.loss.time.end_ns);
+		ctx_buf_put_text(out, "\n");
+		reading->lost += event->lost.loss.count;
+		reading->gaps += event->lost.loss.located;
 		break;
 	case CTX_EV_THROTTLE:
-		ctx_buf_printf(out, "%" PRIu64 " throttle %" PRIu64 "\n", event->time_ns, event->lost.count);
+		ctx_buf_printf(out, "%" PRIu64 " throttle %" PRIu64 "\n", event->time_ns,
+			       event->lost.loss.count);
 		reading->throttles++;
 		break;
 	case CTX_EV_DAMAGE:

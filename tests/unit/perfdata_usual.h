@@ -175,12 +175,11 @@ static const char usual_events[] =
 	"2010 map -1 ffffffffc0000000+100 [bpf]@b00000000 id= f=bpf_prog_1\n"
 	"2100 sample 2/3 metric 0 weight 1000 cpu 0: 401c1c 402000\n"
 	"2150 sample 2/3 metric 1 weight 5000 cpu -1: 401c4e 402000\n"
-	"2200 lost 0, gap\n"
+	"2200 lost 7, on 0 in 2100-2200\n"
 	"2300 sample 2/3 metric 0 weight 1000 cpu 0: 401ce4 402000\n"
 	"900 end of thread 1\n"
 	"900 end of process 1\n"
-	"1030 end of thread 2\n"
-	"2300 lost 7\n";
+	"1030 end of thread 2\n";
 
 static const enum pd_kind usual_kinds[] = {PD_FILE, PD_PIPE, PD_COMPRESSED, PD_COMPRESSED2};
 

@@ -60,6 +60,20 @@ static inline void fixture_make_entities(struct fixture *fixture, uint32_t n_thr
 	p->losses.samples = fixture_random(fixture, 100);
 	p->losses.throttled = fixture_random(fixture, 100);
 	p->losses.damaged = fixture_random(fixture, 100);
+	p->losses.n_items = 3;
+	p->losses.items = ctx_calloc(p->losses.n_items, sizeof(*p->losses.items));
+	p->losses.items[0].count = UINT64_MAX;
+	p->losses.items[0].cpu = -1;
+	for (uint64_t i = 1; i < p->losses.n_items; i++) {
+		struct ctx_loss *loss = &p->losses.items[i];
+
+		loss->located = true;
+		loss->time = (struct ctx_interval){10 * i, 10 * i + 5};
+		loss->count = i;
+		loss->cpu = (int32_t)i - 1;
+		loss->has_kinds = i == 2;
+		loss->kinds[CTX_LOSS_CHANGES] = i == 2 ? 2 : 0;
+	}
 	p->notes = "a note\nof two lines";
 	p->n_properties = 2;
 	p->properties = ctx_calloc(p->n_properties, sizeof(*p->properties));

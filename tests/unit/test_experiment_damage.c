@@ -501,7 +501,9 @@ static void test_experiment_damage__a_full_disk_is_sticky_and_leaves_a_readable_
 			fixture_flush(&recording);
 	}
 	assert_int_equal(recording.status, CTX_E_IO);
-	assert_int_equal(ctx_exp_lost(recording.writer, FIXTURE_START_NS, 1, 0, NULL), CTX_E_IO);
+	assert_int_equal(
+		ctx_exp_lost(recording.writer, &(struct ctx_loss){.count = 1, .located = true}, NULL),
+		CTX_E_IO);
 	assert_int_equal(ctx_exp_close(recording.writer, FIXTURE_START_NS + recording.now_ns, NULL),
 			 CTX_E_IO);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);

@@ -851,7 +851,7 @@ static void test_ingest__where_changes_are_missing_states_end(void **state)
 	static const uint32_t parents[] = {0};
 	static const uint64_t addresses[] = {0x1000};
 	struct ctx_event lost = {
-		.kind = CTX_EV_LOST, .time_ns = 900, .lost.count = 5, .lost.beyond_limit = true};
+		.kind = CTX_EV_LOST, .time_ns = 900, .lost.loss.count = 5, .lost.beyond_limit = true};
 	struct ctx_event events[] = {
 		process_start(0, 0, 100),
 		thread_start(0, 0, 0, 100),
@@ -894,9 +894,10 @@ static void test_ingest__a_life_ends_where_its_last_records_were_lost(void **sta
 {
 	static const uint32_t parents[] = {0};
 	static const uint64_t addresses[] = {0x1000};
-	struct ctx_event lost = {
-		.kind = CTX_EV_LOST, .time_ns = 700, .lost = {.count = 5, .has_gap = true, .gap_ns = 100}};
-	struct ctx_event total = {.kind = CTX_EV_LOST, .time_ns = 9999, .lost.count = 2};
+	struct ctx_event lost = {.kind = CTX_EV_LOST,
+				 .time_ns = 700,
+				 .lost.loss = {{600, 700}, .located = true, .cpu = -1, .count = 5}};
+	struct ctx_event total = {.kind = CTX_EV_LOST, .time_ns = 9999, .lost.loss.count = 2};
 	struct ctx_event events[] = {
 		process_start(0, 0, 100),
 		thread_start(0, 0, 0, 100),
@@ -927,9 +928,9 @@ static void test_ingest__a_life_ends_where_its_last_records_were_lost(void **sta
 		all_ns += profile->metrics[profile->states + i].weight;
 	assert_int_equal(profile->threads[0].life.end_ns, 10000);
 	assert_int_equal(profile->processes[0].life.end_ns, 10000);
-	assert_int_equal(profile->threads[1].life.end_ns, 600);
-	assert_int_equal(profile->processes[1].life.end_ns, 600);
-	assert_int_equal(all_ns, 10000 + 600 - 300);
+	assert_int_equal(profile->threads[1].life.end_ns, 700);
+	assert_int_equal(profile->processes[1].life.end_ns, 700);
+	assert_int_equal(all_ns, 10000 + 700 - 300);
 	assert_int_equal(profile->losses.samples, 7);
 	assert_int_equal(profile->n_warnings, 1);
 	assert_string_equal(profile->warnings[0],

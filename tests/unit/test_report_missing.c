@@ -181,6 +181,78 @@ static void test_missing__inclusive_columns_of_several_metrics_too(void **state)
 	ctx_histogram_deinit(&flat[1]);
 }
 
+/* What was lost is said of the time that it was lost in, and of the whole run. */
+static void test_missing__losses_are_said_of_the_intervals_that_they_touch(void **state)
+{
+	static const struct ctx_interval intervals[] = {
+		{0, 100 * MS}, {100 * MS, 312 * MS}, {312 * MS, 313 * MS}, {800 * MS, 1000 * MS}};
+	static const char other[] =
+		"note: 8 samples were lost on CPU 2 between 900.000 and 910.000 ms: the kernel's "
+		"buffer was full\n";
+	struct ctx_loss losses[] = {
+		{{312 * MS, 340 * MS}, .located = true, .cpu = 1, .count = 1123},
+		{{341 * MS, 341 * MS + 1}, .located = true, .cpu = 0, .count = 1},
+		{{900 * MS, 910 * MS},
+		 .located = true,
+		 .cpu = 2,
+		 .count = 8,
+		 .has_kinds = true,
+		 .kinds = {8}},
+	};
+	struct fixture *fixture = *state;
+	struct ctx_report_options options = {.width = 200};
+	char *text;
+
+	fixture->profile.losses.samples = 1132;
+	fixture->profile.losses.items = losses;
+	fixture->profile.losses.n_items = 3;
+	text = print_report("functions", &fixture->input, options);
+	assert_non_null(strstr(
+		text, "note: 1132 records were lost, 1124 on CPUs 0 and 1 between 312.000 and 341.000 ms, "
+		      "8 on CPU 2 between 900.000 and 910.000 ms: the kernel's buffer was full\n"));
+	free(text);
+	text = print_report("timeline", &fixture->input, options);
+	assert_non_null(strstr(text, "lost records   "));
+	free(text);
+	text = print_report("header", &fixture->input, options);
+	assert_non_null(strstr(text, "lost on CPU 1      1123 records, 312.000-340.000 ms\n"));
+	assert_non_null(strstr(text, "lost on CPU 2      8 records, 900.000-910.000 ms, 8 samples\n"));
+	free(text);
+	fixture->input.n_intervals = 1;
+	for (size_t i = 0; i < CTX_COUNT_OF(intervals); i++) {
+		fixture->input.intervals = &intervals[i];
+		options.format = CTX_REPORT_TEXT;
+		text = print_report("functions", &fixture->input, options);
+		if (i == 3)
+			assert_non_null(strstr(text, other));
+		else if (i == 2)
+			assert_non_null(strstr(
+				text,
+				"note: 1123 records were lost on CPU 1 between 312.000 and 340.000 ms"));
+		else
+			assert_null(strstr(text, "lost"));
+		free(text);
+		options.format = CTX_REPORT_JSON;
+		text = print_report("functions", &fixture->input, options);
+		assert_json(text);
+		assert_int_equal(strstr(text, "\"losses\":") != NULL, i >= 2);
+		if (i == 3)
+			assert_non_null(strstr(
+				text,
+				"\"losses\":[{\"begin\":900000000,\"end\":910000000,\"cpu\":2,\"count\":8,"
+				"\"samples\":8,\"changes\":0,\"others\":0}]"));
+		free(text);
+	}
+	losses[0].located = false;
+	losses[0].count = 2;
+	options.format = CTX_REPORT_TEXT;
+	fixture->input.intervals = &intervals[1];
+	text = print_report("functions", &fixture->input, options);
+	assert_non_null(strstr(text, "note: 2 records were lost: the kernel's buffer was full\n"));
+	free(text);
+	fixture->profile.losses.items = NULL;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -189,6 +261,7 @@ int main(void)
 		with_fixture(test_missing__the_header_names_the_binaries),
 		with_fixture(test_missing__call_stacks_are_not_invented),
 		with_fixture(test_missing__inclusive_columns_of_several_metrics_too),
+		with_fixture(test_missing__losses_are_said_of_the_intervals_that_they_touch),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

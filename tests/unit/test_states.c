@@ -24,6 +24,7 @@ struct seen {
 	struct ctx_wakeup wakeups[SPANS_MAX];
 	size_t n_wakeups;
 	uint64_t covered_ns[THREADS_MAX]; /* where the last span ended */
+	uint64_t state_ns[THREADS_MAX][CTX_STATE_N];
 	bool begun[THREADS_MAX], ended[THREADS_MAX];
 	uint64_t last_ns;
 };
@@ -40,6 +41,7 @@ static enum ctx_status take_span(void *context, const struct ctx_state_span *spa
 		assert_int_equal(span->begin_ns, seen->covered_ns[span->thread]);
 	seen->begun[span->thread] = true;
 	seen->covered_ns[span->thread] = span->end_ns;
+	seen->state_ns[span->thread][span->state] += span->end_ns - span->begin_ns;
 	seen->last_ns = span->end_ns;
 	assert_true(seen->n < SPANS_MAX);
 	seen->spans[seen->n++] = *span;
@@ -674,9 +676,17 @@ static void test_states__a_missing_switch_out_is_implied_by_the_next_thread_on_t
 
 /* ---- losses ---- */
 
+/* On a CPU, -1: unknown; it comes at its begin if `early`. */
+static void lost_on(struct world *world, int32_t cpu, uint64_t since_ns, uint64_t time_ns, bool early)
+{
+	struct ctx_loss loss = {.time = {since_ns, time_ns}, .located = true, .cpu = cpu, .count = 1};
+
+	assert_int_equal(ctx_states_lost(world->states, &loss, early ? since_ns : time_ns, NULL), CTX_OK);
+}
+
 static void lost(struct world *world, uint64_t since_ns, uint64_t time_ns)
 {
-	assert_int_equal(ctx_states_lost(world->states, since_ns, time_ns, NULL), CTX_OK);
+	lost_on(world, -1, since_ns, time_ns, false);
 }
 
 static void test_states__what_follows_without_the_lost_records_goes_on(void **state)
@@ -695,15 +705,18 @@ static void test_states__what_follows_without_the_lost_records_goes_on(void **st
 	finish(world, 100);
 	check_span(world, 0, CTX_STATE_USER, 0, 10, 1);
 	check_span(world, 1, CTX_STATE_USER, 10, 12, 1);
-	check_span(world, 2, CTX_STATE_USER, 12, 20, 1);
-	check_span(world, 3, CTX_STATE_USER_LOCK, 20, 30, 5);
-	check_span(world, 4, CTX_STATE_USER_LOCK, 30, 50, 5);
-	check_span(world, 5, CTX_STATE_WAIT_CPU, 50, 53, 5);
-	check_span(world, 6, CTX_STATE_WAIT_CPU, 53, 58, 5);
-	check_span(world, 7, CTX_STATE_USER, 58, 100, 1);
-	assert_int_equal(world->seen.n, 8);
+	check_span(world, 2, CTX_STATE_UNKNOWN, 12, 15, 0);
+	check_span(world, 3, CTX_STATE_USER, 15, 20, 1);
+	check_span(world, 4, CTX_STATE_USER_LOCK, 20, 30, 5);
+	check_span(world, 5, CTX_STATE_UNKNOWN, 30, 35, 0);
+	check_span(world, 6, CTX_STATE_USER_LOCK, 35, 50, 5);
+	check_span(world, 7, CTX_STATE_WAIT_CPU, 50, 53, 5);
+	check_span(world, 8, CTX_STATE_UNKNOWN, 53, 55, 0);
+	check_span(world, 9, CTX_STATE_WAIT_CPU, 55, 58, 5);
+	check_span(world, 10, CTX_STATE_USER, 58, 100, 1);
+	assert_int_equal(world->seen.n, 11);
 	assert_int_equal(world->seen.n_wakeups, 1);
-	assert_int_equal(world->seen.wakeups[0].wait_ns, 30);
+	assert_int_equal(world->seen.wakeups[0].wait_ns, 15); /* the part that is known */
 	assert_int_equal(world->seen.wakeups[0].delay_ns, 8);
 	assert_int_equal(ctx_states_known_until(world->states, 0), UINT64_MAX);
 }
@@ -726,12 +739,15 @@ static void test_states__what_does_not_follow_was_unknown_since_the_loss(void **
 	change(world, 1, 120, CTX_CHANGE_BLOCKED, 5, CTX_STACK_KERNEL);
 	finish(world, 200);
 	check_span(world, 2, CTX_STATE_SLEEP, 20, 30, 5);
-	check_span(world, 3, CTX_STATE_UNKNOWN, 30, 60, 0);
-	check_span(world, 4, CTX_STATE_USER, 60, 61, 2);
-	check_span(world, 5, CTX_STATE_UNKNOWN, 61, 70, 0);
-	check_span(world, 6, CTX_STATE_USER, 70, 80, 2);
-	check_span(world, 7, CTX_STATE_UNKNOWN, 80, 100, 0);
-	check_span(world, 9, CTX_STATE_SLEEP, 120, 200, 5); /* after the losses nothing is in doubt */
+	check_span(world, 3, CTX_STATE_UNKNOWN, 30, 40, 0);
+	check_span(world, 4, CTX_STATE_UNKNOWN, 40, 60, 0);
+	check_span(world, 5, CTX_STATE_USER, 60, 61, 2);
+	check_span(world, 6, CTX_STATE_UNKNOWN, 61, 62, 0);
+	check_span(world, 7, CTX_STATE_UNKNOWN, 62, 70, 0);
+	check_span(world, 8, CTX_STATE_USER, 70, 80, 2);
+	check_span(world, 9, CTX_STATE_UNKNOWN, 80, 90, 0);
+	check_span(world, 10, CTX_STATE_UNKNOWN, 90, 100, 0);
+	check_span(world, 12, CTX_STATE_SLEEP, 120, 200, 5); /* after the losses nothing is in doubt */
 	assert_int_equal(world->seen.spans[3].cpu, -1);
 }
 
@@ -751,10 +767,10 @@ static void test_states__a_thread_that_is_not_seen_after_a_loss_has_ended_there(
 	change_on(world, 3, 0, 80, CTX_CHANGE_RUNS); /* on the CPU of thread 0 */
 	finish(world, 400);
 	assert_int_equal(ctx_states_known_until(world->states, 0), UINT64_MAX);
-	assert_int_equal(ctx_states_known_until(world->states, 1), 30);
+	assert_int_equal(ctx_states_known_until(world->states, 1), 40);
 	assert_int_equal(ctx_states_known_until(world->states, 2), UINT64_MAX);
 	assert_int_equal(world->seen.covered_ns[0], 400);
-	assert_int_equal(world->seen.covered_ns[1], 30);
+	assert_int_equal(world->seen.covered_ns[1], 40);
 	assert_int_equal(world->seen.covered_ns[2], 400);
 	assert_int_equal(world->seen.covered_ns[3], 400);
 	for (uint32_t i = 0; i < 4; i++)
@@ -762,6 +778,98 @@ static void test_states__a_thread_that_is_not_seen_after_a_loss_has_ended_there(
 	/* What thread 0 does after it has lost its CPU is unknown, too. */
 	assert_int_equal(world->seen.spans[world->seen.n - 3].thread, 0);
 	check_span(world, world->seen.n - 3, CTX_STATE_UNKNOWN, 80, 400, 0);
+}
+
+/*
+ * The loss is on CPU 1. Who is on another CPU is seen leaving it; who was on that one, or on none, is
+ * unknown in the loss alone, if it then goes on.
+ */
+static void test_states__a_loss_concerns_who_can_have_been_on_its_cpu(void **state)
+{
+	struct world *world = *state;
+
+	for (unsigned i = 0; i < 2; i++) {
+		bool early = i == 0;
+
+		for (uint32_t k = 0; k < 4; k++)
+			start(world, k, 0);
+		sample(world, 0, 1, 1, 0);
+		sample(world, 1, 2, 1, 0);
+		change(world, 2, 3, CTX_CHANGE_BLOCKED, 5, CTX_STACK_KERNEL);
+		change(world, 3, 4, CTX_CHANGE_BLOCKED, 5, CTX_STACK_KERNEL);
+		if (early)
+			lost_on(world, 1, 10, 30, true);
+		change_on(world, 3, 3, 20, CTX_CHANGE_RUNS);
+		if (!early)
+			lost_on(world, 1, 10, 30, false);
+		change(world, 0, 40, CTX_CHANGE_BLOCKED, 5, CTX_STACK_KERNEL);
+		change_on(world, 2, 1, 50, CTX_CHANGE_BLOCKED); /* nobody saw it get that CPU: it had it */
+		change_on(world, 1, 0, 60, CTX_CHANGE_RUNS);
+		finish(world, 100);
+		assert_int_equal(world->seen.state_ns[0][CTX_STATE_UNKNOWN], 0);
+		assert_int_equal(world->seen.state_ns[0][CTX_STATE_USER], 40);
+		/* The CPU was another's: it left it in the loss, and came back at 60. */
+		assert_int_equal(world->seen.state_ns[1][CTX_STATE_UNKNOWN], 60 - 10);
+		assert_int_equal(world->seen.state_ns[2][CTX_STATE_UNKNOWN], 30 - 10);
+		assert_int_equal(world->seen.state_ns[2][CTX_STATE_SLEEP], 10 - 3 + 100 - 50);
+		/* It slept up to 20, or ran unseen. */
+		assert_int_equal(world->seen.state_ns[3][CTX_STATE_UNKNOWN], early ? 20 - 10 : 0);
+		for (uint32_t k = 0; k < 4; k++)
+			assert_int_equal(world->seen.covered_ns[k], 100);
+		if (early) {
+			void *again = world;
+
+			teardown(&again);
+			setup(&again);
+			*state = world = again;
+		}
+	}
+}
+
+/* Leaving another CPU in a loss that goes on, a thread may then run on the one of the loss. */
+static void test_states__in_a_loss_who_leaves_its_cpu_is_unknown(void **state)
+{
+	struct world *world = *state;
+
+	start(world, 0, 0);
+	sample(world, 0, 1, 1, 0);
+	lost_on(world, 1, 10, 50, true);
+	change(world, 0, 20, CTX_CHANGE_BLOCKED, 5, CTX_STACK_KERNEL);
+	wake(world, 0, 60, 3, 7);
+	finish(world, 100);
+	assert_int_equal(world->seen.state_ns[0][CTX_STATE_USER], 20);
+	assert_int_equal(world->seen.state_ns[0][CTX_STATE_UNKNOWN], 50 - 20);
+	assert_int_equal(world->seen.state_ns[0][CTX_STATE_SLEEP], 60 - 50);
+	assert_int_equal(world->seen.state_ns[0][CTX_STATE_WAIT_CPU], 100 - 60);
+}
+
+/* No end is among the lost records, or the process is seen to have all its threads: lives go on. */
+static void test_states__a_loss_without_ends_ends_no_life(void **state)
+{
+	struct world *world = *state;
+	struct ctx_loss changes = {.time = {20, 30},
+				   .located = true,
+				   .has_kinds = true,
+				   .cpu = 1,
+				   .count = 2,
+				   .kinds = {[CTX_LOSS_CHANGES] = 2}};
+
+	start(world, 0, 0);
+	start(world, 4, 0);
+	start(world, 8, 0);
+	for (uint32_t i = 0; i <= 8; i += 4)
+		change(world, i, 5, CTX_CHANGE_BLOCKED, 5, CTX_STACK_KERNEL);
+	assert_int_equal(ctx_states_lost(world->states, &changes, 20, NULL), CTX_OK);
+	change_on(world, 4, 0, 35, CTX_CHANGE_RUNS);
+	change(world, 4, 36, CTX_CHANGE_BLOCKED, 5, CTX_STACK_KERNEL);
+	lost_on(world, 2, 40, 50, true);
+	ctx_states_live(world->states, 1, 1);
+	ctx_states_live(world->states, 2, 2); /* another one, which is not known */
+	finish(world, 100);
+	assert_int_equal(ctx_states_known_until(world->states, 0), 50); /* in the second loss */
+	assert_int_equal(ctx_states_known_until(world->states, 4), UINT64_MAX);
+	assert_int_equal(world->seen.covered_ns[4], 100);
+	assert_int_equal(ctx_states_known_until(world->states, 8), 50);
 }
 
 /* Random threads: the truth is kept while events are emitted. */
@@ -1055,6 +1163,9 @@ int main(void)
 		in_world(test_states__what_follows_without_the_lost_records_goes_on),
 		in_world(test_states__what_does_not_follow_was_unknown_since_the_loss),
 		in_world(test_states__a_thread_that_is_not_seen_after_a_loss_has_ended_there),
+		in_world(test_states__a_loss_concerns_who_can_have_been_on_its_cpu),
+		in_world(test_states__in_a_loss_who_leaves_its_cpu_is_unknown),
+		in_world(test_states__a_loss_without_ends_ends_no_life),
 		in_world(test_states__a_late_tick_means_a_lost_cpu_and_not_kernel_time),
 		in_world(test_states__the_tick_grid_continues_from_where_the_thread_left_the_cpu),
 		in_world(test_states__on_another_processor_the_clock_may_be_silent_for_as_long_again),

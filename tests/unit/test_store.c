@@ -162,6 +162,9 @@ static void assert_same_profile(const struct ctx_profile *a, const struct ctx_pr
 	assert_int_equal(a->losses.samples, b->losses.samples);
 	assert_int_equal(a->losses.throttled, b->losses.throttled);
 	assert_int_equal(a->losses.damaged, b->losses.damaged);
+	assert_int_equal(a->losses.n_items, b->losses.n_items);
+	for (size_t i = 0; i < a->losses.n_items; i++)
+		assert_memory_equal(&a->losses.items[i], &b->losses.items[i], sizeof(*a->losses.items));
 	assert_int_equal(a->n_properties, b->n_properties);
 	for (size_t i = 0; i < a->n_properties; i++) {
 		assert_string_equal(a->properties[i].key, b->properties[i].key);

@@ -19,6 +19,7 @@ export interface Palette {
 	paper: string;
 	accent: string;
 	match: string;
+	bad: string;
 	label: string; /* on a frame */
 }
 
@@ -86,5 +87,5 @@ function differenceColours(theme: Theme): string[] {
 function readPalette(): Palette {
 	const style = getComputedStyle(document.documentElement);
 	const get = (name: string) => style.getPropertyValue(`--${name}`).trim();
-	return { ink: get("ink"), faint: get("faint"), line: get("line"), paper: get("paper"), accent: get("accent"), match: get("match"), label: get("label") };
+	return { ink: get("ink"), faint: get("faint"), line: get("line"), paper: get("paper"), accent: get("accent"), match: get("match"), bad: get("bad"), label: get("label") };
 }

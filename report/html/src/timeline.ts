@@ -15,7 +15,7 @@ import { sumByBucket } from "./series";
 import { stateRange, type StateSums } from "./states";
 import { cutRange, type Change, type State, type Store } from "./state";
 import type { Tip } from "./tip";
-import { bucketBegin } from "./types";
+import { bucketBegin, type Head } from "./types";
 
 const LEFT = 148; /* px beside the plot, for labels */
 const RIGHT = 18;
@@ -44,6 +44,7 @@ export class Timeline {
 		tip: Tip,
 		private readonly states: StateSums | null,
 		metricOf: (state: number) => number,
+		private readonly losses: NonNullable<Head["losses"]>,
 	) {
 		this.rated = this.rate(store.get().threads);
 		this.lanes = new Lanes(store, colours, tip, shown, LEFT, RIGHT, states);
@@ -153,6 +154,7 @@ export class Timeline {
 				{ ...axis, size: 26, gap: 3, space: 70, values: (_plot, splits, _axis, _space, step) => splits.map((s) => timeLabel(s, splits[splits.length - 1]!, step)) },
 				{ ...axis, size: LEFT, gap: 4, values: (_plot, splits) => splits.map((v) => rateLabel(v, this.shown().metric)) },
 			],
+		hooks: { drawAxes: [(plot) => this.drawLosses(plot, colours)] },
 			series: [
 				{},
 				{
@@ -165,6 +167,19 @@ export class Timeline {
 			],
 		};
 		this.plot = new uPlot(options, [[], []], this.chart);
+	}
+
+	/* Below the line: where records were lost. */
+	private drawLosses(plot: uPlot, colours: Colours): void {
+		const { ctx, bbox } = plot;
+		ctx.save();
+		ctx.fillStyle = `${colours.palette.bad}40`;
+		for (const [begin, end] of this.losses) {
+			const left = Math.max(bbox.left, plot.valToPos(begin / 1e9, "x", true));
+			const right = Math.min(bbox.left + bbox.width, Math.max(left + 1, plot.valToPos(end / 1e9, "x", true)));
+			if (right > left) ctx.fillRect(left, bbox.top, right - left, bbox.height);
+		}
+		ctx.restore();
 	}
 
 	private draw(): void {

@@ -21,6 +21,8 @@ export interface Head {
 	samples: number;
 	weight: number;
 	lost_samples: number;
+	/** Begin and end in ns, and how many records were lost in between. */
+	losses?: [number, number, number][];
 	coverage: number;
 	omitted_weight: number;
 	resolution_ns: number;

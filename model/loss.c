@@ -1,0 +1,80 @@
+#include "model/loss.h"
+
+#include <stdlib.h>
+
+#define FIRST_GAP_NS 1000u /* between losses that are joined first */
+
+bool ctx_loss_hides_lives(const struct ctx_loss *loss)
+{
+	return loss->located && (!loss->has_kinds || loss->kinds[CTX_LOSS_OTHERS] != 0);
+}
+
+bool ctx_loss_hides_states(const struct ctx_loss *loss)
+{
+	return ctx_loss_hides_lives(loss) || (loss->located && loss->kinds[CTX_LOSS_CHANGES] != 0);
+}
+
+static int by_place(const void *left, const void *right)
+{
+	const struct ctx_loss *a = left, *b = right;
+
+	if (a->located != b->located)
+		return a->located - b->located;
+	if (a->cpu != b->cpu)
+		return a->cpu < b->cpu ? -1 : 1;
+	return (a->time.begin_ns > b->time.begin_ns) - (a->time.begin_ns < b->time.begin_ns);
+}
+
+static int by_begin(const void *left, const void *right)
+{
+	const struct ctx_loss *a = left, *b = right;
+
+	if (a->located != b->located)
+		return a->located - b->located;
+	if (a->time.begin_ns != b->time.begin_ns)
+		return a->time.begin_ns < b->time.begin_ns ? -1 : 1;
+	return (a->cpu > b->cpu) - (a->cpu < b->cpu);
+}
+
+static void join(struct ctx_loss *loss, const struct ctx_loss *next)
+{
+	loss->count += next->count;
+	loss->has_kinds = loss->has_kinds && next->has_kinds;
+	for (int i = 0; i < CTX_LOSS_KIND_N; i++)
+		loss->kinds[i] += next->kinds[i];
+	if (next->time.end_ns > loss->time.end_ns)
+		loss->time.end_ns = next->time.end_ns;
+}
+
+/* Joins those of one CPU that are at most `gap_ns` apart; they are in order of place. */
+static size_t join_close(struct ctx_loss *losses, size_t n, uint64_t gap_ns)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct ctx_loss *last = kept != 0 ? &losses[kept - 1] : NULL;
+
+		if (last != NULL && last->located == losses[i].located && last->cpu == losses[i].cpu &&
+		    (!last->located || losses[i].time.begin_ns <= last->time.end_ns ||
+		     losses[i].time.begin_ns - last->time.end_ns <= gap_ns))
+			join(last, &losses[i]);
+		else
+			losses[kept++] = losses[i];
+	}
+	return kept;
+}
+
+size_t ctx_losses_tidy(struct ctx_loss *losses, size_t n)
+{
+	uint64_t gap_ns = FIRST_GAP_NS;
+
+	if (n == 0)
+		return 0;
+	if (n > CTX_LOSSES_MAX)
+		qsort(losses, n, sizeof(*losses), by_place);
+	/* Each CPU has one at the end. */
+	for (; n > CTX_LOSSES_MAX && gap_ns < UINT64_MAX / 4; gap_ns *= 2)
+		n = join_close(losses, n, gap_ns);
+	qsort(losses, n, sizeof(*losses), by_begin);
+	return n;
+}

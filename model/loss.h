@@ -1,0 +1,47 @@
+/*
+ * Losses: records that the kernel could not write, located: when, on which processor, how many.
+ *
+ * The kernel reports them with the next record that has room in the same ring: they are of the time
+ * between the last record that was delivered before and that one.
+ */
+#ifndef CTX_MODEL_LOSS_H
+#define CTX_MODEL_LOSS_H
+
+#include "model/interval.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What the lost records are, where a counter of each event says it (PERF_FORMAT_LOST). */
+enum ctx_loss_kind {
+	CTX_LOSS_SAMPLES,
+	CTX_LOSS_CHANGES, /* of threads' states, except for switch records without a stack */
+	CTX_LOSS_OTHERS,  /* begins and ends of threads, maps, switch records */
+	CTX_LOSS_KIND_N,
+};
+
+struct ctx_loss {
+	struct ctx_interval time; /* when; located only */
+	bool located;		  /* false: it is not known when */
+	bool has_kinds;
+	int32_t cpu; /* whose ring; -1: it is not known */
+	uint64_t count;
+	uint64_t kinds[CTX_LOSS_KIND_N]; /* parts of `count`, with has_kinds */
+};
+
+/* Whether one of the records can have been a change of a thread's state, a begin, or an end. */
+bool ctx_loss_hides_states(const struct ctx_loss *loss);
+
+/* The same for begins and ends of threads and processes. */
+bool ctx_loss_hides_lives(const struct ctx_loss *loss);
+
+#define CTX_LOSSES_MAX 4096u
+
+/*
+ * Sorts losses by begin, those without a time first. Of more than CTX_LOSSES_MAX neighbours on one
+ * CPU become one, the closest first. Returns how many there are then. O(n log n).
+ */
+size_t ctx_losses_tidy(struct ctx_loss *losses, size_t n);
+
+#endif

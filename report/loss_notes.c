@@ -1,0 +1,173 @@
+#include "report/loss_notes.h"
+
+#include "report/figures.h"
+
+#include <inttypes.h>
+
+#define PLACES_MAX 3u	      /* that a line names */
+#define CPUS_MAX 4u	      /* that a place names */
+#define FIRST_GAP_NS 1000000u /* between places that are joined first */
+
+/* Losses that are close together. */
+struct place {
+	struct ctx_interval time;
+	uint64_t count;
+	int32_t cpus[CPUS_MAX];
+	unsigned n_cpus; /* of more than CPUS_MAX, or an unknown one: CPUS_MAX + 1 */
+};
+
+bool ctx_loss_notes_of_run(const struct ctx_report_selection *selection)
+{
+	return selection->n_intervals == 0 ||
+	       (selection->n_intervals == 1 &&
+		ctx_interval_contains(selection->intervals[0], selection->profile->run));
+}
+
+bool ctx_loss_notes_touch(const struct ctx_report_selection *selection, const struct ctx_loss *loss)
+{
+	if (!loss->located)
+		return true;
+	for (size_t i = 0; i < selection->n_intervals; i++) {
+		if (ctx_interval_overlaps(selection->intervals[i], loss->time))
+			return true;
+	}
+	/* What was lost as the recording began or ended belongs to the whole run. */
+	return ctx_loss_notes_of_run(selection);
+}
+
+/* Keeps them in order. */
+static void insert_cpu(struct place *place, int32_t cpu)
+{
+	unsigned i = place->n_cpus++;
+
+	for (; i > 0 && place->cpus[i - 1] > cpu; i--)
+		place->cpus[i] = place->cpus[i - 1];
+	place->cpus[i] = cpu;
+}
+
+static void add_cpu(struct place *place, int32_t cpu)
+{
+	for (unsigned i = 0; i < place->n_cpus && i < CPUS_MAX; i++) {
+		if (place->cpus[i] == cpu)
+			return;
+	}
+	if (cpu < 0 || place->n_cpus >= CPUS_MAX)
+		place->n_cpus = CPUS_MAX + 1;
+	else
+		insert_cpu(place, cpu);
+}
+
+/* The places of what touches the selection, joined where they are at most `gap_ns` apart; returns how many there are. */
+static size_t find_places(const struct ctx_report_selection *selection, uint64_t gap_ns,
+			  struct place places[PLACES_MAX])
+{
+	const struct ctx_profile_losses *losses = &selection->profile->losses;
+	uint64_t end_ns = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < losses->n_items; i++) {
+		const struct ctx_loss *loss = &losses->items[i];
+
+		if (!loss->located || !ctx_loss_notes_touch(selection, loss))
+			continue;
+		if (n == 0 || (loss->time.begin_ns > end_ns && loss->time.begin_ns - end_ns > gap_ns)) {
+			if (n < PLACES_MAX)
+				places[n] = (struct place){.time = loss->time};
+			n++;
+		}
+		if (end_ns < loss->time.end_ns)
+			end_ns = loss->time.end_ns;
+		if (n > PLACES_MAX)
+			continue;
+		places[n - 1].time.end_ns = end_ns;
+		places[n - 1].count += loss->count;
+		add_cpu(&places[n - 1], loss->cpu);
+	}
+	return n;
+}
+
+/* " on CPUs 0 and 1 between 312.000 and 340.000 ms" */
+static void put_place(const struct place *place, struct ctx_buf *out)
+{
+	char begin[CTX_FIGURE_MAX], end[CTX_FIGURE_MAX];
+
+	for (unsigned i = 0; i < place->n_cpus && place->n_cpus <= CPUS_MAX; i++)
+		ctx_buf_printf(out, "%s%" PRId32,
+			       i == 0			? (place->n_cpus == 1 ? " on CPU " : " on CPUs ")
+			       : i + 1 == place->n_cpus ? " and "
+							: ", ",
+			       place->cpus[i]);
+	ctx_figure_fixed(begin, place->time.begin_ns, 1000 * 1000, 3);
+	ctx_figure_fixed(end, place->time.end_ns, 1000 * 1000, 3);
+	ctx_buf_printf(out, " between %s and %s ms", begin, end);
+}
+
+struct sums {
+	uint64_t all, unlocated;
+	bool only_samples;
+};
+
+static struct sums add_up(const struct ctx_report_selection *selection)
+{
+	const struct ctx_profile_losses *losses = &selection->profile->losses;
+	struct sums sums = {.only_samples = losses->n_items != 0};
+
+	/* A source that counts them without more. */
+	if (losses->n_items == 0)
+		sums.all = sums.unlocated = losses->samples;
+	for (size_t i = 0; i < losses->n_items; i++) {
+		const struct ctx_loss *loss = &losses->items[i];
+
+		if (!ctx_loss_notes_touch(selection, loss))
+			continue;
+		sums.all += loss->count;
+		sums.unlocated += loss->located ? 0 : loss->count;
+		sums.only_samples =
+			sums.only_samples && loss->has_kinds && loss->kinds[CTX_LOSS_SAMPLES] == loss->count;
+	}
+	return sums;
+}
+
+void ctx_loss_notes_put(const struct ctx_report_selection *selection, struct ctx_buf *out)
+{
+	struct place places[PLACES_MAX];
+	struct sums sums = add_up(selection);
+	uint64_t gap_ns = FIRST_GAP_NS;
+	size_t n;
+
+	if (sums.all == 0)
+		return;
+	while ((n = find_places(selection, gap_ns, places)) > PLACES_MAX)
+		gap_ns *= 2;
+	ctx_buf_printf(out, "%" PRIu64 " %s%s lost", sums.all, sums.only_samples ? "sample" : "record",
+		       sums.all == 1 ? " was" : "s were");
+	for (size_t i = 0; i < n; i++) {
+		if (n > 1 || sums.unlocated != 0)
+			ctx_buf_printf(out, "%s%" PRIu64, i == 0 ? ", " : ", ", places[i].count);
+		put_place(&places[i], out);
+	}
+	if (sums.unlocated != 0 && n != 0)
+		ctx_buf_printf(out, ", %" PRIu64 " at an unknown time", sums.unlocated);
+	ctx_buf_put_text(out, ": the kernel's buffer was full");
+}
+
+uint64_t ctx_loss_notes_count(const struct ctx_profile *profile, struct ctx_interval time)
+{
+	const struct ctx_profile_losses *losses = &profile->losses;
+	double sum = 0;
+
+	for (size_t i = 0; i < losses->n_items; i++) {
+		const struct ctx_loss *loss = &losses->items[i];
+		uint64_t begin_ns = loss->time.begin_ns, end_ns = loss->time.end_ns;
+
+		if (!loss->located || loss->count == 0 || !ctx_interval_overlaps(loss->time, time))
+			continue;
+		begin_ns = begin_ns > time.begin_ns ? begin_ns : time.begin_ns;
+		end_ns = end_ns < time.end_ns ? end_ns : time.end_ns;
+		sum += (double)loss->count * (double)(end_ns - begin_ns) /
+		       (double)(loss->time.end_ns - loss->time.begin_ns);
+		if (sum < 1)
+			sum = 1;
+	}
+	return (uint64_t)sum;
+}
