@@ -29,7 +29,8 @@
 
 #define CTX_RECORDER_SECOND_NS UINT64_C(1000000000)
 #define CTX_RECORDER_SLACK_NS UINT64_C(5000000) /* records of that age are visible in the rings of all CPUs */
-#define CTX_RECORDER_PROCESSES_MAX 256		/* whose resource use is sampled */
+#define CTX_RECORDER_TICK_NS UINT64_C(100000000) /* old buffers are written so often, and with each round */
+#define CTX_RECORDER_PROCESSES_MAX 256		 /* whose resource use is sampled */
 
 struct ctx_recorder_signals {
 	struct ctx_child_signals old; /* of the caller, for the command */
@@ -71,6 +72,7 @@ struct ctx_recorder {
 	struct ctx_ring_wait wait;
 	uint64_t start_ns, next_usage_ns;
 	uint64_t taken_ns;			  /* records of before then have been taken */
+	uint64_t ticked_ns;			  /* old buffers were written */
 	uint64_t child_ended_ns;		  /* when that was seen; 0: not yet */
 	struct ctx_usage_info root_process_usage; /* the last that was seen */
 	struct ctx_losses *losses;

@@ -127,6 +127,17 @@ static void adapt(struct ctx_recorder *recorder, unsigned *fill, bool *hurries)
 	ctx_sample_batch_hurry(recorder->batch, *hurries);
 }
 
+/* A round that goes on for long, as with full rings, does not keep old buffers from being written. */
+static enum ctx_status tick_in_between(struct ctx_recorder *recorder, struct ctx_err *err)
+{
+	uint64_t now_ns = ctx_recorder_now_ns(CLOCK_MONOTONIC);
+
+	if (now_ns < recorder->ticked_ns + CTX_RECORDER_TICK_NS)
+		return CTX_OK;
+	recorder->ticked_ns = now_ns;
+	return ctx_exp_write_old(recorder->writer, now_ns, err);
+}
+
 enum ctx_status ctx_recorder_take_until(struct ctx_recorder *recorder, uint64_t limit_ns, struct ctx_err *err)
 {
 	const struct perf_event_header *header;
@@ -143,6 +154,8 @@ enum ctx_status ctx_recorder_take_until(struct ctx_recorder *recorder, uint64_t 
 			status = ctx_sample_batch_flush(recorder->batch, err);
 			ctx_merge_release(&recorder->merge);
 			adapt(recorder, &fill, &hurries);
+			if (status == CTX_OK)
+				status = tick_in_between(recorder, err);
 		}
 	}
 	if (status == CTX_OK)

@@ -6,6 +6,7 @@
 #include "collect/permissions.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 #define RING_PAGES_MIN 8u
+#define SPARE_FILES 8u /* that events leave */
 /*
  * At switches and wake-ups a smaller part of the stack is copied: 2 KiB where samples have 32.
  * Waits are in functions with small frames: 2 % of the stacks of a python program and of a compiler
@@ -623,6 +625,24 @@ static void close_events(struct ctx_session *session)
 	ctx_map64_deinit(&session->event_of_id);
 }
 
+/* The experiment needs some files, too, and so does reading /proc. */
+static enum ctx_status open_with_spare_files(struct opening *opening, struct ctx_err *err)
+{
+	int spare[SPARE_FILES];
+	size_t n = 0;
+	enum ctx_status status = open_all(opening, err);
+
+	if (status != CTX_OK)
+		return status;
+	while (n < SPARE_FILES && (spare[n] = fcntl(opening->session->fds[0], F_DUPFD_CLOEXEC, 0)) >= 0)
+		n++;
+	if (n != SPARE_FILES)
+		status = explain_open(opening, "side band", EMFILE, err);
+	while (n != 0)
+		close(spare[--n]);
+	return status;
+}
+
 /*
  * Many threads on many CPUs can exceed the limit on open files: other sizes of copies are dropped then, and states
  * unless requested.
@@ -630,18 +650,18 @@ static void close_events(struct ctx_session *session)
 static enum ctx_status open_what_fits(struct opening *opening, struct ctx_err *err)
 {
 	struct ctx_session *session = opening->session;
-	enum ctx_status status = open_all(opening, err);
+	enum ctx_status status = open_with_spare_files(opening, err);
 
 	if (status == CTX_E_LIMIT) {
 		close_events(session);
 		session->sizes.copy_bytes[CTX_COPY_SMALL] = session->sizes.copy_bytes[CTX_COPY_LARGE] = 0;
-		status = open_all(opening, err);
+		status = open_with_spare_files(opening, err);
 	}
 	if (status != CTX_E_LIMIT || opening->options->states != CTX_REC_STATES_AUTO)
 		return status;
 	close_events(session);
 	session->states.level = CTX_STATES_NONE;
-	return open_all(opening, err);
+	return open_with_spare_files(opening, err);
 }
 
 enum ctx_status ctx_session_open(struct ctx_session *session, const struct ctx_session_options *options,

@@ -183,15 +183,21 @@ static enum ctx_status make_files(struct ctx_exp_writer *writer, const struct ct
 	return status;
 }
 
+static void close_files(struct ctx_exp_writer *writer)
+{
+	int *const files[] = {&writer->last.fd, &writer->dir, &writer->access.lock};
+
+	for (size_t i = 0; i < CTX_COUNT_OF(files); i++) {
+		if (*files[i] >= 0)
+			close(*files[i]);
+		*files[i] = -1;
+	}
+}
+
 static void release(struct ctx_exp_writer *writer)
 {
-	if (writer->last.fd >= 0)
-		close(writer->last.fd);
 	ctx_exp_forget_all(writer);
-	if (writer->dir >= 0)
-		close(writer->dir);
-	if (writer->access.lock >= 0)
-		close(writer->access.lock);
+	close_files(writer);
 	free(writer->path);
 	free(writer->live.items);
 	ctx_map64_deinit(&writer->present);
@@ -255,7 +261,10 @@ enum ctx_status ctx_exp_create(const struct ctx_exp_options *options, struct ctx
 		status = make_files(writer, options, err);
 	if (status != CTX_OK) {
 		/* Remove an incomplete experiment: it could not be opened or overwritten. */
-		if (writer->dir >= 0 && ctx_dir_remove(writer->path, NULL) != CTX_OK)
+		bool was_made = writer->dir >= 0;
+
+		close_files(writer); /* removing needs some */
+		if (was_made && ctx_dir_remove(writer->path, NULL) != CTX_OK)
 			ctx_err_prefix(err, status, "%s is left half made", writer->path);
 		release(writer);
 		return status;
@@ -266,7 +275,7 @@ enum ctx_status ctx_exp_create(const struct ctx_exp_options *options, struct ctx
 
 /* Ticks and the end */
 
-#define FLUSH_NS 800000000u
+#define FLUSH_NS 600000000u
 #define FLUSH_FIRST_NS 200000000u /* in the first second: a short recording is not all in memory */
 
 static bool is_old(const struct ctx_exp_writer *writer, uint64_t oldest_ns, uint64_t now_ns)
@@ -276,13 +285,10 @@ static bool is_old(const struct ctx_exp_writer *writer, uint64_t oldest_ns, uint
 	return oldest_ns <= now_ns && now_ns - oldest_ns >= age_ns;
 }
 
-enum ctx_status ctx_exp_tick(struct ctx_exp_writer *writer, uint64_t now_ns, struct ctx_err *err)
+enum ctx_status ctx_exp_write_old(struct ctx_exp_writer *writer, uint64_t now_ns, struct ctx_err *err)
 {
 	enum ctx_status status = ctx_exp_check(writer, err);
 
-	ctx_exp_last_alive(writer, now_ns);
-	if (status == CTX_OK)
-		status = ctx_exp_forget_ended(writer, err);
 	if (status == CTX_OK && is_old(writer, writer->log_oldest_ns, now_ns))
 		status = ctx_exp_flush_log(writer, err);
 	for (size_t i = 0; i < writer->live.n && status == CTX_OK; i++) {
@@ -293,6 +299,18 @@ enum ctx_status ctx_exp_tick(struct ctx_exp_writer *writer, uint64_t now_ns, str
 		status = ctx_exp_write_shared(writer, err);
 	if (status == CTX_OK && is_old(writer, writer->overview.oldest_ns, now_ns))
 		status = ctx_exp_flush_overview(writer, err);
+	return status;
+}
+
+enum ctx_status ctx_exp_tick(struct ctx_exp_writer *writer, uint64_t now_ns, struct ctx_err *err)
+{
+	enum ctx_status status = ctx_exp_check(writer, err);
+
+	ctx_exp_last_alive(writer, now_ns);
+	if (status == CTX_OK)
+		status = ctx_exp_forget_ended(writer, err);
+	if (status == CTX_OK)
+		status = ctx_exp_write_old(writer, now_ns, err);
 	if (status == CTX_OK)
 		ctx_exp_last_tick(writer);
 	return status;

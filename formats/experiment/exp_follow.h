@@ -28,7 +28,7 @@
 #include "base/err.h"
 #include "model/event_source.h"
 
-/* The writer flushes what is 0.8 s old (FLUSH_NS of exp_create.c). */
+/* The writer flushes what is 0.6 s old (FLUSH_NS of exp_create.c). */
 #define CTX_EXP_FOLLOW_LAG_NS UINT64_C(900000000)
 
 enum ctx_exp_follow {

@@ -153,6 +153,18 @@ bool ctx_exp_is_full(struct ctx_exp_writer *writer, size_t more, uint64_t time_n
 	return writer->limits.reached;
 }
 
+#define LEAST_BYTES 512u /* that are worth a block */
+
+bool ctx_exp_nears_limit(const struct ctx_exp_writer *writer, size_t buffered)
+{
+	const struct ctx_exp_limits *limits = &writer->limits;
+	uint64_t used = limits->disk_used + writer->log.n + shared_bytes(writer);
+
+	if (limits->disk_bytes == 0 || limits->reached || buffered < LEAST_BYTES)
+		return false;
+	return used >= limits->disk_bytes || buffered >= (limits->disk_bytes - used) / 2;
+}
+
 /* Blocks */
 
 /* writer->scratch.raw as one block in writer->scratch.block, with a file header before it. */

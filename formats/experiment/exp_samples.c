@@ -18,6 +18,8 @@
 #define EXTERNAL_WAKERS_MAX 65535u   /* names; further ones share one, to bound memory */
 #define OTHER_EXTERNAL_WAKERS "<Others>"
 
+#define PACKET_BYTES 4u /* in a block, about */
+
 /* Size at which a process's buffer is written: larger blocks compress better but cost memory. */
 #define KEPT_BYTES ((size_t)256 * 1024)
 
@@ -179,7 +181,8 @@ static enum ctx_status add(struct ctx_exp_writer *writer, struct record *record,
 	buf->packets[buf->n++] = *packet;
 	if (record->time_ns < live->oldest_ns)
 		live->oldest_ns = record->time_ns;
-	if (buf->n >= CTX_EXP_BLOCK_PACKETS || live->frames.n >= CTX_EXP_BUFFER_BYTES)
+	if (buf->n >= CTX_EXP_BLOCK_PACKETS || live->frames.n >= CTX_EXP_BUFFER_BYTES ||
+	    ctx_exp_nears_limit(writer, live->frames.n + PACKET_BYTES * buf->n))
 		return ctx_exp_flush_process(writer, live, err);
 	return CTX_OK;
 }

@@ -281,6 +281,12 @@ CTX_MUST_CHECK enum ctx_status ctx_exp_flush_overview(struct ctx_exp_writer *wri
  */
 bool ctx_exp_is_full(struct ctx_exp_writer *writer, size_t more, uint64_t time_ns);
 
+/*
+ * Whether what a process has buffered should be written now, because of the room that the limit of
+ * bytes leaves: a block that is larger than that is lost whole.
+ */
+bool ctx_exp_nears_limit(const struct ctx_exp_writer *writer, size_t buffered);
+
 /* Creates a directory in that of the root process. */
 CTX_MUST_CHECK enum ctx_status ctx_exp_make_folder(struct ctx_exp_writer *writer, const char *name,
 						   struct ctx_err *err);

@@ -12,7 +12,7 @@
  *
  * The files are consistent at any time: log and map are written before the frames, frames before
  * the packets that refer to them, each in whole lines and blocks. ctx_exp_tick writes buffers older
- * than 0.8 s, in the first second older than 0.2 s. The first 16 descendants with samples have a
+ * than 0.6 s, in the first second older than 0.2 s. The first 16 descendants with samples have a
  * directory each (_f1.er, _f1_x1.er, ...; _p<PID>.er for processes from before the recording); the
  * data of all others is in the root process's files, collected in memory and written together, so
  * that a short process costs no file operation. Processes without samples are in the root process's
@@ -270,11 +270,16 @@ CTX_MUST_CHECK enum ctx_status ctx_exp_warning(struct ctx_exp_writer *writer, ui
 					       const char *text, struct ctx_err *err);
 
 /*
- * Writes every buffer whose oldest record is 0.8 s old (0.2 s in the first second), so that with a
- * call every tenth of a second nothing older than a second is lost with the recorder.
+ * Writes every buffer whose oldest record is 0.6 s old (0.2 s in the first second), so that with a
+ * call every tenth of a second nothing older than a second is lost with the recorder, even if it
+ * has to wait for a processor.
  */
 CTX_MUST_CHECK enum ctx_status ctx_exp_tick(struct ctx_exp_writer *writer, uint64_t now_ns,
 					    struct ctx_err *err);
+
+/* The same while records of before `now_ns` are still to come: it is no sign of life up to then. */
+CTX_MUST_CHECK enum ctx_status ctx_exp_write_old(struct ctx_exp_writer *writer, uint64_t now_ns,
+						 struct ctx_err *err);
 
 /*
  * The recording ends here because something went wrong: the experiment says so, also on a full disk.

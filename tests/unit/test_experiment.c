@@ -211,6 +211,30 @@ static void test_experiment__long_chains_of_forks_keep_their_samples(void **stat
 
 /* ---- limits and refusals ---- */
 
+/* Though no buffer becomes full, or old, before the limit: what fits is kept. */
+static void test_experiment__below_a_small_max_bytes_what_fits_is_kept(void **state)
+{
+	struct place *place = *state;
+	struct ctx_exp_options options = fixture_options(place->path);
+	struct fixture_recording recording = {.seed = 5};
+	struct fixture_contents out;
+	struct ctx_exp_stats stats;
+
+	options.max_bytes = 48 << 10;
+	fixture_begin(&recording, &options);
+	for (uint32_t i = 0; i < 2000; i++) {
+		recording.now_ns += 50000;
+		fixture_put_sample(&recording, 0, 0, 0, 30, 300);
+	}
+	stats = ctx_exp_stats(recording.writer);
+	assert_true(stats.dropped_by_limit > 0);
+	assert_true(stats.bytes_written <= options.max_bytes);
+	close_and_read(&recording, place->path, &out);
+	assert_true(out.n_samples >= 100);
+	fixture_contents_deinit(&out);
+	fixture_contents_deinit(&recording.in);
+}
+
 static void test_experiment__beyond_max_bytes_samples_are_counted_as_lost(void **state)
 {
 	struct place *place = *state;
@@ -418,6 +442,7 @@ int main(void)
 		place_test(test_experiment__the_last_title_of_a_process_comes_back),
 		place_test(test_experiment__long_chains_of_forks_keep_their_samples),
 		place_test(test_experiment__beyond_max_bytes_samples_are_counted_as_lost),
+		place_test(test_experiment__below_a_small_max_bytes_what_fits_is_kept),
 		place_test(test_experiment__only_experiments_are_overwritten),
 		place_test(test_experiment__names_without_er_and_wrong_arguments_are_refused),
 		place_test(test_experiment__flushed_data_is_readable_while_recording),

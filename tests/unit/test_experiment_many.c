@@ -229,10 +229,10 @@ static void test_experiment_many__short_processes_write_together(void **state)
 	assert_int_equal(before[3], 0); /* the root process has no sample */
 	for (uint32_t i = 0; i < 40; i++)
 		live_shortly(&recording, 8);
-	fixture_note(&recording, ctx_exp_tick(recording.writer, alive_ns + 700000000, NULL));
+	fixture_note(&recording, ctx_exp_tick(recording.writer, alive_ns + 500000000, NULL));
 	for (size_t i = 0; i < CTX_COUNT_OF(ROOT_FILES); i++)
 		assert_int_equal(size_of(place->path, ROOT_FILES[i]), before[i]);
-	fixture_note(&recording, ctx_exp_tick(recording.writer, alive_ns + 800100000, NULL));
+	fixture_note(&recording, ctx_exp_tick(recording.writer, alive_ns + 600100000, NULL));
 	for (size_t i = 0; i < CTX_COUNT_OF(ROOT_FILES); i++)
 		assert_true(size_of(place->path, ROOT_FILES[i]) > before[i]);
 	flush_and_check(&recording, place->path);

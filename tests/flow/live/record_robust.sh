@@ -156,6 +156,17 @@ else
 	leave_out "no limit of open files turns states off here"
 fi
 
+# However few files there are: it is recorded, or nothing is left, and the reason is said.
+for n in 12 16 18 19 20 21 22 24 28; do
+	rm -rf few && mkdir few
+	if (cd few && ulimit -n $n && exec ctxrec -q --no-archive -o few.er -- true 2>few.err); then
+		ctxan -q few/few.er --db few.db -r header >/dev/null || fail "ulimit -n $n: no experiment"
+	else
+		[ ! -e few/few.er ] || fail "ulimit -n $n: a half made experiment is left: $(cat few/few.err)"
+		grep -q 'Too many open files\|too many open files\|cannot' few/few.err || fail "ulimit -n $n: not said: $(cat few/few.err)"
+	fi
+done
+
 # --wait-descendants: what the command leaves behind is waited for, though it was started just before the end.
 timeout 300 ctxrec -q --no-archive --wait-descendants -o left.er -- sh -c '(sleep 0.7; echo late >late) & exit 5'
 [ $? = 5 ] || fail "--wait-descendants: exit status"
