@@ -10,7 +10,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#ifdef CTX_SANITIZED
+#define READ_STEP                                                                                            \
+	((size_t)64 * 1024) /* larger blocks cost the sanitizers' allocator system calls and page faults */
+#else
 #define READ_STEP ((size_t)256 * 1024)
+#endif
 
 void ctx_close_cleanup(const int *fd)
 {

@@ -9,7 +9,12 @@
 
 #define STEP ((uint64_t)16 << 10)
 #define RECORD_BYTES_MAX 65535u
+#ifdef CTX_SANITIZED
+#define WINDOW_BYTES                                                                                         \
+	((size_t)128 << 10) /* larger blocks cost the sanitizers' allocator system calls and page faults */
+#else
 #define WINDOW_BYTES ((size_t)256 << 10)
+#endif
 
 enum ctx_status ctx_gp_blocks_init(struct ctx_gp_blocks *blocks, int fd, const char *name, bool big_endian,
 				   struct ctx_err *err)

@@ -8,7 +8,12 @@
 #include <string.h>
 #include <zstd.h>
 
+#ifdef CTX_SANITIZED
+#define CHUNK_BYTES                                                                                          \
+	((size_t)192 << 10) /* larger blocks cost the sanitizers' allocator system calls and page faults */
+#else
 #define CHUNK_BYTES ((size_t)1 << 20)
+#endif
 #define RECORD_MAX 65536u
 #define RECORDS_IN_A_ROW 4 /* plausible headers that make a coincidence unlikely */
 
