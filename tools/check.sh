@@ -32,21 +32,37 @@ install_npm() {
 install_npm report/html
 install_npm tests/browser
 
+[ "$mode" = --quick ] || install_packages clang-format clang-tidy libclang-rt-dev lld
+
 step "release build"
 tools/build.sh -DCTX_WERROR=ON
+
+# What starts no test takes the processors' idle time beside the tests. It is a process group of its own, so that it can be ended whole; it stays
+# in this session, for the kernel shares time between sessions whatever their nice values are.
+static_log=$(mktemp)
+static_pid=
+stop() {
+	[ -z "$static_pid" ] || kill -- "-$static_pid" 2>/dev/null || true
+	rm -f "$static_log"
+}
+trap stop EXIT
+trap 'exit 1' INT TERM
+if [ "$mode" != --quick ]; then
+	step "formatting, sanitized build and clang-tidy begin beside the tests"
+	python3 -c 'import os, sys; os.setpgid(0, 0); os.execvp(sys.argv[1], sys.argv[1:])' nice -n 19 tools/check_static.sh $folders >"$static_log" 2>&1 &
+	static_pid=$!
+fi
 step "fast and live tests"
 # Two jobs for each processor: tests that record and those of the browser wait half of their time.
 tools/run_tests.sh build -L 'fast|live' -j $(($(nproc) * 2))
 [ "$mode" = --quick ] && exit 0
 
-install_packages clang-format clang-tidy libclang-rt-dev
-step "formatting"
-find $folders tests fuzz bench testdata tools -name node_modules -prune -o -name '*.[ch]' -print0 | xargs -0 clang-format --dry-run --Werror
-step "build by clang with sanitizers, warnings are errors"
-cmake --preset sanitize >/dev/null
-cmake --build --preset sanitize -j "$(nproc)"
-step "clang-tidy"
-find $folders -name '*.c' -print0 | xargs -0 -P "$(nproc)" -n 8 clang-tidy --quiet -p build-sanitize 2>/dev/null
+step "formatting, sanitized build, clang-tidy: the rest"
+status=0
+wait "$static_pid" || status=$?
+static_pid=
+cat "$static_log"
+[ "$status" = 0 ] || exit "$status"
 if [ "$mode" = --long ]; then
 	step "long tests"
 	install_npm tests/flow/readers --ignore-scripts
