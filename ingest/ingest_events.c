@@ -469,11 +469,11 @@ enum ctx_status ctx_ingest_event(struct ingest *in, const struct ctx_event *even
 	case CTX_EV_THREAD_START:
 	case CTX_EV_PROCESS_EXIT:
 	case CTX_EV_LOST:
+	case CTX_EV_USAGE:
 		return on_life(in, event, err);
 	case CTX_EV_PROCESS_START:
 	case CTX_EV_PROCESS_TITLE:
 	case CTX_EV_THREAD_NAME:
-	case CTX_EV_USAGE:
 	case CTX_EV_THROTTLE:
 	case CTX_EV_DAMAGE:
 	case CTX_EV_WARNING:

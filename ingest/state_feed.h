@@ -41,7 +41,7 @@ CTX_MUST_CHECK enum ctx_status ctx_state_feed_sample(struct ctx_state_feed *feed
 						     const struct ctx_event *event, uint32_t raw_stack,
 						     struct ctx_err *err);
 
-/* Starts and ends of threads and processes, losses with a gap; other events are ignored. */
+/* Starts and ends of threads and processes, losses, resource use; other events are ignored. */
 CTX_MUST_CHECK enum ctx_status ctx_state_feed_life(struct ctx_state_feed *feed, const struct ctx_event *event,
 						   struct ctx_err *err);
 

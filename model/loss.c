@@ -64,17 +64,27 @@ static size_t join_close(struct ctx_loss *losses, size_t n, uint64_t gap_ns)
 	return kept;
 }
 
-size_t ctx_losses_tidy(struct ctx_loss *losses, size_t n)
+static size_t make_few(struct ctx_loss *losses, size_t n)
 {
 	uint64_t gap_ns = FIRST_GAP_NS;
 
+	qsort(losses, n, sizeof(*losses), by_place);
+	for (; n > CTX_LOSSES_MAX && gap_ns < UINT64_MAX / 2; gap_ns *= 2)
+		n = join_close(losses, n, gap_ns);
+	return n;
+}
+
+size_t ctx_losses_tidy(struct ctx_loss *losses, size_t n)
+{
 	if (n == 0)
 		return 0;
 	if (n > CTX_LOSSES_MAX)
-		qsort(losses, n, sizeof(*losses), by_place);
-	/* Each CPU has one at the end. */
-	for (; n > CTX_LOSSES_MAX && gap_ns < UINT64_MAX / 4; gap_ns *= 2)
-		n = join_close(losses, n, gap_ns);
+		n = make_few(losses, n);
+	/* So many CPUs. */
+	for (size_t i = 0; i < n && n > CTX_LOSSES_MAX; i++)
+		losses[i].cpu = -1;
+	if (n > CTX_LOSSES_MAX)
+		n = make_few(losses, n);
 	qsort(losses, n, sizeof(*losses), by_begin);
 	return n;
 }

@@ -40,7 +40,8 @@ bool ctx_loss_hides_lives(const struct ctx_loss *loss);
 
 /*
  * Sorts losses by begin, those without a time first. Of more than CTX_LOSSES_MAX neighbours on one
- * CPU become one, the closest first. Returns how many there are then. O(n log n).
+ * CPU become one, the closest first; if that is not enough, those of several CPUs. Returns how many
+ * there are then. O(n log n).
  */
 size_t ctx_losses_tidy(struct ctx_loss *losses, size_t n);
 

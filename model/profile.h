@@ -99,7 +99,7 @@ struct ctx_profile_losses {
 	uint64_t throttled;	/* throttle events */
 	uint64_t damaged;	/* blocks, lines or records that could not be used */
 	bool call_stacks;	/* no callers were recorded: inclusive weights and calls are not known */
-	struct ctx_loss *items; /* where they were; at most CTX_LOSSES_MAX and one for each CPU */
+	struct ctx_loss *items; /* where they were; at most CTX_LOSSES_MAX */
 	size_t n_items;
 };
 

@@ -138,7 +138,7 @@ void ctx_loss_notes_put(const struct ctx_report_selection *selection, struct ctx
 	if (sums.all == 0)
 		return;
 	while ((n = find_places(selection, gap_ns, places)) > PLACES_MAX)
-		gap_ns *= 2;
+		gap_ns = gap_ns < UINT64_MAX / 2 ? gap_ns * 2 : UINT64_MAX;
 	ctx_buf_printf(out, "%" PRIu64 " %s%s lost", sums.all, sums.only_samples ? "sample" : "record",
 		       sums.all == 1 ? " was" : "s were");
 	for (size_t i = 0; i < n; i++) {

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#define CPUS_MAX 65536u
+
 /* With all kinds, and their sum is the count. */
 static bool read_kinds(const struct ctx_exp_line *line, struct ctx_loss *loss)
 {
@@ -37,7 +39,7 @@ enum ctx_status ctx_exp_log_loss(struct ctx_exp_log *log, const struct ctx_exp_l
 		return CTX_E_FORMAT;
 	if (!ctx_exp_line_number(line, "gap_ns", &gap_ns))
 		gap_ns = 0;
-	if (ctx_exp_line_number(line, "cpu", &cpu) && cpu <= INT32_MAX)
+	if (ctx_exp_line_number(line, "cpu", &cpu) && cpu < CPUS_MAX)
 		loss.cpu = (int32_t)cpu;
 	loss.has_kinds = read_kinds(line, &loss);
 	if (!loss.has_kinds)
@@ -48,9 +50,12 @@ enum ctx_status ctx_exp_log_loss(struct ctx_exp_log *log, const struct ctx_exp_l
 	if (entry->time_ns > log->last_ns)
 		log->last_ns = entry->time_ns;
 	if (loss.located) {
-		loss.time.end_ns = entry->time_ns != UINT64_MAX ? entry->time_ns + (gap_ns == 0) : UINT64_MAX;
+		loss.time.end_ns = entry->time_ns;
 		entry->time_ns -= gap_ns < entry->time_ns ? gap_ns : entry->time_ns;
+		entry->time_ns -= entry->time_ns == UINT64_MAX;
 		loss.time.begin_ns = entry->time_ns;
+		if (loss.time.end_ns == loss.time.begin_ns)
+			loss.time.end_ns++;
 	}
 	entry->kind = CTX_EV_LOST;
 	entry->a = losses->n;

@@ -889,8 +889,8 @@ static void test_ingest__where_changes_are_missing_states_end(void **state)
 	ctx_store_close(store);
 }
 
-/* A process whose exit was lost does not live to the end of the run. */
-static void test_ingest__a_life_ends_where_its_last_records_were_lost(void **state)
+/* The second process is waiting when its records are lost; it is seen a second later, if `usage`. */
+static struct ctx_store *store_with_losses(bool usage)
 {
 	static const uint32_t parents[] = {0};
 	static const uint64_t addresses[] = {0x1000};
@@ -898,6 +898,9 @@ static void test_ingest__a_life_ends_where_its_last_records_were_lost(void **sta
 				 .time_ns = 700,
 				 .lost.loss = {{600, 700}, .located = true, .cpu = -1, .count = 5}};
 	struct ctx_event total = {.kind = CTX_EV_LOST, .time_ns = 9999, .lost.loss.count = 2};
+	struct ctx_event lost_nothing = {.kind = CTX_EV_THROTTLE, .time_ns = 800};
+	struct ctx_event seen = {
+		.kind = CTX_EV_USAGE, .time_ns = 800, .process = 1, .usage = {.process = 1, .threads = 1}};
 	struct ctx_event events[] = {
 		process_start(0, 0, 100),
 		thread_start(0, 0, 0, 100),
@@ -907,23 +910,28 @@ static void test_ingest__a_life_ends_where_its_last_records_were_lost(void **sta
 		thread_start(300, 1, 1, 101),
 		change_event(500, 1, CTX_CHANGE_RUNS),
 		lost,
+		usage ? seen : lost_nothing,
 		sample_event(900, 0, 0, 1),
 		change_event(1000, 0, CTX_CHANGE_BLOCKED),
 		total,
 	};
 	struct list_source list;
-	struct ctx_store *store;
-	const struct ctx_profile *profile;
+	events[3].state.cpu = 0;
+	events[6].state.cpu = 1;
+	events[9].sample.cpu = 0;
+	list_open(&list, events, CTX_COUNT_OF(events), 10000);
+	list.source.info.has_states = true;
+	return store_of_list(&list);
+}
+
+/* A process whose exit was lost does not live to the end of the run. */
+static void test_ingest__a_life_ends_where_its_last_records_were_lost(void **state)
+{
+	struct ctx_store *store = store_with_losses(false);
+	const struct ctx_profile *profile = ctx_store_profile(store);
 	uint64_t all_ns = 0;
 
 	(void)state;
-	events[3].state.cpu = 0;
-	events[6].state.cpu = 1;
-	events[8].sample.cpu = 0;
-	list_open(&list, events, CTX_COUNT_OF(events), 10000);
-	list.source.info.has_states = true;
-	store = store_of_list(&list);
-	profile = ctx_store_profile(store);
 	for (uint32_t i = 0; i < CTX_STATE_N; i++)
 		all_ns += profile->metrics[profile->states + i].weight;
 	assert_int_equal(profile->threads[0].life.end_ns, 10000);
@@ -935,6 +943,18 @@ static void test_ingest__a_life_ends_where_its_last_records_were_lost(void **sta
 	assert_int_equal(profile->n_warnings, 1);
 	assert_string_equal(profile->warnings[0],
 			    "1 thread was not seen again after records were lost: its time ends there");
+	ctx_store_close(store);
+}
+
+static void test_ingest__a_life_goes_on_that_is_seen_after_a_loss(void **state)
+{
+	struct ctx_store *store = store_with_losses(true);
+	const struct ctx_profile *profile = ctx_store_profile(store);
+
+	(void)state;
+	assert_int_equal(profile->threads[1].life.end_ns, 10000);
+	assert_int_equal(profile->processes[1].life.end_ns, 10000);
+	assert_int_equal(profile->n_warnings, 0);
 	ctx_store_close(store);
 }
 
@@ -1507,6 +1527,7 @@ int main(void)
 		cmocka_unit_test(test_ingest__binding_a_function_belongs_to_its_stub),
 		cmocka_unit_test(test_ingest__a_reused_tid_is_another_thread),
 		cmocka_unit_test(test_ingest__a_life_ends_where_its_last_records_were_lost),
+		cmocka_unit_test(test_ingest__a_life_goes_on_that_is_seen_after_a_loss),
 		cmocka_unit_test(test_ingest__time_missed_by_the_clock_is_reported),
 		cmocka_unit_test(test_ingest__short_threads_that_the_clock_does_not_see_are_reported),
 		cmocka_unit_test(test_ingest__where_changes_are_missing_states_end),
