@@ -19,4 +19,8 @@ record_and_check() {
 	[ $failures = 0 ]
 }
 repeat 3 record_and_check
+
+# At random moments of the first seconds: at most a second is lost.
+at_random() { python3 "$source_dir/bench/killed.py" "$build" 20; }
+repeat 3 at_random
 finish
