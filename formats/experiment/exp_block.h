@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CTX_EXP_VERSION 2 /* what is written; older ones are read */
+#define CTX_EXP_VERSION 3 /* what is written; older ones are read */
 #define CTX_EXP_FILE_HEADER_BYTES 16u
 #define CTX_EXP_BLOCK_HEADER_BYTES 64u
 #define CTX_EXP_BLOCK_HEADER_MAX 4096u /* a later minor version may append fields */

@@ -196,6 +196,7 @@ static void close_files(struct ctx_exp_writer *writer)
 
 static void release(struct ctx_exp_writer *writer)
 {
+	ctx_exp_brief_tell_all(writer);
 	ctx_exp_forget_all(writer);
 	close_files(writer);
 	free(writer->path);
@@ -347,6 +348,7 @@ enum ctx_status ctx_exp_close(struct ctx_exp_writer *writer, uint64_t time_ns, s
 	step = ctx_exp_put_late(writer, time_ns, "limit", writer->stats.dropped_by_limit, NULL);
 	status = status == CTX_OK ? step : status;
 	ctx_exp_put_left_out(writer, time_ns);
+	ctx_exp_brief_tell_all(writer);
 	ctx_exp_log_event(writer, "exit", time_ns);
 	ctx_buf_put_text(&writer->log, "/>\n");
 	step = ctx_exp_flush_log(writer, status == CTX_OK ? err : NULL);

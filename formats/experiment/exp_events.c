@@ -48,11 +48,6 @@ bool ctx_exp_may_describe(struct ctx_exp_writer *writer, enum ctx_exp_described 
 	return false;
 }
 
-void ctx_exp_describes(struct ctx_exp_writer *writer, const struct ctx_buf *lines, size_t from)
-{
-	writer->limits.text_used += lines->n > from ? lines->n - from : 0;
-}
-
 static const char *const described_names[CTX_EXP_DESCRIBED_N] = {
 	[CTX_EXP_DESCRIBED_PROCESS] = "processes",
 	[CTX_EXP_DESCRIBED_THREAD] = "threads",
@@ -121,14 +116,15 @@ enum ctx_status ctx_exp_thread_start(struct ctx_exp_writer *writer, const struct
 	if (!ctx_exp_may_describe(writer, CTX_EXP_DESCRIBED_THREAD, 0, 1))
 		return CTX_OK;
 	row->is_described = true;
+	if (ctx_exp_brief_thread(writer, number, thread))
+		return CTX_OK;
+	ctx_exp_brief_tell_since(writer, thread->time_ns);
 	before = writer->log.n;
 	out = ctx_exp_log_event(writer, "thread", thread->time_ns);
 	ctx_exp_xml_number(out, "thread", number);
 	ctx_exp_xml_number(out, "process", thread->process);
 	ctx_exp_xml_signed(out, "tid", thread->tid);
-	if (thread->inner_tid != 0)
-		ctx_exp_xml_signed(out, "inner-tid", thread->inner_tid);
-	ctx_exp_xml_attribute(out, "name", thread->name);
+	ctx_exp_put_thread_attributes(out, thread);
 	ctx_exp_describes(writer, out, before);
 	return ctx_exp_log_end(writer, err);
 }
@@ -148,6 +144,7 @@ enum ctx_status ctx_exp_thread_name(struct ctx_exp_writer *writer, uint32_t thre
 	if (!ctx_exp_may_describe(writer, CTX_EXP_DESCRIBED_NAME, row->n_names, CTX_EXP_NAMES_OF_THREAD_MAX))
 		return CTX_OK;
 	row->n_names++;
+	ctx_exp_brief_tell_thread(writer, thread);
 	before = writer->log.n;
 	out = ctx_exp_log_event(writer, "thread-name", time_ns);
 	ctx_exp_xml_number(out, "thread", thread);
@@ -167,7 +164,7 @@ enum ctx_status ctx_exp_thread_exit(struct ctx_exp_writer *writer, uint32_t thre
 	if (!row->has_ended)
 		ctx_exp_numbers_end(&writer->threads, thread);
 	row->has_ended = true;
-	if (!row->is_described)
+	if (!row->is_described || ctx_exp_brief_thread_exit(writer, thread, time_ns))
 		return CTX_OK;
 	ctx_exp_xml_number(ctx_exp_log_event(writer, "thread-exit", time_ns), "thread", thread);
 	return ctx_exp_log_end(writer, err);

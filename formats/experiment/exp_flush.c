@@ -200,10 +200,8 @@ static enum ctx_status flush_packets(struct ctx_exp_writer *writer, struct ctx_e
 /* The log comes first, then the directory. */
 static enum ctx_status prepare_dir(struct ctx_exp_writer *writer, uint32_t process, struct ctx_err *err)
 {
-	enum ctx_status status = CTX_OK;
+	enum ctx_status status = ctx_exp_flush_log(writer, err);
 
-	if (writer->log.n != 0)
-		status = ctx_exp_flush_log(writer, err);
 	if (status == CTX_OK && ctx_exp_proc(writer, process)->home == CTX_EXP_HOME_DIR)
 		status = make_dir(writer, process, err);
 	return status;

@@ -4,7 +4,7 @@
  * file sizes. It says how far the recorder has come, and why it stopped; an experiment that is
  * closed in order has none.
  *
- *	<experiment version="2"/>
+ *	<experiment version="3"/>
  *	<event kind="alive" tstamp="4.100000000"/>
  *	<event kind="failed" tstamp="4.180000000" text="x.er/profile: No space left on device"/>
  *	newlines up to 4096 bytes

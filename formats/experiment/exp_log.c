@@ -502,10 +502,10 @@ static enum ctx_status read_map(struct ctx_exp_log *log, const struct ctx_exp_li
 }
 
 /*
- * A process has the maps of another one. That one began before: so there are no circles. Whether both
+ * A process has the maps of another one, whose number is in the attribute `name`. That one began before: so there are no circles. Whether both
  * are described shows when the line is used: while the experiment grows, its log may be read later.
  */
-static enum ctx_status read_maps(struct ctx_exp_log *log, const struct ctx_exp_line *line,
+static enum ctx_status read_maps(struct ctx_exp_log *log, const struct ctx_exp_line *line, const char *name,
 				 struct ctx_err *err)
 {
 	struct ctx_exp_entry entry = {.kind = CTX_EV_FORK_MAPS, .thread = CTX_NONE};
@@ -513,7 +513,7 @@ static enum ctx_status read_maps(struct ctx_exp_log *log, const struct ctx_exp_l
 	enum ctx_status status;
 
 	if (!ctx_exp_line_time(line, "tstamp", &entry.time_ns) ||
-	    !ctx_exp_line_number32(line, "process", &key) || !ctx_exp_line_number32(line, "of", &of))
+	    !ctx_exp_line_number32(line, "process", &key) || !ctx_exp_line_number32(line, name, &of))
 		return CTX_E_FORMAT;
 	if (of >= key)
 		return ctx_err_set(err, CTX_E_FORMAT,
@@ -528,6 +528,54 @@ static enum ctx_status read_maps(struct ctx_exp_log *log, const struct ctx_exp_l
 	if (!has_room_for_map(log, entry.process, err, &status))
 		return status;
 	return add_entry(log, &entry, err);
+}
+
+/* A whole life in one line: of a process with one thread. */
+static enum ctx_status read_life(struct ctx_exp_log *log, const struct ctx_exp_line *line,
+				 struct ctx_err *err)
+{
+	struct ctx_exp_entry begin = {0}, entry;
+	struct ctx_exp_thread_row *thread;
+	uint64_t life_ns, end_ns;
+	enum ctx_status status;
+
+	if (!ctx_exp_line_time(line, "tstamp", &begin.time_ns) ||
+	    !ctx_exp_line_number(line, "ns", &life_ns) ||
+	    __builtin_add_overflow(begin.time_ns, life_ns, &end_ns) || end_ns > INT64_MAX)
+		return CTX_E_FORMAT;
+	status = read_subjects(log, line, &begin, err);
+	if (status != CTX_OK)
+		return status;
+	if (begin.process == CTX_NONE || begin.thread == CTX_NONE || log->threads[begin.thread].known)
+		return CTX_E_FORMAT;
+	entry = begin;
+	entry.thread = CTX_NONE;
+	status = read_process(log, line, &entry, err);
+	if (status == CTX_OK)
+		status = add_entry(log, &entry, err);
+	if (status != CTX_OK)
+		return status;
+	thread = &log->threads[begin.thread];
+	if (!ctx_exp_line_signed(line, "tid", &thread->tid))
+		thread->tid = log->processes[begin.process].pid;
+	(void)ctx_exp_line_signed(line, "inner-tid", &thread->inner_tid);
+	thread->process = begin.process;
+	thread->start_ns = begin.time_ns;
+	thread->known = true;
+	begin.kind = CTX_EV_THREAD_START;
+	status = keep(log, ctx_exp_line_text(line, "name"), &thread->name, err);
+	if (status == CTX_OK)
+		status = add_entry(log, &begin, err);
+	begin.time_ns = end_ns;
+	begin.kind = CTX_EV_THREAD_EXIT;
+	if (status == CTX_OK)
+		status = add_entry(log, &begin, err);
+	entry.time_ns = end_ns;
+	entry.kind = CTX_EV_PROCESS_EXIT;
+	if (status == CTX_OK)
+		status = add_entry(log, &entry, err);
+	return status == CTX_OK && ctx_exp_line_text(line, "maps") != NULL ? read_maps(log, line, "maps", err)
+									   : status;
 }
 
 static enum ctx_status read_setting(struct ctx_exp_log *log, const struct ctx_exp_line *line,
@@ -630,7 +678,9 @@ static enum ctx_status read_element(struct ctx_exp_log *log, const struct ctx_ex
 	if (strcmp(line->element, "unmap") == 0)
 		return read_map(log, line, CTX_EV_UNMAP, err);
 	if (strcmp(line->element, "maps") == 0)
-		return read_maps(log, line, err);
+		return read_maps(log, line, "of", err);
+	if (strcmp(line->element, "life") == 0)
+		return read_life(log, line, err);
 	if (strcmp(line->element, "setting") == 0)
 		return read_setting(log, line, err);
 	if (strcmp(line->element, "profile") == 0)

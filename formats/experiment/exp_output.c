@@ -104,6 +104,7 @@ enum ctx_status ctx_exp_append_lines(struct ctx_exp_writer *writer, const char *
 
 enum ctx_status ctx_exp_flush_log(struct ctx_exp_writer *writer, struct ctx_err *err)
 {
+	ctx_exp_brief_tell_all(writer);
 	writer->log_oldest_ns = UINT64_MAX;
 	return ctx_exp_append_lines(writer, "log.xml", &writer->log, err);
 }

@@ -91,11 +91,8 @@ static enum ctx_status put_inherited(struct ctx_exp_writer *writer, struct ctx_e
 		status = ctx_exp_flush_process(writer, parent->live, err);
 	proc->n_map_lines++;
 	before = out->n;
-	ctx_buf_put_text(out, "<maps");
-	ctx_exp_xml_time(out, "tstamp", proc->forked_ns);
-	ctx_exp_xml_number(out, "process", live->process);
-	ctx_exp_xml_number(out, "of", proc->maps_of);
-	ctx_buf_put_text(out, "/>\n");
+	if (!ctx_exp_brief_maps(writer, live->process, proc->maps_of))
+		ctx_exp_put_maps_of(out, proc->forked_ns, live->process, proc->maps_of);
 	ctx_exp_describes(writer, out, before);
 	proc->maps_of = CTX_NONE;
 	return status;
@@ -209,22 +206,6 @@ static char *make_lineage(struct ctx_exp_writer *writer, const struct ctx_exp_pr
 	return asprintf(&lineage, "_n%u", number) >= 0 ? lineage : NULL;
 }
 
-#define COMMAND_MAX 4096u
-
-/* The recorded command in full, whatever its length. */
-static void put_command(struct ctx_buf *out, const char *command, bool whole)
-{
-	char begin[COMMAND_MAX + 4];
-
-	if (whole || strlen(command) <= COMMAND_MAX) {
-		ctx_exp_xml_attribute(out, "command", command);
-		return;
-	}
-	memcpy(begin, command, COMMAND_MAX);
-	memcpy(begin + COMMAND_MAX, "...", 4);
-	ctx_exp_xml_attribute(out, "command", begin);
-}
-
 static uint64_t hash_of_command(const struct ctx_exp_writer *writer, const struct ctx_exp_process *process)
 {
 	const struct ctx_exp_proc *parent;
@@ -266,20 +247,14 @@ enum ctx_status ctx_exp_process_start(struct ctx_exp_writer *writer, const struc
 	if (!ctx_exp_may_describe(writer, CTX_EXP_DESCRIBED_PROCESS, 0, 1))
 		return CTX_OK;
 	proc->is_described = true;
+	ctx_exp_brief_tell_since(writer, process->time_ns);
+	if (ctx_exp_brief_begin(writer, number, process))
+		return CTX_OK;
 	before = writer->log.n;
 	out = ctx_exp_log_event(writer, "process", process->time_ns);
 	ctx_exp_xml_number(out, "process", number);
-	ctx_exp_xml_signed(out, "pid", process->pid);
-	if (process->parent != CTX_NONE)
-		ctx_exp_xml_number(out, "parent", process->parent);
 	ctx_exp_xml_attribute(out, "origin", ORIGINS[process->origin & 3]);
-	ctx_exp_xml_attribute(out, "lineage", lineage);
-	if (process->command != NULL)
-		put_command(out, process->command, process->origin == CTX_EXP_ROOT_PROCESS);
-	if (process->inner_pid != 0)
-		ctx_exp_xml_signed(out, "inner-pid", process->inner_pid);
-	if (process->cgroup != NULL)
-		ctx_exp_xml_attribute(out, "cgroup", process->cgroup);
+	ctx_exp_put_process_attributes(out, process, lineage);
 	ctx_exp_describes(writer, out, before);
 	return ctx_exp_log_end(writer, err);
 }
@@ -310,10 +285,11 @@ enum ctx_status ctx_exp_process_title(struct ctx_exp_writer *writer, uint32_t pr
 	    !takes_title(proc, ctx_xxh3(title, strlen(title)), ctx_exp_relative(writer, time_ns)) ||
 	    !ctx_exp_may_describe(writer, CTX_EXP_DESCRIBED_NAME, 0, 1))
 		return status;
+	ctx_exp_brief_tell(writer, process);
 	before = writer->log.n;
 	out = ctx_exp_log_event(writer, "process-title", time_ns);
 	ctx_exp_xml_number(out, "process", process);
-	put_command(out, title, false);
+	ctx_exp_put_command(out, title, false);
 	ctx_exp_describes(writer, out, before);
 	return ctx_exp_log_end(writer, err);
 }
@@ -333,7 +309,9 @@ enum ctx_status ctx_exp_process_exit(struct ctx_exp_writer *writer, uint32_t pro
 	if (!proc->has_ended)
 		ctx_exp_numbers_end(&writer->procs, process);
 	proc->has_ended = true;
-	if (proc->is_described) {
+	if (ctx_exp_brief_end(writer, process, how)) {
+		status = ctx_exp_log_end(writer, err);
+	} else if (proc->is_described) {
 		out = ctx_exp_log_event(writer, "process-exit", how->time_ns);
 		ctx_exp_xml_number(out, "process", process);
 		if (how->has_status)

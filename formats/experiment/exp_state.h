@@ -1,6 +1,7 @@
 /*
  * State of the writer, shared by exp_create.c, exp_processes.c, exp_samples.c and exp_events.c
- * (input), exp_flush.c and exp_output.c (output), exp_archiving.c and exp_sources.c (copies).
+ * (input), exp_brief.c (short lives), exp_flush.c and exp_output.c (output), exp_archiving.c and
+ * exp_sources.c (copies).
  */
 #ifndef CTX_FORMATS_EXPERIMENT_EXP_STATE_H
 #define CTX_FORMATS_EXPERIMENT_EXP_STATE_H
@@ -83,7 +84,14 @@ struct ctx_exp_proc {
 	uint64_t titled_ns; /* relative; when that was */
 	uint32_t n_titles;
 	struct ctx_exp_map_list *maps;
-	struct ctx_exp_live *live; /* NULL without buffered data */
+	struct ctx_exp_live *live;   /* NULL without buffered data */
+	struct ctx_exp_brief *brief; /* its lines are not in the log yet; NULL: they are */
+};
+
+/* Processes whose lines wait, in the order of their begins. */
+struct ctx_exp_briefs {
+	struct ctx_exp_brief *first, *last;
+	uint32_t n;
 };
 
 struct ctx_exp_last_stack { /* of a thread */
@@ -189,6 +197,7 @@ struct ctx_exp_writer {
 	struct ctx_strtab external_wakers; /* names by number */
 	struct ctx_buf log;		   /* lines not yet written */
 	uint64_t log_oldest_ns;
+	struct ctx_exp_briefs briefs; /* the log has their lines before it is written */
 	struct ctx_exp_shared shared;
 	struct ctx_exp_overview overview;
 	struct ctx_exp_block_scratch scratch;
@@ -236,10 +245,42 @@ CTX_MUST_CHECK enum ctx_status ctx_exp_log_end(struct ctx_exp_writer *writer, st
  */
 bool ctx_exp_may_describe(struct ctx_exp_writer *writer, enum ctx_exp_described what, uint64_t count,
 			  uint64_t max);
-void ctx_exp_describes(struct ctx_exp_writer *writer, const struct ctx_buf *lines, size_t from);
+static inline void ctx_exp_describes(struct ctx_exp_writer *writer, const struct ctx_buf *lines, size_t from)
+{
+	writer->limits.text_used += lines->n > from ? lines->n - from : 0;
+}
 
 /* The counts of what was left out, at the end. */
 void ctx_exp_put_left_out(struct ctx_exp_writer *writer, uint64_t time_ns);
+
+/*
+ * Lines that wait (exp_brief.c). The first four and brief_end note what happens to a process or a
+ * thread; true: nothing is to be written of it now (brief_end: an element was begun in the log). The
+ * others put the usual lines in the log, if they are not there yet: before anything else is written
+ * of the process, and of all before the log is written.
+ */
+bool ctx_exp_brief_begin(struct ctx_exp_writer *writer, uint32_t process,
+			 const struct ctx_exp_process *start);
+bool ctx_exp_brief_thread(struct ctx_exp_writer *writer, uint32_t number,
+			  const struct ctx_exp_thread *thread);
+bool ctx_exp_brief_thread_exit(struct ctx_exp_writer *writer, uint32_t thread, uint64_t time_ns);
+bool ctx_exp_brief_maps(struct ctx_exp_writer *writer, uint32_t process, uint32_t of);
+bool ctx_exp_brief_end(struct ctx_exp_writer *writer, uint32_t process, const struct ctx_exp_exit *how);
+void ctx_exp_brief_tell(struct ctx_exp_writer *writer, uint32_t process);
+void ctx_exp_brief_tell_thread(struct ctx_exp_writer *writer, uint32_t thread);
+void ctx_exp_brief_tell_all(struct ctx_exp_writer *writer);
+
+/* Tells all if one has begun at that time or later: what begins at one time stands in its order. */
+void ctx_exp_brief_tell_since(struct ctx_exp_writer *writer, uint64_t time_ns);
+
+/* Parts of lines: what is known of a process but its number and origin, of a thread but its ids; the line <maps>. */
+void ctx_exp_put_process_attributes(struct ctx_buf *out, const struct ctx_exp_process *process,
+				    const char *lineage);
+
+/* Cut after 4 KiB unless `whole`. */
+void ctx_exp_put_command(struct ctx_buf *out, const char *command, bool whole);
+void ctx_exp_put_thread_attributes(struct ctx_buf *out, const struct ctx_exp_thread *thread);
+void ctx_exp_put_maps_of(struct ctx_buf *out, uint64_t time_ns, uint32_t process, uint32_t of);
 
 #define CTX_EXP_NAMES_OF_THREAD_MAX 1000u
 /* Titles of a process: after each 64 the least distance between two is doubled, from two seconds on. */

@@ -384,7 +384,7 @@ static void test_experiment_damage__lost_call_stacks_keep_their_samples(void **s
 
 static void test_experiment_damage__other_files_are_refused(void **state)
 {
-	static const char NEWER[] = "<experiment version=\"3\"/>\n<event kind=\"run\" tstamp=\"0.0\"/>\n";
+	static const char NEWER[] = "<experiment version=\"4\"/>\n<event kind=\"run\" tstamp=\"0.0\"/>\n";
 	static const char NO_RUN[] = "<experiment version=\"1\"/>\n<setting name=\"a\" value=\"b\"/>\n";
 	char *directory = fixture_directory();
 	struct fixture_contents out;
@@ -396,7 +396,7 @@ static void test_experiment_damage__other_files_are_refused(void **state)
 	assert_non_null(strstr(err.msg, "no valid log.xml"));
 	put_file(directory, "log.xml", (const uint8_t *)NEWER, sizeof(NEWER) - 1);
 	assert_int_equal(fixture_read(directory, &out, &err), CTX_E_VERSION);
-	assert_non_null(strstr(err.msg, "newer version (3"));
+	assert_non_null(strstr(err.msg, "newer version (4"));
 	put_file(directory, "log.xml", (const uint8_t *)NO_RUN, sizeof(NO_RUN) - 1);
 	assert_int_equal(fixture_read(directory, &out, &err), CTX_E_FORMAT);
 	assert_non_null(strstr(err.msg, "no run event"));

@@ -250,6 +250,54 @@ static void test_experiment_hostile__maps_of_impossible_processes_are_damage(voi
 	assert_string_equal(commands, "./app|./app|./app|"); /* the parent's */
 }
 
+static void test_experiment_hostile__impossible_lives_are_damage(void **state)
+{
+	static const char LOG[] =
+		"<life tstamp=\"0.01\" ns=\"5\" process=\"7\" thread=\"9\" pid=\"17\" parent=\"0\" "
+		"lineage=\"_f1\" "
+		"name=\"a\" maps=\"0\"/>\n"
+		"<life tstamp=\"0.02\" ns=\"5\" process=\"7\" thread=\"10\" pid=\"18\" name=\"again\"/>\n"
+		"<life tstamp=\"0.02\" ns=\"5\" process=\"8\" thread=\"9\" pid=\"18\" name=\"again\"/>\n"
+		"<life tstamp=\"0.02\" ns=\"18446744073709551615\" process=\"8\" thread=\"10\" pid=\"18\"/>\n"
+		"<life tstamp=\"0.02\" process=\"8\" thread=\"10\" pid=\"18\"/>\n"
+		"<life tstamp=\"0.02\" ns=\"5\" process=\"8\" pid=\"18\"/>\n"
+		"<life tstamp=\"0.02\" ns=\"5\" thread=\"10\" pid=\"18\"/>\n"
+		"<life tstamp=\"0.03\" ns=\"0\" process=\"8\" thread=\"10\" pid=\"18\" tid=\"19\" "
+		"parent=\"7\" "
+		"lineage=\"_f1_x1\" command=\"own\" maps=\"9\"/>\n";
+	struct place *place = *state;
+	struct ctx_event_source *source;
+	struct ctx_event event;
+	char found[200] = "";
+	int fd;
+
+	make(place->path);
+	fd = open_in(place->path, "log.xml", O_WRONLY | O_APPEND);
+	assert_int_equal(write(fd, LOG, sizeof(LOG) - 1), (ssize_t)sizeof(LOG) - 1);
+	close(fd);
+	assert_int_equal(read_whole(place->path, "").damage, 7);
+	assert_int_equal(ctx_exp_open(place->path, &source, NULL), CTX_OK);
+	while (source->next(source, &event, NULL) == CTX_OK) {
+		size_t n = strlen(found);
+
+		if (event.time_ns < 10000000)
+			continue;
+		if (event.kind == CTX_EV_PROCESS_START)
+			snprintf(found + n, sizeof(found) - n, "%s ", event.process_start.command);
+		else if (event.kind == CTX_EV_FORK_MAPS)
+			snprintf(found + n, sizeof(found) - n, "maps ");
+		else if (event.kind == CTX_EV_THREAD_START)
+			snprintf(found + n, sizeof(found) - n, "thread %lld ",
+				 (long long)event.thread_start.tid);
+		else if (event.kind == CTX_EV_THREAD_EXIT || event.kind == CTX_EV_PROCESS_EXIT)
+			snprintf(found + n, sizeof(found) - n, "end %llu ",
+				 (unsigned long long)event.time_ns);
+	}
+	source->close(source);
+	assert_string_equal(found, "./app thread 17 maps end 10000005 end 10000005 "
+				   "own thread 19 end 30000000 end 30000000 ");
+}
+
 static void start_process(struct ctx_exp_writer *writer, uint32_t *ret)
 {
 	struct ctx_exp_process process = {.origin = CTX_EXP_ROOT_PROCESS,
@@ -340,6 +388,7 @@ int main(void)
 		place_test(test_experiment_hostile__a_process_has_no_more_maps_than_the_kernel_allows),
 		place_test(test_experiment_hostile__call_stacks_that_no_recorder_packs_are_left_out),
 		place_test(test_experiment_hostile__maps_of_impossible_processes_are_damage),
+		place_test(test_experiment_hostile__impossible_lives_are_damage),
 		place_test(test_experiment_hostile__odd_lines_are_judged_as_xml),
 		place_test(test_experiment_hostile__a_target_cannot_fill_the_disk_with_lines),
 	};

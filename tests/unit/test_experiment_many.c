@@ -351,6 +351,99 @@ static void test_experiment_many__a_fork_has_the_maps_of_its_parent_in_one_line(
 	close_and_check(&recording, place->path);
 }
 
+/* A process whose thread ends with it. */
+static void end_both(struct fixture_recording *recording, uint32_t process, uint32_t thread)
+{
+	const struct ctx_exp_exit end = {.time_ns = FIXTURE_START_NS + recording->now_ns};
+
+	fixture_note(recording, ctx_exp_thread_exit(recording->writer, thread, end.time_ns, NULL));
+	fixture_note(recording, ctx_exp_process_exit(recording->writer, process, &end, NULL));
+	recording->in.threads[thread].exited = true;
+	recording->in.processes[process].exited = true;
+	recording->in.processes[process].exit_ns = recording->now_ns;
+}
+
+static uint32_t descend_and_end(struct fixture_recording *recording, enum ctx_exp_origin origin,
+				uint32_t parent, uint32_t width)
+{
+	uint32_t process = fixture_descend(recording, origin, parent);
+	uint32_t thread = (uint32_t)recording->in.n_threads - 1;
+
+	recording->now_ns += 1000;
+	if (width != 0)
+		fixture_put_sample(recording, process, thread, 0, 6, width);
+	recording->now_ns += 1000;
+	end_both(recording, process, thread);
+	return process;
+}
+
+#define BYTES_OF_LIFE 200u /* of log.xml, for one process with a command and a control group */
+
+static void test_experiment_many__a_short_life_is_one_line(void **state)
+{
+	enum { N = 300 };
+	struct place *place = *state;
+	struct ctx_exp_options options = fixture_options(place->path);
+	struct fixture_recording recording = {.seed = 3};
+	size_t before;
+
+	fixture_begin(&recording, &options);
+	fixture_put_sample(&recording, 0, 0, 0, 5, 8);
+	for (uint32_t i = 0; i < 16; i++) /* these have a directory: their log comes first */
+		(void)live_shortly(&recording, 8);
+	fixture_flush(&recording);
+	before = size_of(place->path, "log.xml");
+	assert_int_equal(count_in(place->path, "log.xml", "kind=\"process\""), 17);
+	for (uint32_t i = 0; i < N; i++)
+		(void)descend_and_end(&recording, i % 3 == 0 ? CTX_EXP_EXEC : CTX_EXP_FORK, 0,
+				      i % 2 == 0 ? 8 : 0);
+	flush_and_check(&recording, place->path);
+	assert_int_equal(count_in(place->path, "log.xml", "<life "), N);
+	assert_int_equal(count_in(place->path, "log.xml", "kind=\"process\""), 17);
+	assert_true(size_of(place->path, "log.xml") - before <= N * BYTES_OF_LIFE);
+	/* Maps that are the parent's stand in the same line. */
+	assert_int_equal(count_in(place->path, "map.xml", "<maps "), 0);
+	assert_int_equal(count_in(place->path, "log.xml", " maps=\"0\""), N / 3);
+	close_and_check(&recording, place->path);
+}
+
+static void test_experiment_many__what_lives_on_or_changes_has_lines_of_its_own(void **state)
+{
+	struct place *place = *state;
+	struct ctx_exp_options options = fixture_options(place->path);
+	struct fixture_recording recording = {.seed = 3};
+	uint32_t lives, outlives, threads, child;
+
+	fixture_begin(&recording, &options);
+	for (uint32_t i = 0; i < 16; i++)
+		(void)live_shortly(&recording, 8);
+	lives = fixture_descend(&recording, CTX_EXP_FORK, 0);
+	threads = (uint32_t)recording.in.n_threads;
+	flush_and_check(&recording, place->path);
+	recording.now_ns += 5;
+	end_both(&recording, lives, threads - 1);
+	flush_and_check(&recording, place->path);
+	assert_int_equal(count_in(place->path, "log.xml", "<life "), 0);
+	/* Its thread ends first; a second thread; a child whose parent waits as well. */
+	outlives = fixture_descend(&recording, CTX_EXP_FORK, 0);
+	recording.now_ns += 5;
+	fixture_note(&recording, ctx_exp_thread_exit(recording.writer, threads,
+						     FIXTURE_START_NS + recording.now_ns, NULL));
+	recording.in.threads[threads].exited = true;
+	flush_and_check(&recording, place->path);
+	lives = fixture_descend(&recording, CTX_EXP_FORK, outlives);
+	fixture_start_thread(&recording, lives, "second");
+	lives = fixture_descend(&recording, CTX_EXP_FORK, 0);
+	recording.now_ns += 5;
+	child = descend_and_end(&recording, CTX_EXP_FORK, lives, 8);
+	assert_true(child > lives);
+	flush_and_check(&recording, place->path);
+	assert_int_equal(count_in(place->path, "log.xml", "<life "), 1);
+	/* The last line says that the recording was closed, whoever lived then. */
+	(void)fixture_descend(&recording, CTX_EXP_FORK, 0);
+	close_and_check(&recording, place->path);
+}
+
 /* A line that refers to the maps of another process stands on disk after these. */
 static void test_experiment_many__maps_are_written_before_what_refers_to_them(void **state)
 {
@@ -431,6 +524,8 @@ int main(void)
 		place_test(test_experiment_many__a_kill_between_two_writes_leaves_what_agrees),
 		place_test(test_experiment_many__a_fork_has_the_maps_of_its_parent_in_one_line),
 		place_test(test_experiment_many__maps_are_written_before_what_refers_to_them),
+		place_test(test_experiment_many__a_short_life_is_one_line),
+		place_test(test_experiment_many__what_lives_on_or_changes_has_lines_of_its_own),
 		place_test(test_experiment_many__what_has_ended_takes_no_memory),
 		place_test(test_experiment_many__du_stays_within_max_bytes),
 	};
