@@ -156,15 +156,17 @@ static const struct ctx_exp_map_entry *entry_of(const struct ctx_code_view *view
 
 /*
  * Identifies the instructions at the pcs of a mapping (struct ctx_unwind_object). A file with a table
- * is a program's: it does not change.
+ * is a program's: it does not change, and is the same in every process.
  */
-static uint64_t code_of(const struct ctx_code_view *view, const struct ctx_exp_map_entry *entry,
-			const struct ctx_cfi_table *table)
+static void set_code(const struct ctx_code_view *view, const struct ctx_exp_map_entry *entry,
+		     const struct ctx_cfi_table *table, struct ctx_unwind_object *ret)
 {
-	if (table == NULL)
-		return MEMORY_CODE | (view->maps->memory_code << 32 & ~MEMORY_CODE) | view->process;
-	return ((entry->address - entry->file_offset) >> 12 << 24 & ~MEMORY_CODE) ^
-	       (entry->object + UINT64_C(1));
+	if (table == NULL) {
+		ret->code = MEMORY_CODE | (view->maps->memory_code << 32 & ~MEMORY_CODE) | view->process;
+		return;
+	}
+	ret->code = entry->object + UINT64_C(1);
+	ret->code_bias = entry->address - entry->file_offset;
 }
 
 static bool find(void *context, uint64_t pc, struct ctx_unwind_object *ret)
@@ -178,7 +180,7 @@ static bool find(void *context, uint64_t pc, struct ctx_unwind_object *ret)
 		return false;
 	*ret = (struct ctx_unwind_object){.begin = entry->address, .end = entry->address + entry->size};
 	table = table_of(view->maps, entry->object);
-	ret->code = code_of(view, entry, table);
+	set_code(view, entry, table, ret);
 	if (table == NULL ||
 	    !ctx_cfi_table_address(table, entry->file_offset + (pc - entry->address), &address))
 		return true;

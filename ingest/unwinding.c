@@ -119,9 +119,10 @@ static bool find(void *context, uint64_t pc, struct ctx_unwind_object *ret)
 	if (table == NULL)
 		return true;
 	ret->table = table->table;
-	/* Equal for equal offsets in the file, wherever it is mapped. */
-	if (table->file >= 0)
-		ret->code = (map.begin - map.file_offset) >> 12 << 24 ^ (map.object + UINT64_C(1));
+	if (table->file >= 0) {
+		ret->code = map.object + UINT64_C(1);
+		ret->code_bias = map.begin - map.file_offset;
+	}
 	/* By the pc: a segment can begin after the page that its mapping begins with. */
 	if (ret->table != NULL &&
 	    ctx_cfi_table_address(ret->table, map.file_offset + (pc - map.begin), &address))

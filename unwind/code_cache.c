@@ -7,7 +7,7 @@
 #define PLACES 8192u /* a power of 2; 320 KiB */
 
 struct entry { /* code 0: empty */
-	uint64_t code, pc;
+	struct ctx_code_place place;
 	struct ctx_code_frame frame;
 };
 
@@ -35,32 +35,32 @@ void ctx_code_cache_destroy(struct ctx_code_cache *cache)
 	free(cache);
 }
 
-static struct entry *place_of(struct ctx_code_cache *cache, uint64_t code, uint64_t pc)
+static struct entry *entry_of(struct ctx_code_cache *cache, struct ctx_code_place place)
 {
-	uint64_t hash = (pc ^ code << 40) * UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t hash = (place.at ^ place.code << 40) * UINT64_C(0x9e3779b97f4a7c15);
 
 	return &cache->entries[hash >> 51 & (PLACES - 1)];
 }
 
 struct ctx_code_frame ctx_code_cache_find(struct ctx_code_cache *cache, const struct ctx_insn_reader *reader,
-					  uint64_t code, uint64_t pc)
+					  uint64_t pc, struct ctx_code_place place)
 {
 	struct ctx_code_frame frame;
 	struct entry *entry;
 	bool is_known;
 
-	if (cache == NULL || code == 0)
+	if (cache == NULL || place.code == 0)
 		return ctx_code_frame_find(reader, pc);
-	entry = place_of(cache, code, pc);
+	entry = entry_of(cache, place);
 	pthread_mutex_lock(&cache->lock);
-	is_known = entry->code == code && entry->pc == pc;
+	is_known = entry->place.code == place.code && entry->place.at == place.at;
 	frame = entry->frame;
 	pthread_mutex_unlock(&cache->lock);
 	if (is_known)
 		return frame;
 	frame = ctx_code_frame_find(reader, pc);
 	pthread_mutex_lock(&cache->lock);
-	*entry = (struct entry){.code = code, .pc = pc, .frame = frame};
+	*entry = (struct entry){.place = place, .frame = frame};
 	pthread_mutex_unlock(&cache->lock);
 	return frame;
 }

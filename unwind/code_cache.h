@@ -14,11 +14,17 @@ struct ctx_code_cache;
 CTX_MUST_CHECK enum ctx_status ctx_code_cache_create(struct ctx_code_cache **ret, struct ctx_err *err);
 void ctx_code_cache_destroy(struct ctx_code_cache *cache);
 
+/* A pc in code that can be mapped at several addresses. */
+struct ctx_code_place {
+	uint64_t code; /* identifies the bytes around it (struct ctx_unwind_object) */
+	uint64_t at;   /* pc - code_bias */
+};
+
 /*
- * ctx_code_frame_find, or what it returned before for the same `code` and pc. `code` identifies the
- * bytes around the pc (struct ctx_unwind_object); 0 is not kept, nor anything without a cache.
+ * ctx_code_frame_find, or what it returned before for the same place. A place with code 0 is not kept,
+ * nor anything without a cache.
  */
 struct ctx_code_frame ctx_code_cache_find(struct ctx_code_cache *cache, const struct ctx_insn_reader *reader,
-					  uint64_t code, uint64_t pc);
+					  uint64_t pc, struct ctx_code_place place);
 
 #endif

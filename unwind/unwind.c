@@ -78,12 +78,14 @@ static bool reads_code(const struct walk *walk)
 	return walk->space->read_code != NULL && walk->machine == CTX_MACHINE_X86_64;
 }
 
-static struct ctx_code_frame code_at(const struct walk *walk, uint64_t code, uint64_t pc)
+static struct ctx_code_frame code_at(const struct walk *walk, const struct ctx_unwind_object *object,
+				     uint64_t pc)
 {
 	const struct ctx_unwind_space *space = walk->space;
 	const struct ctx_insn_reader reader = {.read = space->read_code, .context = space->context};
 
-	return ctx_code_cache_find(space->cache, &reader, code, pc);
+	return ctx_code_cache_find(space->cache, &reader, pc,
+				   (struct ctx_code_place){object->code, pc - object->code_bias});
 }
 
 static bool is_signal(const struct ctx_unwind_object *object, uint64_t pc)
@@ -111,7 +113,7 @@ static enum returns returns_to(const struct walk *walk, uint64_t pc)
 		return NO_RETURN;
 	if (!reads_code(walk))
 		return MAYBE_RETURN;
-	code = code_at(walk, object.code, pc);
+	code = code_at(walk, &object, pc);
 	if (!code.is_known)
 		return MAYBE_RETURN;
 	return code.is_returned_to || code.is_bottom || is_signal(&object, pc) ? SURE_RETURN : NO_RETURN;
@@ -537,7 +539,7 @@ __attribute__((noinline)) static enum verdict step_without_rule(struct walk *wal
 
 	if (!reads_code(walk))
 		return step_by_guess(walk, &frame->cfa);
-	code = code_at(walk, walk->object.code, walk->value[walk->pc]);
+	code = code_at(walk, &walk->object, walk->value[walk->pc]);
 	if (!code.is_known)
 		return step_by_guess(walk, &frame->cfa);
 	if (!walk->exact && !code.is_returned_to)
@@ -558,7 +560,7 @@ __attribute__((noinline)) static bool is_placed(const struct walk *walk, uint64_
 	    !ctx_cfi_table_function(walk->object.table, pc - walk->object.bias, &begin, &end) ||
 	    begin != pc - walk->object.bias)
 		return false;
-	code = code_at(walk, walk->object.code, pc);
+	code = code_at(walk, &walk->object, pc);
 	return code.is_known && !code.is_returned_to;
 }
 

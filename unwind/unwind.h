@@ -25,10 +25,10 @@ struct ctx_unwind_object {
 	const struct ctx_cfi_table *table; /* NULL: the object has none, or there is no object (JIT code) */
 	uint64_t bias;			   /* pc - bias is the address in the table */
 	/*
-	 * Of its code: pcs of equal numbers, which are not 0, have the same instructions. 0: they may
-	 * change at any time.
+	 * Of its code: at equal pc - code_bias in code of equal numbers, which are not 0, are the same
+	 * instructions, in whatever process and wherever they are mapped. 0: they may change at any time.
 	 */
-	uint64_t code;
+	uint64_t code, code_bias;
 };
 
 struct ctx_unwind_steps { /* frames of code without call frame information, by how they were left */

@@ -110,6 +110,68 @@ static enum ctx_truncation play(struct scene *scene, uint64_t pc)
 	return reason;
 }
 
+#define MOVED 0x7000000u /* the same code in another process */
+
+static bool find_moved(void *context, uint64_t pc, struct ctx_unwind_object *ret)
+{
+	if (!find(context, pc - MOVED, ret))
+		return false;
+	ret->begin += MOVED;
+	ret->end += MOVED;
+	ret->code_bias = MOVED;
+	return true;
+}
+
+static size_t refuse_code(void *context, uint64_t address, uint8_t *out, size_t n)
+{
+	(void)address;
+	(void)out;
+	(void)n;
+	++*(unsigned *)context;
+	return 0;
+}
+
+static void test_code_frame__instructions_are_read_once_wherever_they_are_mapped(void **context)
+{
+	uint64_t words[16] = {1,
+			      2,
+			      3,
+			      CODE_AT + FRAME + 12,
+			      4,
+			      5,
+			      STACK_AT + 88,
+			      CODE_AT + SAVES + 9,
+			      6,
+			      0,
+			      CODE_AT + ROOT};
+	struct ctx_unwind_space space = {.find = find, .read_code = read_code};
+	struct ctx_user_state state = {.stack = (const uint8_t *)words, .stack_bytes = sizeof(words)};
+	struct ctx_unwind_frame frames[8];
+	unsigned n_reads = 0;
+	size_t n, n_moved;
+
+	(void)context;
+	make_code();
+	assert_int_equal(ctx_code_cache_create(&space.cache, NULL), CTX_OK);
+	state.regs.machine = CTX_MACHINE_X86_64;
+	state.regs.valid = (UINT64_C(1) << 17) - 1;
+	state.regs.value[RBP] = STACK_AT + 48;
+	state.regs.value[RSP] = STACK_AT;
+	state.regs.value[RIP] = CODE_AT + NO_FRAME + 4;
+	assert_int_equal(ctx_unwind(&space, &state, frames, 8, &n), CTX_TRUNCATED_NOT);
+	words[3] += MOVED;
+	words[7] += MOVED;
+	words[10] += MOVED;
+	state.regs.value[RIP] += MOVED;
+	space.find = find_moved;
+	space.read_code = refuse_code;
+	space.context = &n_reads;
+	assert_int_equal(ctx_unwind(&space, &state, frames, 8, &n_moved), CTX_TRUNCATED_NOT);
+	assert_int_equal(n_moved, n);
+	assert_int_equal(n_reads, 0);
+	ctx_code_cache_destroy(space.cache);
+}
+
 /* Three callers by their instructions: without a frame pointer, with one, and one that saves it. */
 static void test_code_frame__functions_are_left_as_their_instructions_say(void **context)
 {
@@ -244,6 +306,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_code_frame__functions_are_left_as_their_instructions_say),
+		cmocka_unit_test(test_code_frame__instructions_are_read_once_wherever_they_are_mapped),
 		cmocka_unit_test(test_code_frame__a_place_that_nothing_called_is_the_bottom),
 		cmocka_unit_test(test_code_frame__no_caller_is_guessed),
 		cmocka_unit_test(test_code_frame__a_method_without_an_end_is_left_as_it_began),

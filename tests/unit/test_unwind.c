@@ -65,10 +65,10 @@ static struct ctx_cfi_table *make_table(void)
 static bool find(void *context, uint64_t pc, struct ctx_unwind_object *ret)
 {
 	if (pc >= BIAS + 0x1000 && pc < BIAS + 0x2000) {
-		*ret = (struct ctx_unwind_object){BIAS + 0x1000, BIAS + 0x2000, context, BIAS, 0};
+		*ret = (struct ctx_unwind_object){BIAS + 0x1000, BIAS + 0x2000, context, BIAS, 0, 0};
 		return true;
 	}
-	*ret = (struct ctx_unwind_object){BIAS + 0x2000, BIAS + 0x3000, NULL, 0, 0};
+	*ret = (struct ctx_unwind_object){BIAS + 0x2000, BIAS + 0x3000, NULL, 0, 0, 0};
 	return pc >= BIAS + 0x2000 && pc < BIAS + 0x3000;
 }
 
