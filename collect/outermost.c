@@ -217,6 +217,17 @@ static bool has_room(struct entry *entry)
 	return entry->bytes != NULL && entry->last != NULL;
 }
 
+/* One more read has said what `last` says. */
+static void count_read(struct entry *entry, uint64_t now_ns)
+{
+	entry->last_ns = now_ns;
+	if (++entry->n_reads == READS_OF_ROUND) {
+		entry->n_reads = 0;
+		entry->agreed = entry->of_round;
+		entry->of_round = entry->n;
+	}
+}
+
 /* Takes over the frames of a read, of which `n` are those of `outermost->found`. */
 static void take(const struct ctx_outermost *outermost, struct entry *entry, size_t n, uint64_t now_ns)
 {
@@ -230,11 +241,7 @@ static void take(const struct ctx_outermost *outermost, struct entry *entry, siz
 	entry->of_round = entry->of_round < common ? entry->of_round : common;
 	memcpy(entry->last, outermost->found, n * sizeof(*entry->last));
 	entry->n = n;
-	if (++entry->n_reads == READS_OF_ROUND) {
-		entry->n_reads = 0;
-		entry->agreed = entry->of_round;
-		entry->of_round = n;
-	}
+	count_read(entry, now_ns);
 }
 
 /* Reads the outermost bytes, and the frames from them if the bytes have changed. */
@@ -248,7 +255,7 @@ static void look(struct ctx_outermost *outermost, struct entry *entry, const str
 		return;
 	if (entry->n != 0 && memcmp(entry->bytes, outermost->bytes, entry->window) == 0) {
 		if (shared(outermost, entry->last, entry->n) != 0)
-			entry->last_ns = cut->now_ns;
+			count_read(entry, cut->now_ns);
 		return;
 	}
 	n = find_chain(outermost, entry, cut->view);
@@ -259,7 +266,6 @@ static void look(struct ctx_outermost *outermost, struct entry *entry, const str
 	}
 	memcpy(entry->bytes, outermost->bytes, entry->window);
 	take(outermost, entry, n, cut->now_ns);
-	entry->last_ns = cut->now_ns;
 }
 
 /* The frames that can be this stack's, leaf first. */

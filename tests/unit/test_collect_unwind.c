@@ -500,6 +500,8 @@ static void test_codemaps__code_in_memory_outlives_its_process(void **state)
 		if (ended == 0) {
 			kill(child, SIGKILL);
 			assert_int_equal(waitpid(child, NULL, 0), child);
+			usleep(300000); /* longer than instructions are remembered */
+			assert_int_equal(ctx_codemaps_refresh(view.maps, NULL), CTX_OK);
 		}
 	}
 	assert_int_equal(space.read_code(space.context, at + 2 * PAGE, bytes, 8), 0);

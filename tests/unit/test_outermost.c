@@ -218,8 +218,16 @@ static void find_after_change(struct story *story)
 	*slot = found.frames[2].address; /* no call stands before it */
 	found = ctx_outermost_find(outermost, &cut);
 	*slot = was;
-	/* What the reads have in common is left. */
 	assert_int_equal(found.n, n - 4);
+	/* What the reads have in common is left, until that one is forgotten. */
+	cut.now_ns += CTX_OUTERMOST_APART_NS;
+	found = ctx_outermost_find(outermost, &cut);
+	assert_int_equal(found.n, n - 4);
+	for (int i = 0; i < 32; i++) {
+		cut.now_ns += CTX_OUTERMOST_APART_NS;
+		found = ctx_outermost_find(outermost, &cut);
+	}
+	assert_int_equal(found.n, n);
 	assert_memory_equal(found.frames, story->frames + story->n - found.n,
 			    found.n * sizeof(*found.frames));
 	ctx_outermost_destroy(outermost);
