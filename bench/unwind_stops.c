@@ -202,10 +202,10 @@ static void compare_whole(struct stops *stops)
 
 	if (same == stops->n_ours && same == stops->n_theirs) {
 		tally->same++;
-	} else if (root && (same == stops->n_theirs || guesses(stops, same))) {
-		tally->further++;
 	} else if (same == stops->n_ours && goes_astray(stops)) {
 		tally->ended++;
+	} else if (root && (same == stops->n_theirs || guesses(stops, same))) {
+		tally->further++;
 	} else {
 		tally->differ++;
 		if (stops->verbose)

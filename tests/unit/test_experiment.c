@@ -121,6 +121,36 @@ static void test_experiment__properties_notes_and_metrics_come_back(void **state
 	fixture_contents_deinit(&recording.in);
 }
 
+static void test_experiment__what_became_of_the_stacks_is_a_property(void **state)
+{
+	static const struct ctx_exp_unwinding counts = {
+		.ends = {[CTX_TRUNCATED_NOT] = 90, [CTX_TRUNCATED_COPY] = 10},
+		.joined = 3,
+		.gap = 50,
+		.exec = 2,
+		.unread = 7,
+		.by_code = 4};
+	struct place *place = *state;
+	struct ctx_exp_options options = fixture_options(place->path);
+	struct fixture_recording recording = {.seed = 3};
+	struct ctx_event_source *source;
+	const struct ctx_property *last;
+
+	fixture_begin(&recording, &options);
+	assert_int_equal(ctx_exp_unwound(recording.writer, FIXTURE_START_NS + 5, &counts, NULL), CTX_OK);
+	fixture_close(&recording);
+	assert_int_equal(ctx_exp_open(place->path, &source, NULL), CTX_OK);
+	last = &source->info.properties[source->info.n_properties - 1];
+	assert_string_equal(last->key, "unwinding");
+	assert_string_equal(last->value, "90 of 100 stacks up to their root (3 with callers of an earlier "
+					 "one) (50 with frames left out in the "
+					 "middle) (2 in an execve); 10: copied stack too short; of 7 the "
+					 "recorder may not read the memory of the "
+					 "process; 4 by instructions");
+	source->close(source);
+	fixture_contents_deinit(&recording.in);
+}
+
 /* ---- lineage ---- */
 
 static void check_lineage(const struct fixture_contents *out, uint32_t process, const char *lineage)
@@ -438,6 +468,7 @@ int main(void)
 		place_test(test_experiment__little_memory_only_adds_epochs),
 		place_test(test_experiment__samples_out_of_order_come_back_in_order),
 		place_test(test_experiment__properties_notes_and_metrics_come_back),
+		place_test(test_experiment__what_became_of_the_stacks_is_a_property),
 		place_test(test_experiment__lineages_distinguish_forks_and_execs),
 		place_test(test_experiment__the_last_title_of_a_process_comes_back),
 		place_test(test_experiment__long_chains_of_forks_keep_their_samples),
