@@ -1,5 +1,5 @@
 #!/bin/bash
-# Overhead per switch of recording thread states: two threads that wake each other, under ctxrec --states off|min|full and under
+# Overhead per switch of recording thread states: two threads that wake each other, under ctxrec --states off|min|full, with and without a budget (full_all), and under
 # perf record -e sched:sched_switch -g and perf sched record, in turn. Needs root. Prints a Markdown table.
 #   bench/switches.sh [RUNS [BIN [TURNS]]]
 set -eu
@@ -23,10 +23,11 @@ ours() { states=$1; shift; "$bin/ctxrec" -O --no-archive -F 99 --states "$states
 off() { ours off "$@"; }
 min() { ours min "$@"; }
 full() { ours full "$@"; }
+full_all() { "$bin/ctxrec" -O --no-archive -F 99 --states full --budget off -o "r.er" -- "$@"; }
 full_fp() { "$bin/ctxrec" -O --no-archive -F 99 --unwind fp --states full -o "r.er" -- "$@"; }
 perf_switch_g() { perf record -q -e sched:sched_switch -g -o r.data -- "$@"; }
 perf_sched() { perf sched record -o r.data -- "$@"; }
-ways="alone off min full full_fp perf_switch_g perf_sched"
+ways="alone off min full full_all full_fp perf_switch_g perf_sched"
 
 # Bytes on disk and lost records of the last recording.
 of_last() {

@@ -7,6 +7,8 @@
 #include "collect/pressure.h"
 #include "collect/procfs.h"
 
+#define FULL_PERCENT 75u /* of a ring: fewer stacks of waits are copied then */
+
 uint64_t ctx_recorder_now_ns(clockid_t clock)
 {
 	struct timespec now;
@@ -148,6 +150,7 @@ enum ctx_status ctx_recorder_take_until(struct ctx_recorder *recorder, uint64_t 
 
 	ctx_merge_begin(&recorder->merge, limit_ns);
 	fill = recorder->merge.fullest;
+	ctx_wait_sampling_hurry(recorder->sampling, fill >= FULL_PERCENT);
 	while (status == CTX_OK && (header = ctx_merge_next(&recorder->merge)) != NULL) {
 		status = take_record(recorder, header, err);
 		if (status == CTX_OK && ctx_merge_is_due(&recorder->merge)) {

@@ -19,6 +19,7 @@
 
 #define PART_OF_CPU 50u	    /* 2 % of one CPU are always allowed */
 #define LEAST_PER_MILLE 10u /* of the target's CPU time, for stacks even if nothing is left for them */
+#define FULL_MIN 1000u	    /* whole samples that can have filled a ring */
 #define DEBT_MAX_NS UINT64_C(25000000)
 #define CALM_NS UINT64_C(1000000000)
 #define DUTY_MIN 1000u
@@ -50,12 +51,12 @@ static struct cost cost_of_brief(uint64_t leaves, uint64_t wakes)
 			     leaves * LEAVE_BRIEF_RECORDER + wakes * WAKE_BRIEF_RECORDER};
 }
 
-static void begin_or_wait(struct ctx_wait_budget *budget, uint64_t cost_ns, uint64_t allowed_ns)
+static void begin_or_wait(struct ctx_wait_budget *budget, uint64_t cost_ns, uint64_t allowed_ns, bool is_full)
 {
 	uint64_t debt_ns = budget->debt_ns + cost_ns;
 
 	budget->debt_ns = debt_ns > allowed_ns ? debt_ns - allowed_ns : 0;
-	budget->samples = budget->debt_ns > DEBT_MAX_NS || budget->per_mille == 0;
+	budget->samples = budget->debt_ns > DEBT_MAX_NS || is_full || budget->per_mille == 0;
 	budget->calm_ns = 0;
 }
 
@@ -100,7 +101,8 @@ struct ctx_wait_plan ctx_wait_budget_take(struct ctx_wait_budget *budget,
 		budget->target_ns += own_ns;
 		end_or_go_on(budget, all_ns, allowed_ns, counts->wall_ns);
 	} else {
-		begin_or_wait(budget, all_ns, allowed_ns);
+		begin_or_wait(budget, all_ns, allowed_ns,
+			      counts->is_full && counts->leaves + counts->wakes >= FULL_MIN);
 		brief = cost_of_brief(counts->leaves, counts->wakes);
 		exact_ns = sum(switches) + sum(brief);
 	}

@@ -29,6 +29,7 @@ struct ctx_wait_counts { /* of an interval */
 	uint64_t leaves,
 		leaves_brief; /* samples of threads that leave their CPU: whole; brief (state_events.h) */
 	uint64_t wakes, wakes_brief; /* of wake-ups */
+	bool is_full;		     /* a ring was nearly full */
 };
 
 /* All zero but for the first field is a new one. */
@@ -52,7 +53,8 @@ struct ctx_wait_plan {
  * count switches and wake-ups.
  *
  * Sampling begins when the cost has exceeded the budget by 25 ms of CPU, and ends when all stacks
- * would have cost half of it for a second. In addition to the share of the target's time, 2 % of
+ * would have cost half of it for a second. It also begins when a ring is nearly full, and not because of few
+ * large samples: brief ones take a fifth of the room. In addition to the share of the target's time, 2 % of
  * one CPU are allowed, so that programs that mostly sleep have all their stacks.
  */
 struct ctx_wait_plan ctx_wait_budget_take(struct ctx_wait_budget *budget,

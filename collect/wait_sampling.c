@@ -174,6 +174,11 @@ void ctx_wait_sampling_switch(struct ctx_wait_sampling *sampling, const struct c
 	*running = (struct running){.tid = runs ? record->tid : 0, .since_ns = record->time_ns};
 }
 
+void ctx_wait_sampling_hurry(struct ctx_wait_sampling *sampling, bool hurries)
+{
+	sampling->counts.is_full |= hurries;
+}
+
 /* --- events --- */
 
 static void ask_all(const int *fds, size_t n, unsigned long request)

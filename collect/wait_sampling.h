@@ -66,6 +66,9 @@ bool ctx_wait_sampling_takes(struct ctx_wait_sampling *sampling, enum ctx_state_
 void ctx_wait_sampling_switch(struct ctx_wait_sampling *sampling, const struct ctx_perf_record *record,
 			      bool runs);
 
+/* A ring is nearly full: whole samples are larger than brief ones. */
+void ctx_wait_sampling_hurry(struct ctx_wait_sampling *sampling, bool hurries);
+
 /*
  * Opens or closes a window if it is time to, or plans anew. Windows are opened only where `may_open`:
  * just before the recorder sleeps. Where brief events are not permitted, everything stays as it is.

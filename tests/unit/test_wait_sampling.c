@@ -80,6 +80,19 @@ static void test_wait_budget__more_switches_mean_fewer_stacks(void **state)
 	assert_true(previous < CTX_WAIT_DUTY_ONE / 50);
 }
 
+/* A ring that is nearly full is a reason, unless other samples filled it. */
+static void test_wait_budget__a_full_ring_is_a_reason_to_sample(void **state)
+{
+	struct ctx_wait_budget budget = {.per_mille = 100}, other = budget;
+	struct ctx_wait_counts many = counts_of(2000, false), few = counts_of(200, false);
+
+	(void)state;
+	assert_false(ctx_wait_budget_take(&budget, &many).samples);
+	many.is_full = few.is_full = true;
+	assert_true(ctx_wait_budget_take(&budget, &many).samples);
+	assert_false(ctx_wait_budget_take(&other, &few).samples);
+}
+
 /* A larger budget is more stacks; none at all is the least. */
 static void test_wait_budget__is_what_was_asked_for(void **state)
 {
@@ -424,6 +437,7 @@ int main(void)
 		cmocka_unit_test(test_wait_budget__few_switches_have_all_their_stacks),
 		cmocka_unit_test(test_wait_budget__a_short_burst_is_no_reason_to_sample),
 		cmocka_unit_test(test_wait_budget__more_switches_mean_fewer_stacks),
+		cmocka_unit_test(test_wait_budget__a_full_ring_is_a_reason_to_sample),
 		cmocka_unit_test(test_wait_budget__is_what_was_asked_for),
 		cmocka_unit_test(test_wait_budget__ends_when_there_are_few_switches_again),
 		cmocka_unit_test(test_wait_budget__off_and_zero),
