@@ -308,7 +308,7 @@ static enum ctx_status take_own(struct ctx_state_records *records, const struct 
 enum ctx_status ctx_state_records_sample(struct ctx_state_records *records, enum ctx_state_event event,
 					 const struct ctx_perf_record *record, struct ctx_err *err)
 {
-	if (!ctx_wait_sampling_takes(records->options.sampling, event, record->time_ns))
+	if (!ctx_wait_sampling_takes(records->options.sampling, event, record))
 		return CTX_OK;
 	switch (event) {
 	case CTX_STATE_EVENT_SWITCH:

@@ -57,8 +57,7 @@ void ctx_wait_places_deinit(struct ctx_wait_places *places)
 
 static bool is_kernel(uint64_t frame)
 {
-	return frame >= CTX_KERNEL_START && frame != CTX_FRAME_JOINED &&
-	       ctx_frame_truncation(frame) == CTX_TRUNCATED_NOT;
+	return frame >= CTX_KERNEL_START && !ctx_frame_is_mark(frame);
 }
 
 static uint64_t reg(const struct ctx_user_regs *regs, unsigned number)

@@ -16,7 +16,8 @@
 #define WINDOW_NS UINT64_C(2000000)  /* every further one, at least */
 #define GAP_MIN_NS UINT64_C(5000000) /* between two */
 #define GAP_MAX_NS UINT64_C(1000000000)
-#define TURN_PART 100u /* opening and closing takes at most this part of the time */
+#define AGAIN_NS UINT64_C(100000) /* between two samples of one switch */
+#define TURN_PART 100u		  /* opening and closing takes at most this part of the time */
 
 /* --- windows --- */
 
@@ -50,6 +51,8 @@ bool ctx_wait_windows_has(const struct ctx_wait_windows *windows, uint64_t time_
 struct running {      /* on a CPU */
 	uint32_t tid; /* 0: none of ours */
 	uint64_t since_ns;
+	uint32_t left_tid; /* since then: the last sample of a thread that leaves; 0: none */
+	uint64_t left_ns;
 };
 
 struct ctx_wait_sampling {
@@ -126,7 +129,36 @@ static bool overlaps(const struct ctx_wait_sampling *sampling)
 	return sampling->options.session->states.level == CTX_STATES_FULL;
 }
 
-bool ctx_wait_sampling_takes(struct ctx_wait_sampling *sampling, enum ctx_state_event event, uint64_t time_ns)
+static bool is_in_window(const struct ctx_wait_sampling *sampling, uint64_t time_ns)
+{
+	return sampling->n_fds == 0 || ctx_wait_windows_has(&sampling->windows, time_ns);
+}
+
+static struct running *find_running(struct ctx_wait_sampling *sampling, int32_t cpu)
+{
+	if (cpu < 0 || ctx_grow(&sampling->running, &sampling->running_cap, (size_t)cpu + 1, NULL) != CTX_OK)
+		return NULL;
+	while (sampling->n_running <= (size_t)cpu)
+		sampling->running[sampling->n_running++] = (struct running){0};
+	return &sampling->running[cpu];
+}
+
+/* Whether this thread has left this CPU just before. */
+static bool is_again(struct ctx_wait_sampling *sampling, const struct ctx_perf_record *record)
+{
+	struct running *running = find_running(sampling, record->cpu);
+	bool is = running != NULL && running->left_tid == record->tid &&
+		  record->time_ns < running->left_ns + AGAIN_NS;
+
+	if (running != NULL && !is) {
+		running->left_tid = record->tid;
+		running->left_ns = record->time_ns;
+	}
+	return is;
+}
+
+bool ctx_wait_sampling_takes(struct ctx_wait_sampling *sampling, enum ctx_state_event event,
+			     const struct ctx_perf_record *record)
 {
 	struct ctx_wait_counts *counts = &sampling->counts;
 
@@ -134,44 +166,43 @@ bool ctx_wait_sampling_takes(struct ctx_wait_sampling *sampling, enum ctx_state_
 	case CTX_STATE_EVENT_SWITCH:
 	case CTX_STATE_EVENT_LEAVES:
 		counts->leaves++;
-		break;
+		if (sampling->n_fds == 0 || !overlaps(sampling))
+			return true;
+		return is_in_window(sampling, record->time_ns) && !is_again(sampling, record);
 	case CTX_STATE_EVENT_WAKING:
 	case CTX_STATE_EVENT_WAKING_ALL:
 		counts->wakes++;
-		break;
+		return is_in_window(sampling, record->time_ns);
+	case CTX_STATE_EVENT_SWITCH_BRIEF:
+		counts->leaves_brief++;
+		return !is_in_window(sampling, record->time_ns) && !is_again(sampling, record);
 	case CTX_STATE_EVENT_LEAVES_BRIEF:
 		counts->leaves_brief++;
 		return true;
-	case CTX_STATE_EVENT_SWITCH_BRIEF:
-		counts->leaves_brief++;
-		return !ctx_wait_windows_has(&sampling->windows, time_ns);
 	case CTX_STATE_EVENT_WAKING_BRIEF:
 		counts->wakes_brief++;
-		return !ctx_wait_windows_has(&sampling->windows, time_ns);
+		return !is_in_window(sampling, record->time_ns);
 	default:
 		return true;
 	}
-	return sampling->n_fds == 0 || !overlaps(sampling) ||
-	       ctx_wait_windows_has(&sampling->windows, time_ns);
 }
 
 void ctx_wait_sampling_switch(struct ctx_wait_sampling *sampling, const struct ctx_perf_record *record,
 			      bool runs)
 {
-	struct running *running;
+	struct running *running = find_running(sampling, record->cpu);
 
 	sampling->counts.switches +=
 		record->type == PERF_RECORD_SWITCH || record->type == PERF_RECORD_SWITCH_CPU_WIDE;
-	if (record->cpu < 0 ||
-	    ctx_grow(&sampling->running, &sampling->running_cap, (size_t)record->cpu + 1, NULL) != CTX_OK)
+	if (running == NULL)
 		return;
-	while (sampling->n_running <= (size_t)record->cpu)
-		sampling->running[sampling->n_running++] = (struct running){0};
 	sampling->last_ns = record->time_ns;
-	running = &sampling->running[record->cpu];
 	if (running->tid != 0 && record->time_ns > running->since_ns)
 		sampling->counts.target_ns += record->time_ns - running->since_ns;
-	*running = (struct running){.tid = runs ? record->tid : 0, .since_ns = record->time_ns};
+	running->tid = runs ? record->tid : 0;
+	running->since_ns = record->time_ns;
+	if (runs)
+		running->left_tid = 0;
 }
 
 void ctx_wait_sampling_hurry(struct ctx_wait_sampling *sampling, bool hurries)

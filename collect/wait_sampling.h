@@ -58,9 +58,12 @@ void ctx_wait_sampling_destroy(struct ctx_wait_sampling *sampling);
 /* What is learned and recognised; borrowed. */
 struct ctx_wait_places *ctx_wait_sampling_places(struct ctx_wait_sampling *sampling);
 
-/* Counts a sample of a state event; whether it is used. */
+/*
+ * Counts a sample of a state event; whether it is used. Of two samples of one switch, which are some
+ * microseconds apart where a window begins or ends, only the first one is.
+ */
 bool ctx_wait_sampling_takes(struct ctx_wait_sampling *sampling, enum ctx_state_event event,
-			     uint64_t time_ns);
+			     const struct ctx_perf_record *record);
 
 /* Counts a SWITCH record of a recorded thread; also to be called for its exec and its exit. */
 void ctx_wait_sampling_switch(struct ctx_wait_sampling *sampling, const struct ctx_perf_record *record,
