@@ -768,5 +768,5 @@ bool ctx_unwind_follows_call(const struct ctx_unwind_space *space, uint64_t pc)
 
 	prepare(&walk, space, CTX_MACHINE_X86_64);
 	return pc > 1 && space->read_code != NULL && space->find(space->context, pc - 1, &object) &&
-	       code_at(&walk, object.code, pc).is_returned_to;
+	       code_at(&walk, &object, pc).is_returned_to;
 }
