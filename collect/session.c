@@ -138,10 +138,6 @@ static void set_common(const struct opening *opening, struct perf_event_attr *at
 	attr->exclude_callchain_user = options->without_callers;
 }
 
-/*
- * The bits are set after set_common, not by an initialiser: gcc 12 at -O2 (store merging) loses
- * them otherwise.
- */
 static struct perf_event_attr side_band_attr(const struct opening *opening)
 {
 	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY};
