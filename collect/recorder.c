@@ -289,7 +289,6 @@ static enum ctx_status run_loop(struct ctx_recorder *recorder, struct ctx_err *e
 			status = ctx_losses_tick(recorder->losses, now, err);
 		if (status == CTX_OK)
 			status = ctx_exp_tick(recorder->writer, now, err);
-		recorder->ticked_ns = now;
 		if (status != CTX_OK || is_last)
 			return status;
 		now = ctx_recorder_now_ns(CLOCK_MONOTONIC);

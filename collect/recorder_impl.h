@@ -72,7 +72,6 @@ struct ctx_recorder {
 	struct ctx_ring_wait wait;
 	uint64_t start_ns, next_usage_ns;
 	uint64_t taken_ns;			  /* records of before then have been taken */
-	uint64_t ticked_ns;			  /* old buffers were written */
 	uint64_t child_ended_ns;		  /* when that was seen; 0: not yet */
 	struct ctx_usage_info root_process_usage; /* the last that was seen */
 	struct ctx_losses *losses;

@@ -130,13 +130,14 @@ static void adapt(struct ctx_recorder *recorder, unsigned *fill, bool *hurries)
 }
 
 /* A round that goes on for long, as with full rings, does not keep old buffers from being written. */
-static enum ctx_status tick_in_between(struct ctx_recorder *recorder, struct ctx_err *err)
+static enum ctx_status tick_in_between(struct ctx_recorder *recorder, uint64_t *ticked_ns,
+				       struct ctx_err *err)
 {
 	uint64_t now_ns = ctx_recorder_now_ns(CLOCK_MONOTONIC);
 
-	if (now_ns < recorder->ticked_ns + CTX_RECORDER_TICK_NS)
+	if (now_ns < *ticked_ns + CTX_RECORDER_TICK_NS)
 		return CTX_OK;
-	recorder->ticked_ns = now_ns;
+	*ticked_ns = now_ns;
 	return ctx_exp_write_old(recorder->writer, now_ns, err);
 }
 
@@ -144,6 +145,7 @@ enum ctx_status ctx_recorder_take_until(struct ctx_recorder *recorder, uint64_t 
 {
 	const struct perf_event_header *header;
 	uint64_t damaged = recorder->merge.damaged;
+	uint64_t ticked_ns = ctx_recorder_now_ns(CLOCK_MONOTONIC);
 	unsigned fill;
 	bool hurries = false;
 	enum ctx_status status = CTX_OK;
@@ -158,7 +160,7 @@ enum ctx_status ctx_recorder_take_until(struct ctx_recorder *recorder, uint64_t 
 			ctx_merge_release(&recorder->merge);
 			adapt(recorder, &fill, &hurries);
 			if (status == CTX_OK)
-				status = tick_in_between(recorder, err);
+				status = tick_in_between(recorder, &ticked_ns, err);
 		}
 	}
 	if (status == CTX_OK)
