@@ -38,7 +38,7 @@ echo text >plain.txt
 expect 1 "neither an experiment nor a database" ctxan plain.txt
 mkdir nothing && expect 1 "neither \*.er nor perf.data in this directory" sh -c 'cd nothing && ctxan'
 cp -r good.er newer.er && rm newer.er/ctxan.db
-sed -i '1s/version="[12]"/version="3"/' newer.er/log.xml
+sed -i '1s/version="[123]"/version="4"/' newer.er/log.xml
 expect 1 "newer version" ctxan newer.er
 [ ! -e newer.er/ctxan.db ] || fail "a database of an experiment that was refused"
 
