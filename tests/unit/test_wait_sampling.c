@@ -358,6 +358,8 @@ static void test_wait_places__of_the_kernel_what_is_common_stays(void **state)
 	assert_int_equal(stack.frames[0], KERNEL);
 	assert_int_equal(stack.frames[1], PC);
 	assert_int_equal(stack.frames[stack.n - 1], deep_a[5] - 1);
+	assert_int_equal(places.counts.known, 0);
+	assert_int_equal(places.counts.partly, 1);
 	ctx_wait_places_deinit(&places);
 }
 
