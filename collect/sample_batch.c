@@ -339,6 +339,26 @@ static struct ctx_wait_at place_of(const struct item *item)
 				    .state = &item->user};
 }
 
+/* The kernel's part is the sample's own if it has one. */
+static void put_recognised(struct ctx_sample_batch *batch, const struct item *item,
+			   struct ctx_wait_stack stack)
+{
+	struct ctx_callchain *chain = &batch->chain;
+	size_t skip = 0;
+
+	chain->n = 0;
+	if (item->record.sample.n_chain != 0) {
+		ctx_callchain_unwind(chain, &item->record);
+		while (skip < stack.n && stack.frames[skip] >= CTX_KERNEL_START &&
+		       !ctx_frame_is_mark(stack.frames[skip]))
+			skip++;
+	}
+	if (stack.n > skip)
+		memcpy(chain->frames + chain->n, stack.frames + skip,
+		       (stack.n - skip) * sizeof(*stack.frames));
+	chain->n += stack.n - skip;
+}
+
 /* What is not known whole is left to the kernel's chain, if there is one. */
 static bool recognise(struct ctx_sample_batch *batch, const struct item *item)
 {
@@ -352,8 +372,7 @@ static bool recognise(struct ctx_sample_batch *batch, const struct item *item)
 	if (!item->is_brief &&
 	    (stack.n == 0 || ctx_frame_truncation(stack.frames[stack.n - 1]) != CTX_TRUNCATED_NOT))
 		return false;
-	memcpy(batch->chain.frames, stack.frames, stack.n * sizeof(*stack.frames));
-	batch->chain.n = stack.n;
+	put_recognised(batch, item, stack);
 	return true;
 }
 

@@ -25,6 +25,7 @@ static const char *const names[CTX_STATE_EVENT_N] = {
 	[CTX_STATE_EVENT_SWITCH_BRIEF] = "sched:sched_switch",
 	[CTX_STATE_EVENT_WAKING_BRIEF] = "sched:sched_waking",
 	[CTX_STATE_EVENT_LEAVES_BRIEF] = "context-switches",
+	[CTX_STATE_EVENT_SWITCH_DISK] = "sched:sched_switch",
 };
 
 const char *ctx_state_event_name(enum ctx_state_event event)
@@ -121,6 +122,7 @@ struct perf_event_attr ctx_state_event_attr(const struct ctx_state_events *event
 	switch (event) {
 	case CTX_STATE_EVENT_SWITCH:
 	case CTX_STATE_EVENT_SWITCH_BRIEF:
+	case CTX_STATE_EVENT_SWITCH_DISK:
 		attr.config = events->switch_id;
 		attr.sample_type |= PERF_SAMPLE_RAW;
 		break;
@@ -155,6 +157,8 @@ struct perf_event_attr ctx_state_event_attr(const struct ctx_state_events *event
 	}
 	if (ctx_state_event_is_brief(event))
 		set_brief(&attr);
+	if (event == CTX_STATE_EVENT_SWITCH_DISK)
+		attr.exclude_callchain_kernel = 0;
 	if (has_stack) {
 		attr.sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 		attr.sample_regs_user = user_regs;

@@ -45,6 +45,7 @@ enum ctx_state_event {
 	CTX_STATE_EVENT_SWITCH_BRIEF,
 	CTX_STATE_EVENT_WAKING_BRIEF,
 	CTX_STATE_EVENT_LEAVES_BRIEF,
+	CTX_STATE_EVENT_SWITCH_DISK, /* brief, with the kernel's chain: waits that no signal ends, for pages and disks */
 	CTX_STATE_EVENT_N,
 };
 

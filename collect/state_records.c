@@ -313,6 +313,7 @@ enum ctx_status ctx_state_records_sample(struct ctx_state_records *records, enum
 	switch (event) {
 	case CTX_STATE_EVENT_SWITCH:
 	case CTX_STATE_EVENT_SWITCH_BRIEF:
+	case CTX_STATE_EVENT_SWITCH_DISK:
 		return take_switch(records, record, err);
 	case CTX_STATE_EVENT_WAKING:
 	case CTX_STATE_EVENT_WAKING_ALL:

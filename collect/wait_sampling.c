@@ -174,6 +174,7 @@ bool ctx_wait_sampling_takes(struct ctx_wait_sampling *sampling, enum ctx_state_
 		counts->wakes++;
 		return is_in_window(sampling, record->time_ns);
 	case CTX_STATE_EVENT_SWITCH_BRIEF:
+	case CTX_STATE_EVENT_SWITCH_DISK:
 		counts->leaves_brief++;
 		return !is_in_window(sampling, record->time_ns) && !is_again(sampling, record);
 	case CTX_STATE_EVENT_LEAVES_BRIEF:
@@ -207,7 +208,7 @@ void ctx_wait_sampling_switch(struct ctx_wait_sampling *sampling, const struct c
 
 void ctx_wait_sampling_hurry(struct ctx_wait_sampling *sampling, bool hurries)
 {
-	sampling->counts.is_full |= hurries;
+	sampling->counts.is_full |= hurries && overlaps(sampling);
 }
 
 /* --- events --- */
@@ -217,6 +218,15 @@ static void ask_all(const int *fds, size_t n, unsigned long request)
 	for (size_t i = 0; i < n; i++)
 		(void)ioctl(fds[i], request, 0);
 }
+
+/*
+ * Waits for pages are told apart by the kernel's functions, whatever the place: these are rare and long, and have the
+ * kernel's chain.
+ */
+static const char *const filters[CTX_STATE_EVENT_N] = {
+	[CTX_STATE_EVENT_SWITCH_BRIEF] = "prev_pid != 0 && !(prev_state & 2)",
+	[CTX_STATE_EVENT_SWITCH_DISK] = "prev_pid != 0 && prev_state & 2",
+};
 
 static enum ctx_status open_brief(struct ctx_wait_sampling *sampling, enum ctx_state_event event,
 				  uint32_t ring)
@@ -240,8 +250,8 @@ static enum ctx_status open_brief(struct ctx_wait_sampling *sampling, enum ctx_s
 	if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, session->ring_fds[ring]) != 0 ||
 	    ioctl(fd, PERF_EVENT_IOC_ID, &id) != 0)
 		return CTX_E_IO;
-	if (event == CTX_STATE_EVENT_SWITCH_BRIEF)
-		(void)ioctl(fd, PERF_EVENT_IOC_SET_FILTER, "prev_pid != 0");
+	if (filters[event] != NULL && ioctl(fd, PERF_EVENT_IOC_SET_FILTER, filters[event]) != 0)
+		return CTX_E_IO;
 	place = ctx_map64_place(&session->event_of_id, id);
 	if (place == NULL)
 		return CTX_E_NOMEM;
@@ -258,6 +268,8 @@ static enum ctx_status open_all_brief(struct ctx_wait_sampling *sampling)
 	for (uint32_t ring = 0; ring < session->n_rings; ring++) {
 		if (session->states.level == CTX_STATES_FULL) {
 			status = open_brief(sampling, CTX_STATE_EVENT_SWITCH_BRIEF, ring);
+			if (status == CTX_OK)
+				status = open_brief(sampling, CTX_STATE_EVENT_SWITCH_DISK, ring);
 			if (status == CTX_OK)
 				status = open_brief(sampling, CTX_STATE_EVENT_WAKING_BRIEF, ring);
 		} else {
