@@ -5,8 +5,9 @@
 #define CROWD 64u
 #define HURRY_PERCENT 75u
 #define CALM_PERCENT 50u
-#define WINDOW 128u    /* stacks that a decision is made by */
-#define CUT_SHARE 0.01 /* of them may be cut */
+#define WINDOW 128u	/* stacks that a decision is made by */
+#define CUT_SHARE 0.01	/* of them may be cut */
+#define GROW_SHARE 0.02 /* beyond it the usual copies are too short */
 #define HELPS_BELOW 0.75
 #define SETTLE_NS UINT64_C(300000000)
 #define HOLD_MIN_NS UINT64_C(2000000000)
@@ -105,13 +106,17 @@ bool ctx_copy_choose(struct ctx_copy_choice *choice, const struct ctx_pressure *
 		return now_ns - choice->pressed_ns >= choice->hold_ns &&
 		       change(choice, CTX_COPY_USUAL, now_ns);
 	case CTX_COPY_USUAL:
-		if (choice->usual_share != 0 || !has(choice, CTX_COPY_LARGE) ||
+		if (share < GROW_SHARE || choice->usual_share != 0 || !has(choice, CTX_COPY_LARGE) ||
 		    (choice->pressed_ns != 0 && now_ns - choice->pressed_ns < choice->hold_ns))
 			return false;
 		choice->usual_share = share;
+		choice->is_proven = false;
 		return change(choice, CTX_COPY_LARGE, now_ns);
 	default:
-		/* Where they cut as many they are left for ever. */
-		return share >= choice->usual_share * HELPS_BELOW && change(choice, CTX_COPY_USUAL, now_ns);
+		/* Where they cut as many at first they are left for ever. */
+		if (share < 0 || choice->is_proven)
+			return false;
+		choice->is_proven = share < choice->usual_share * HELPS_BELOW;
+		return !choice->is_proven && change(choice, CTX_COPY_USUAL, now_ns);
 	}
 }

@@ -50,6 +50,7 @@ struct ctx_copy_choice {
 	uint64_t lost;		       /* when it was last asked */
 	bool has_window;
 	double usual_share; /* of cut stacks with the usual size, when large ones were chosen; 0: not yet */
+	bool is_proven;	    /* large ones cut fewer */
 };
 
 /* Sets `now`; true: it is another one. */

@@ -208,6 +208,7 @@ static enum ctx_status adapt_copies(struct ctx_recorder *recorder, uint64_t now,
 	ctx_session_copies_set(&recorder->session.copies, recorder->keeping_up.copies.now);
 	snprintf(line, sizeof(line), "%s: %zu bytes of each stack are copied",
 		 recorder->keeping_up.copies.now == CTX_COPY_SMALL ? "a ring was half full"
+		 : before == CTX_COPY_LARGE			   ? "larger copies are cut as often"
 		 : before == CTX_COPY_SMALL ? "stacks are cut and the rings have room again"
 					    : "stacks are cut",
 		 recorder->keeping_up.copies.copy_bytes[recorder->keeping_up.copies.now]);

@@ -274,6 +274,10 @@ static void test_copies__grow_when_stacks_are_cut_if_that_helps(void **state)
 	assert_int_equal(go_on(&story, 0.7, 5), CTX_COPY_LARGE);
 	assert_int_equal(go_on(&story, 60, 0), CTX_COPY_LARGE);
 	assert_int_equal(story.n_changes, 1);
+	/* They stay once they were seen to help, and are not for 1 stack in 50. */
+	assert_int_equal(go_on(&story, 60, 9), CTX_COPY_LARGE);
+	story = begin_story();
+	assert_int_equal(go_on(&story, 60, 1), CTX_COPY_USUAL);
 	/* It does not help: back for ever. */
 	story = begin_story();
 	assert_int_equal(go_on(&story, 0.7, 5), CTX_COPY_LARGE);
