@@ -29,9 +29,10 @@ bool ctx_pressure_hurries(bool hurries, unsigned before, unsigned now);
 struct ctx_pressure {
 	uint64_t now_ns;
 	unsigned fullest_percent; /* of a ring, when the round began */
-	uint64_t stacks, cut;	  /* so far: unwound ones, and those that the copy was too short for */
-	uint64_t lost;		  /* so far */
-	uint64_t events;	  /* that a change of size goes through */
+	uint64_t stacks,
+		cut;	 /* so far: unwound ones, and those that the copy was too short for, with a gap too */
+	uint64_t lost;	 /* so far */
+	uint64_t events; /* that a change of size goes through */
 };
 
 /*

@@ -193,7 +193,7 @@ static enum ctx_status adapt_copies(struct ctx_recorder *recorder, uint64_t now,
 	struct ctx_exp_unwinding counts = ctx_sample_batch_counts(recorder->batch);
 	struct ctx_pressure pressure = {.now_ns = now,
 					.fullest_percent = recorder->merge.fullest,
-					.cut = counts.ends[CTX_TRUNCATED_COPY],
+					.cut = counts.ends[CTX_TRUNCATED_COPY] + counts.gap,
 					.lost = ctx_losses_total(recorder->losses),
 					.events = recorder->keeping_up.n_tasks * recorder->session.n_rings};
 	enum ctx_copy before = recorder->keeping_up.copies.now;
