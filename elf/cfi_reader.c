@@ -16,36 +16,6 @@
  */
 #define AUGMENTATION_MAX 16
 
-static uint64_t section_address(const struct ctx_elf_file *file, const char *name)
-{
-	Elf_Scn *section = ctx_elf_named_section(file, name);
-	GElf_Shdr header;
-
-	return section != NULL && gelf_getshdr(section, &header) != NULL ? header.sh_addr : 0;
-}
-
-bool ctx_cfi_section_open(const struct ctx_elf_file *file, bool is_eh, struct ctx_cfi_section *ret)
-{
-	Elf_Scn *section = ctx_elf_named_section(file, is_eh ? ".eh_frame" : ".debug_frame");
-	const Elf_Data *data;
-	GElf_Shdr header;
-
-	if (section == NULL && !is_eh)
-		section = ctx_elf_named_section(file, ".zdebug_frame");
-	data = section != NULL ? ctx_elf_section_data(file->elf, section) : NULL;
-	if (data == NULL || gelf_getshdr(section, &header) == NULL)
-		return false;
-	*ret = (struct ctx_cfi_section){.bytes = data->d_buf,
-					.n = data->d_size,
-					.address = header.sh_addr,
-					.is_eh = is_eh,
-					.is_32 = !file->is_64,
-					.big_endian = file->big_endian,
-					.text = section_address(file, ".text"),
-					.data = section_address(file, ".got")};
-	return true;
-}
-
 static uint64_t get_uint(const struct ctx_cfi_section *section, struct ctx_cursor *cursor, size_t n)
 {
 	return ctx_elf_get_uint(cursor, n, section->big_endian);

@@ -10,7 +10,6 @@
 
 #include "base/cursor.h"
 #include "base/err.h"
-#include "elf/elf_file.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,6 +23,8 @@ struct ctx_cfi_section {
 	bool is_32, big_endian; /* of the file */
 	uint64_t text, data;	/* bases of textrel and datarel pointers; 0: unknown, these pointers fail */
 };
+
+struct ctx_elf_file;
 
 /*
  * The section of a file, decompressed; `is_eh` selects which. False: missing or damaged. Borrowed

@@ -10,6 +10,7 @@
 
 #include "base/map64.h"
 #include "base/mem.h"
+#include "unwind/cfi_program.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -38,6 +39,7 @@ struct builder {
 	size_t n_fdes, fdes_cap;
 	size_t functions_cap;
 	struct ctx_cfi_machine *machine; /* owned */
+	struct ctx_cfi_sink sink;
 };
 
 static void builder_deinit(struct builder *builder)
@@ -46,6 +48,23 @@ static void builder_deinit(struct builder *builder)
 	free(builder->fdes);
 	free(builder->machine);
 	ctx_map64_deinit(&builder->cie_of);
+}
+
+static enum ctx_status add_row(void *context, const struct ctx_cfi_state *state, uint64_t begin, uint64_t end,
+			       struct ctx_err *err)
+{
+	struct ctx_cfi_table *table = ((struct builder *)context)->table;
+	uint32_t rule;
+	enum ctx_status status = ctx_cfi_rules_add(&table->rules, state, &rule, err);
+
+	(void)end;
+	return status == CTX_OK ? ctx_cfi_rows_add(&table->rows, begin, rule, err) : status;
+}
+
+static enum ctx_status add_expression(void *context, const uint8_t *bytes, size_t n, int64_t *ret,
+				      struct ctx_err *err)
+{
+	return ctx_cfi_rules_add_expression(&((struct builder *)context)->table->rules, bytes, n, ret, err);
 }
 
 /* Damage of one entry is counted; only lack of memory is a failure. */
@@ -188,8 +207,6 @@ static enum ctx_status add_rows(struct builder *builder, const struct fde *fde, 
 	 */
 	if (rows->items[n - 1].pc == fde->fde.begin - rows->base && n > 1)
 		n--;
-	builder->machine->rules = &table->rules;
-	builder->machine->rows = rows;
 	builder->machine->section = &builder->source->sections[fde->section];
 	status = ctx_cfi_run_fde(builder->machine, &cie->cie, &cie->initial, &fde->fde, err);
 	if (status == CTX_OK)
@@ -263,7 +280,8 @@ static enum ctx_status build(struct builder *builder, struct ctx_err *err)
 	builder->machine = ctx_calloc(1, sizeof(*builder->machine));
 	if (builder->machine == NULL)
 		return ctx_err_nomem(err);
-	builder->machine->rules = &builder->table->rules;
+	builder->sink = (struct ctx_cfi_sink){builder, add_row, add_expression};
+	builder->machine->sink = &builder->sink;
 	if (status == CTX_OK)
 		status = ctx_grow(&builder->cies, &builder->cies_cap, 1, err);
 	if (status == CTX_OK)

@@ -8,6 +8,7 @@
 #define CTX_UNWIND_CFI_BUILD_H
 
 #include "base/err.h"
+#include "elf/cfi_reader.h"
 #include "unwind/cfi_lookup.h"
 
 struct ctx_cfi_source { /* everything is borrowed */

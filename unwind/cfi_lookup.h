@@ -9,7 +9,7 @@
 #define CTX_UNWIND_CFI_LOOKUP_H
 
 #include "elf/elf_file.h"
-#include "unwind/cfi_program.h"
+#include "unwind/cfi_rows.h"
 #include "unwind/cfi_rules.h"
 
 #define CTX_CFI_INDEX_SHIFT 9

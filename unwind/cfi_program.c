@@ -3,44 +3,20 @@
  */
 #include "unwind/cfi_program.h"
 
-#include "base/mem.h"
 #include "elf/elf_bytes.h"
 
 #include <dwarf.h>
 /* Those of a .debug_frame may overlap, so that their sum is not bounded by the section. */
 #define MAX_CIE_PROGRAM 4096
 
-enum ctx_status ctx_cfi_rows_add(struct ctx_cfi_rows *rows, uint64_t pc, uint32_t rule, struct ctx_err *err)
-{
-	uint64_t at = pc - rows->base;
-	enum ctx_status status;
-
-	if (at > UINT32_MAX || (rows->n != 0 && rows->items[rows->n - 1].pc > at))
-		return ctx_err_set(err, CTX_E_FORMAT, "address out of order");
-	if (rows->n != 0 && rows->items[rows->n - 1].pc == at)
-		rows->n--; /* the last word counts */
-	if (rows->n != 0 && rows->items[rows->n - 1].rule == rule)
-		return CTX_OK;
-	status = ctx_grow(&rows->items, &rows->cap, rows->n + 1, err);
-	if (status == CTX_OK)
-		rows->items[rows->n++] = (struct ctx_cfi_row){.pc = (uint32_t)at, .rule = rule};
-	return status;
-}
-
 static enum ctx_status damaged(struct ctx_err *err)
 {
 	return ctx_err_set(err, CTX_E_FORMAT, "damaged call frame program");
 }
 
-static enum ctx_status emit(struct ctx_cfi_machine *machine, struct ctx_err *err)
+static enum ctx_status emit(const struct ctx_cfi_machine *machine, uint64_t end, struct ctx_err *err)
 {
-	enum ctx_status status;
-	uint32_t rule;
-
-	status = ctx_cfi_rules_add(machine->rules, &machine->state, &rule, err);
-	if (status == CTX_OK)
-		status = ctx_cfi_rows_add(machine->rows, machine->pc, rule, err);
-	return status;
+	return machine->sink->row(machine->sink->context, &machine->state, machine->pc, end, err);
 }
 
 /* The current state applies from the old pc to the new one. */
@@ -48,10 +24,10 @@ static enum ctx_status move_to(struct ctx_cfi_machine *machine, uint64_t pc, str
 {
 	enum ctx_status status = CTX_OK;
 
-	if (machine->rows == NULL || pc < machine->pc)
+	if (machine->initial == NULL || pc < machine->pc)
 		return damaged(err);
 	if (pc > machine->pc && machine->pc < machine->end)
-		status = emit(machine, err);
+		status = emit(machine, pc < machine->end ? pc : machine->end, err);
 	machine->pc = pc;
 	return status;
 }
@@ -99,7 +75,7 @@ static enum ctx_status get_expression(struct ctx_cfi_machine *machine, struct ct
 	if (program->failed || n > ctx_cursor_left(program))
 		return damaged(err);
 	bytes = ctx_cursor_get_bytes(program, (size_t)n);
-	return ctx_cfi_rules_add_expression(machine->rules, bytes, (size_t)n, ret, err);
+	return machine->sink->expression(machine->sink->context, bytes, (size_t)n, ret, err);
 }
 
 static enum ctx_status remember(struct ctx_cfi_machine *machine, struct ctx_err *err)
@@ -285,7 +261,6 @@ enum ctx_status ctx_cfi_run_cie(struct ctx_cfi_machine *machine, const struct ct
 		return damaged(err);
 	machine->cie = cie;
 	machine->initial = NULL;
-	machine->rows = NULL;
 	machine->pc = machine->end = 0;
 	machine->state = (struct ctx_cfi_state){.return_register = (uint8_t)cie->return_register,
 						.signal = cie->signal};
@@ -305,6 +280,6 @@ enum ctx_status ctx_cfi_run_fde(struct ctx_cfi_machine *machine, const struct ct
 	machine->state = *initial;
 	status = run(machine, fde->program, err);
 	if (status == CTX_OK && machine->pc < machine->end)
-		status = emit(machine, err);
+		status = emit(machine, machine->end, err);
 	return status;
 }

@@ -10,30 +10,25 @@
 #include "elf/cfi_reader.h"
 #include "unwind/cfi_rules.h"
 
-struct ctx_cfi_row {
-	uint32_t pc;   /* from the table's base */
-	uint32_t rule; /* applies up to the next row's pc */
+/* Who takes what a program says. */
+struct ctx_cfi_sink {
+	void *context;
+	/*
+	 * The state applies to [begin, end), which is not empty. A status other than CTX_OK ends the
+	 * program and is its result: CTX_END for a sink that has what it looks for.
+	 */
+	enum ctx_status (*row)(void *context, const struct ctx_cfi_state *state, uint64_t begin, uint64_t end,
+			       struct ctx_err *err);
+	/* The number by which places name an expression; the bytes are those of the section. */
+	enum ctx_status (*expression)(void *context, const uint8_t *bytes, size_t n, int64_t *ret,
+				      struct ctx_err *err);
 };
-
-struct ctx_cfi_rows {
-	uint64_t base;		   /* addresses are relative to it, modulo 2^64 */
-	struct ctx_cfi_row *items; /* owned; pcs ascend */
-	size_t n, cap;
-};
-
-/*
- * Appends a row with a rule from `pc` on, unless the last row has the same rule. Fails with
- * CTX_E_NOMEM, CTX_E_FORMAT (a pc before the last row's or more than 4 GiB after the base).
- */
-CTX_MUST_CHECK enum ctx_status ctx_cfi_rows_add(struct ctx_cfi_rows *rows, uint64_t pc, uint32_t rule,
-						struct ctx_err *err);
 
 #define CTX_CFI_REMEMBER_MAX 16
 
 struct ctx_cfi_machine {		       /* interpreter of programs; large, so one is reused for all */
-	const struct ctx_cfi_section *section; /* these three are set by the caller */
-	struct ctx_cfi_rules *rules;
-	struct ctx_cfi_rows *rows; /* not for a CIE */
+	const struct ctx_cfi_section *section; /* these two are set by the caller */
+	const struct ctx_cfi_sink *sink;
 	const struct ctx_cfi_cie *cie;
 	const struct ctx_cfi_state *initial; /* NULL while the CIE's own program runs */
 	uint64_t pc, end;
@@ -42,13 +37,16 @@ struct ctx_cfi_machine {		       /* interpreter of programs; large, so one is re
 	struct ctx_cfi_state stack[CTX_CFI_REMEMBER_MAX];
 };
 
-/* Runs a CIE's program into machine->state. Fails with CTX_E_FORMAT, CTX_E_LIMIT, CTX_E_NOMEM. */
+/*
+ * Runs a CIE's program into machine->state. Fails with CTX_E_FORMAT, CTX_E_LIMIT, and as the sink
+ * does. Neither this nor ctx_cfi_run_fde allocates.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_cfi_run_cie(struct ctx_cfi_machine *machine, const struct ctx_cfi_cie *cie,
 					       struct ctx_err *err);
 
 /*
- * Runs the program of a function [begin, end): its rows, without the one that ends it. Fails as
- * above; rows already appended stay.
+ * Runs the program of a function [begin, end): its rows. Fails as above; rows already handed out
+ * stay.
  */
 CTX_MUST_CHECK enum ctx_status ctx_cfi_run_fde(struct ctx_cfi_machine *machine, const struct ctx_cfi_cie *cie,
 					       const struct ctx_cfi_state *initial,

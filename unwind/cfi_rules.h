@@ -63,6 +63,9 @@ struct ctx_cfi_summary {
 	bool signal;	   /* the caller was interrupted by a signal; it did not make a call */
 };
 
+/* The summary of a state. Allocates nothing. */
+struct ctx_cfi_summary ctx_cfi_summarize(enum ctx_machine machine, const struct ctx_cfi_state *state);
+
 struct ctx_cfi_save { /* one register of a rule */
 	struct ctx_cfi_place place;
 	uint8_t reg;
