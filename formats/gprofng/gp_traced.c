@@ -3,7 +3,7 @@
 #include "base/fileio.h"
 #include "base/mem.h"
 #include "base/strtab.h"
-#include "formats/gprofng/gp_leaks.h"
+#include "model/heap_leaks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +56,7 @@ static const struct {
 };
 
 struct image { /* state of a process */
-	struct ctx_gp_leaks leaks;
+	struct ctx_heap_leaks leaks;
 	uint64_t n_heap;	  /* heap records so far */
 	struct ctx_map64 file_of; /* descriptor: name; NO_NAME while it is closed */
 };
@@ -75,7 +75,7 @@ void ctx_gp_traced_destroy(struct ctx_gp_traced *traced)
 	if (traced == NULL)
 		return;
 	for (size_t i = 0; i < traced->n_images; i++) {
-		ctx_gp_leaks_deinit(&traced->images[i].leaks);
+		ctx_heap_leaks_deinit(&traced->images[i].leaks);
 		ctx_map64_deinit(&traced->images[i].file_of);
 	}
 	ctx_strtab_deinit(&traced->names);
@@ -137,6 +137,25 @@ void ctx_gp_traced_note(struct ctx_gp_traced *traced, const struct ctx_gp_log *l
 
 /* Leaks */
 
+/* Without its leaked bytes. */
+static struct ctx_traced heap_operation(const struct ctx_gp_event *event)
+{
+	static const uint8_t operations[] = {
+		[CTX_GP_HEAP_MALLOC] = CTX_HEAP_ALLOCATE,    [CTX_GP_HEAP_FREE] = CTX_HEAP_FREE,
+		[CTX_GP_HEAP_REALLOC] = CTX_HEAP_REALLOCATE, [CTX_GP_HEAP_MMAP] = CTX_HEAP_MAP,
+		[CTX_GP_HEAP_MUNMAP] = CTX_HEAP_UNMAP,
+	};
+
+	return (struct ctx_traced){
+		.kind = CTX_TRACED_HEAP,
+		.operation = operations[event->heap.kind],
+		.size = event->heap.size,
+		.address = event->heap.address,
+		.old_address = event->heap.kind == CTX_GP_HEAP_REALLOC ? event->heap.old_address : 0,
+		.descriptor = -1,
+	};
+}
+
 static enum ctx_status add_heap_files(struct ctx_gp_events *events,
 				      const struct ctx_gp_experiment *experiment, int64_t latest_ns,
 				      struct ctx_err *err)
@@ -171,7 +190,7 @@ static enum ctx_status add_heap_files(struct ctx_gp_events *events,
 enum ctx_status ctx_gp_traced_read(struct ctx_gp_reader *reader, const struct ctx_gp_experiment *experiment,
 				   int64_t latest_ns, struct ctx_err *err)
 {
-	struct ctx_gp_leaks *leaks = &reader->traced->images[experiment->number].leaks;
+	struct ctx_heap_leaks *leaks = &reader->traced->images[experiment->number].leaks;
 	struct ctx_gp_events *events = NULL;
 	struct ctx_gp_event event;
 	enum ctx_status status;
@@ -182,13 +201,17 @@ enum ctx_status ctx_gp_traced_read(struct ctx_gp_reader *reader, const struct ct
 	if (status == CTX_OK)
 		status = add_heap_files(events, experiment, latest_ns, err);
 	while (status == CTX_OK && (status = ctx_gp_events_next(events, &event, err)) == CTX_OK) {
-		if (event.type == CTX_GP_HEAP && ctx_gp_traced_is(&event))
-			status = ctx_gp_leaks_add(leaks, &event, err);
+		struct ctx_traced operation;
+
+		if (event.type != CTX_GP_HEAP || !ctx_gp_traced_is(&event))
+			continue;
+		operation = heap_operation(&event);
+		status = ctx_heap_leaks_add(leaks, leaks->n, &operation, err);
 	}
 	ctx_gp_events_destroy(events);
 	if (status == CTX_END)
-		status = ctx_gp_leaks_finish(leaks, err);
-	if (status == CTX_OK && ctx_gp_leaks_is_blind(leaks))
+		status = ctx_heap_leaks_finish(leaks, err);
+	if (status == CTX_OK && ctx_heap_leaks_is_blind(leaks))
 		status = ctx_gp_warn(
 			reader, err,
 			"the collector did not record which block realloc resized: blocks that were "
@@ -267,31 +290,16 @@ static uint64_t duration(const struct ctx_gp_event *event, int64_t request_ns)
 static void take_heap(struct ctx_gp_reader *reader, const struct ctx_gp_event *event,
 		      const struct ctx_event *like)
 {
-	static const uint8_t operations[] = {
-		[CTX_GP_HEAP_MALLOC] = CTX_HEAP_ALLOCATE,    [CTX_GP_HEAP_FREE] = CTX_HEAP_FREE,
-		[CTX_GP_HEAP_REALLOC] = CTX_HEAP_REALLOCATE, [CTX_GP_HEAP_MMAP] = CTX_HEAP_MAP,
-		[CTX_GP_HEAP_MUNMAP] = CTX_HEAP_UNMAP,
-	};
 	struct image *image = &reader->traced->images[event->owner];
 	struct ctx_traced *operation = &reader->traced->operation;
-	bool allocates = event->heap.kind != CTX_GP_HEAP_FREE && event->heap.kind != CTX_GP_HEAP_MUNMAP &&
-			 event->heap.address != 0;
-	uint64_t leaked = ctx_gp_leaks_get(&image->leaks, image->n_heap++, event);
 
-	*operation = (struct ctx_traced){
-		.kind = CTX_TRACED_HEAP,
-		.operation = operations[event->heap.kind],
-		.size = event->heap.size,
-		.address = event->heap.address,
-		.old_address = event->heap.kind == CTX_GP_HEAP_REALLOC ? event->heap.old_address : 0,
-		.leaked = leaked != 0,
-		.leaked_size = leaked,
-		.descriptor = -1,
-	};
-	if (allocates)
+	*operation = heap_operation(event);
+	operation->leaked_size = ctx_heap_leaks_get(&image->leaks, image->n_heap++, operation);
+	operation->leaked = operation->leaked_size != 0;
+	if (ctx_traced_is_allocation(operation))
 		add_sample(reader, like, HEAP_BYTES, event->heap.size);
-	if (leaked != 0)
-		add_sample(reader, like, LEAK_BYTES, leaked);
+	if (operation->leaked)
+		add_sample(reader, like, LEAK_BYTES, operation->leaked_size);
 }
 
 static void take_sync(struct ctx_gp_reader *reader, const struct ctx_gp_event *event,

@@ -5,7 +5,6 @@
 #include "formats/gprofng/gp_archive.h"
 #include "formats/gprofng/gp_events.h"
 #include "formats/gprofng/gp_frames.h"
-#include "formats/gprofng/gp_leaks.h"
 #include "formats/gprofng/gp_map.h"
 #include "formats/gprofng/gprofng.h"
 #include "tests/unit/gprofng_fixture.h"
@@ -390,100 +389,6 @@ static void test_gprofng__fails_cleanly_when_memory_is_short(void **state)
 	assert_int_equal(ctx_dir_remove(where, NULL), CTX_OK);
 }
 
-/* Leaks */
-
-/* kind, size, address, old address */
-static void add_heap(struct ctx_gp_leaks *leaks, const uint64_t (*records)[4], size_t n)
-{
-	*leaks = (struct ctx_gp_leaks){0};
-	for (size_t i = 0; i < n; i++) {
-		struct ctx_gp_event event = {.type = CTX_GP_HEAP, .time_ns = (int64_t)i};
-
-		event.heap.kind = (uint32_t)records[i][0];
-		event.heap.size = records[i][1];
-		event.heap.address = records[i][2];
-		event.heap.old_address = records[i][3];
-		assert_int_equal(ctx_gp_leaks_add(leaks, &event, NULL), CTX_OK);
-	}
-	assert_int_equal(ctx_gp_leaks_finish(leaks, NULL), CTX_OK);
-}
-
-static uint64_t leaked(const struct ctx_gp_leaks *leaks, const uint64_t (*records)[4], size_t i)
-{
-	struct ctx_gp_event event = {.type = CTX_GP_HEAP};
-
-	event.heap.kind = (uint32_t)records[i][0];
-	event.heap.size = records[i][1];
-	return ctx_gp_leaks_get(leaks, i, &event);
-}
-
-/*
- * Each unmapped page leaves one more piece of a map: there is an end to the pieces that are
- * followed, or each would cost more than the one before.
- */
-/* Half a minute with the sanitizers. */
-#ifndef CTX_SANITIZED
-static void test_gp_leaks__a_map_in_very_many_pieces_is_followed_no_further(void **state)
-{
-	struct ctx_gp_event event = {
-		.type = CTX_GP_HEAP,
-		.heap = {.kind = CTX_GP_HEAP_MMAP, .address = 4096, .size = UINT64_C(1) << 50}};
-	struct ctx_gp_leaks leaks = {0};
-
-	(void)state;
-	assert_int_equal(ctx_gp_leaks_add(&leaks, &event, NULL), CTX_OK);
-	for (uint64_t i = 0; i < 70000; i++) {
-		struct ctx_gp_event unmap = {
-			.type = CTX_GP_HEAP,
-			.heap = {.kind = CTX_GP_HEAP_MUNMAP, .address = 8192 + i * 8192, .size = 4096}};
-
-		assert_int_equal(ctx_gp_leaks_add(&leaks, &unmap, NULL), CTX_OK);
-	}
-	assert_int_equal(leaks.ranges.n, CTX_RANGES_MAX);
-	assert_int_equal(ctx_gp_leaks_finish(&leaks, NULL), CTX_OK);
-	/* All pieces that became two kept the upper one, which is the large one here. */
-	assert_int_equal(ctx_gp_leaks_get(&leaks, 0, &event),
-			 (UINT64_C(1) << 50) - UINT64_C(70000) * 8192 + UINT64_C(65535) * 4096);
-	ctx_gp_leaks_deinit(&leaks);
-}
-#endif
-
-static void test_gp_leaks__a_resized_block_is_freed_only_where_its_address_was_recorded(void **state)
-{
-	enum { MALLOC = CTX_GP_HEAP_MALLOC, FREE = CTX_GP_HEAP_FREE, REALLOC = CTX_GP_HEAP_REALLOC };
-	static const uint64_t seen[][4] = {{MALLOC, 10, 0x100, 0},
-					   {REALLOC, 20, 0x100, 0x100},
-					   {REALLOC, 30, 0x200, 0x100},
-					   {FREE, 0, 0x200, 0}};
-	/* What Debian's gprofng 2.40 writes of the same. */
-	static const uint64_t blind[][4] = {{MALLOC, 10, 0x100, 0},
-					    {REALLOC, 20, 0x100, 0},
-					    {REALLOC, 30, 0x200, 0},
-					    {FREE, 0, 0x200, 0}};
-	/* A program that only allocates with realloc. */
-	static const uint64_t fresh[][4] = {
-		{REALLOC, 20, 0x100, 0}, {FREE, 0, 0x100, 0}, {REALLOC, 30, 0x100, 0}};
-	struct ctx_gp_leaks leaks;
-
-	(void)state;
-	add_heap(&leaks, seen, CTX_COUNT_OF(seen));
-	for (size_t i = 0; i < CTX_COUNT_OF(seen); i++)
-		assert_int_equal(leaked(&leaks, seen, i), 0);
-	assert_false(ctx_gp_leaks_is_blind(&leaks));
-	ctx_gp_leaks_deinit(&leaks);
-	add_heap(&leaks, blind, CTX_COUNT_OF(blind));
-	assert_int_equal(leaked(&leaks, blind, 0), 10);
-	assert_int_equal(leaked(&leaks, blind, 1), 20);
-	assert_int_equal(leaked(&leaks, blind, 2), 0);
-	assert_true(ctx_gp_leaks_is_blind(&leaks));
-	ctx_gp_leaks_deinit(&leaks);
-	add_heap(&leaks, fresh, CTX_COUNT_OF(fresh));
-	assert_int_equal(leaked(&leaks, fresh, 0), 0);
-	assert_int_equal(leaked(&leaks, fresh, 2), 30);
-	assert_false(ctx_gp_leaks_is_blind(&leaks));
-	ctx_gp_leaks_deinit(&leaks);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -495,10 +400,6 @@ int main(void)
 		cmocka_unit_test(test_gp_events__come_in_order_of_time_from_any_blocks),
 		cmocka_unit_test(test_gp_map__a_map_counts_from_when_its_addresses_were_free),
 		cmocka_unit_test(test_gp_archive__names_are_gprofngs),
-		cmocka_unit_test(test_gp_leaks__a_resized_block_is_freed_only_where_its_address_was_recorded),
-#ifndef CTX_SANITIZED
-		cmocka_unit_test(test_gp_leaks__a_map_in_very_many_pieces_is_followed_no_further),
-#endif
 		cmocka_unit_test(test_gprofng__fails_cleanly_when_memory_is_short),
 	};
 
