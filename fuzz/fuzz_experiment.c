@@ -29,13 +29,15 @@ static const char FIRST_LINES[] =
 
 static const char *const FILES[] = {"log.xml",		"map.xml",    "profile",	"frameinfo",
 				    "overview",		"hwcounters", "_f1.er/map.xml", "_f1.er/profile",
-				    "_f1.er/frameinfo", "notes",      "states",		"_f1.er/states"};
+				    "_f1.er/frameinfo", "notes",      "states",		"_f1.er/states",
+				    "heaptrace"};
 #define N_FILES (sizeof(FILES) / sizeof(FILES[0]))
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void decode(const uint8_t *data, size_t size)
 {
+	struct ctx_exp_heap_addresses addresses[RECORDS_MAX];
 	struct ctx_exp_packet packets[RECORDS_MAX];
 	struct ctx_exp_block_header header;
 	struct ctx_exp_frames_in in;
@@ -51,6 +53,11 @@ static void decode(const uint8_t *data, size_t size)
 				abort();
 		}
 	}
+	if (ctx_exp_decode_heap((struct ctx_bytes){data, size}, 0,
+				&(struct ctx_exp_heap_block){packets, addresses, RECORDS_MAX},
+				NULL) == CTX_OK &&
+	    packets[RECORDS_MAX - 1].order != RECORDS_MAX - 1)
+		abort();
 	if (ctx_exp_frames_begin(data, size, &in, NULL) != CTX_OK)
 		return;
 	while (ctx_exp_frames_next(&in, &id, &parent, &address, NULL) == CTX_OK) {
@@ -75,6 +82,8 @@ static void wrap(const char *file, const uint8_t *bytes, size_t n, struct ctx_bu
 		header.kind = CTX_EXP_BLOCK_OVERVIEW;
 	if (strstr(file, "states") != NULL)
 		header.kind = CTX_EXP_BLOCK_STATES;
+	if (strstr(file, "heaptrace") != NULL)
+		header.kind = CTX_EXP_BLOCK_HEAP;
 	header.process = bytes[0] & 3;
 	header.epoch = bytes[1] & 3;
 	header.n_records = bytes[2];
@@ -160,6 +169,11 @@ static void read_all(const char *directory)
 		if (event.kind == CTX_EV_SAMPLE &&
 		    (event.process >= n_processes || event.thread >= n_threads ||
 		     event.sample.metric >= source->info.n_metrics))
+			abort();
+		if (event.kind == CTX_EV_TRACED &&
+		    (event.process >= n_processes || event.thread >= n_threads ||
+		     event.traced.operation->kind != CTX_TRACED_HEAP ||
+		     event.traced.operation->operation >= ctx_traced_n_operations(CTX_TRACED_HEAP)))
 			abort();
 		if (event.kind == CTX_EV_FORK_MAPS &&
 		    (event.process >= n_processes || event.maps_of >= n_processes ||

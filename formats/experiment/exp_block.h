@@ -37,6 +37,7 @@ enum ctx_exp_block_kind {
 	/* Thread state changes as interpreted by older recorders; read only. */
 	CTX_EXP_BLOCK_STATES = 5,
 	CTX_EXP_BLOCK_SEEN = 6, /* observed thread state changes, in the same columns as samples */
+	CTX_EXP_BLOCK_HEAP = 7, /* heap operations: the columns of samples, and two more */
 };
 
 struct ctx_exp_block_header {
@@ -79,24 +80,33 @@ static inline bool ctx_exp_block_has_changes(const struct ctx_exp_block_header *
 	return header->kind == CTX_EXP_BLOCK_STATES || header->kind == CTX_EXP_BLOCK_SEEN;
 }
 
-/* A sample or a thread state change in memory, in writer and reader. */
+/* A sample, a thread state change or a heap operation in memory, in writer and reader. */
 struct ctx_exp_packet {
 	uint64_t time_ns; /* relative */
 	union {
 		uint64_t weight; /* sample. 0: the period of the metric */
 		uint64_t waker;	 /* change. 0: none; 2 k + 1: thread k; 2 k + 2: external waker k */
+		uint64_t size;	 /* heap operation: bytes */
 	};
 	uint32_t stack;
 	uint32_t thread;
 	int32_t cpu; /* -1 unknown */
 	union {
-		uint16_t metric; /* sample */
-		uint16_t change; /* change: enum ctx_state_change */
+		uint16_t metric;    /* sample */
+		uint16_t change;    /* change: enum ctx_state_change */
+		uint16_t operation; /* heap operation: enum ctx_heap_operation */
 	};
 	uint16_t order; /* of arrival in the block, so that sorting by time is stable */
 };
 
+/* The rest of a heap operation. */
+struct ctx_exp_heap_addresses {
+	uint64_t address;     /* allocated or freed */
+	uint64_t old_address; /* of a reallocation */
+};
+
 #define CTX_EXP_STATES_FILE "states"
+#define CTX_EXP_HEAP_FILE "heaptrace"
 
 /* Encodes the waker of a packet. At most one of the two is not CTX_NONE. */
 static inline uint64_t ctx_exp_waker(uint32_t thread, uint32_t external_waker)
@@ -121,6 +131,21 @@ void ctx_exp_encode_packets(const struct ctx_exp_packet *packets, size_t n, stru
 CTX_MUST_CHECK enum ctx_status ctx_exp_decode_packets(struct ctx_bytes payload, uint64_t first_ns,
 						      struct ctx_exp_packet *packets, size_t n,
 						      struct ctx_err *err);
+
+/*
+ * The same for heap operations: packets, and at [packets[i].order] of the other array the addresses of
+ * packet i; when they are decoded, `order` is i. Bytes behind the last column are ignored.
+ */
+void ctx_exp_encode_heap(const struct ctx_exp_packet *packets, const struct ctx_exp_heap_addresses *addresses,
+			 size_t n, struct ctx_buf *out);
+
+struct ctx_exp_heap_block { /* room for the operations of a block */
+	struct ctx_exp_packet *packets;
+	struct ctx_exp_heap_addresses *addresses;
+	size_t n;
+};
+CTX_MUST_CHECK enum ctx_status ctx_exp_decode_heap(struct ctx_bytes payload, uint64_t first_ns,
+						   const struct ctx_exp_heap_block *ret, struct ctx_err *err);
 
 /*
  * A frames payload is: varint id of the first node; then records, each varint prefix (a node's id),

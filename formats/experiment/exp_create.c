@@ -44,7 +44,8 @@ static bool is_file_name(const char *name)
 	return n > 0 && name[n] == '\0' && n < CTX_EXP_FILE_NAME_MAX && strcmp(name, "overview") != 0 &&
 	       strcmp(name, "frameinfo") != 0 && strcmp(name, "notes") != 0 &&
 	       strcmp(name, "archives") != 0 && strcmp(name, CTX_EXP_KEPT_FILE) != 0 &&
-	       strcmp(name, CTX_EXP_STATES_FILE) != 0 && name[0] != '_';
+	       strcmp(name, CTX_EXP_STATES_FILE) != 0 && strcmp(name, CTX_EXP_HEAP_FILE) != 0 &&
+	       name[0] != '_';
 }
 
 static enum ctx_status set_metrics(struct ctx_exp_writer *writer, const struct ctx_exp_options *options,
@@ -75,6 +76,12 @@ static enum ctx_status set_metrics(struct ctx_exp_writer *writer, const struct c
 		writer->data.states = writer->data.n_files++;
 		snprintf(writer->data.names[writer->data.states], CTX_EXP_FILE_NAME_MAX, "%s",
 			 CTX_EXP_STATES_FILE);
+	}
+	writer->data.heap = CTX_NONE;
+	if (options->has_heap) {
+		writer->data.heap = writer->data.n_files++;
+		snprintf(writer->data.names[writer->data.heap], CTX_EXP_FILE_NAME_MAX, "%s",
+			 CTX_EXP_HEAP_FILE);
 	}
 	return CTX_OK;
 }
@@ -112,6 +119,17 @@ static void put_states(struct ctx_buf *out)
 			      "<field name=\"waker\" type=\"varint\"/></scheduling>\n");
 }
 
+/* The <heap> line: the same for heap operations. */
+static void put_heap(struct ctx_buf *out)
+{
+	ctx_buf_put_text(out, "<heap");
+	ctx_exp_xml_attribute(out, "file", CTX_EXP_HEAP_FILE);
+	ctx_buf_put_text(out, ">" FIRST_FIELDS "<field name=\"operation\" type=\"varint\"/>"
+			      "<field name=\"size\" type=\"varint\" unit=\"bytes\"/>"
+			      "<field name=\"address\" type=\"delta\"/>"
+			      "<field name=\"old_address\" type=\"delta\"/></heap>\n");
+}
+
 static enum ctx_status put_first_lines(struct ctx_exp_writer *writer, const struct ctx_exp_options *options,
 				       struct ctx_err *err)
 {
@@ -128,6 +146,8 @@ static enum ctx_status put_first_lines(struct ctx_exp_writer *writer, const stru
 		put_profile(out, &options->metrics[i], i);
 	if (options->has_states)
 		put_states(out);
+	if (options->has_heap)
+		put_heap(out);
 	ctx_buf_put_text(out, "<event kind=\"run\"");
 	ctx_exp_xml_time(out, "tstamp", options->start_ns);
 	ctx_exp_xml_signed(out, "unix_ns", options->start_unix_ns);

@@ -170,8 +170,10 @@ static enum ctx_status flush_packets(struct ctx_exp_writer *writer, struct ctx_e
 				     struct ctx_err *err)
 {
 	struct ctx_exp_packet_buf *buf = &live->bufs[file];
-	struct ctx_exp_block_header header = {.kind = file == writer->data.states ? CTX_EXP_BLOCK_SEEN
-										  : CTX_EXP_BLOCK_PROFILE,
+	bool is_heap = file == writer->data.heap;
+	struct ctx_exp_block_header header = {.kind = is_heap			    ? CTX_EXP_BLOCK_HEAP
+						      : file == writer->data.states ? CTX_EXP_BLOCK_SEEN
+										    : CTX_EXP_BLOCK_PROFILE,
 					      .n_records = (uint32_t)buf->n,
 					      .epoch = ctx_exp_proc(writer, live->process)->epoch,
 					      .process = live->process};
@@ -182,12 +184,13 @@ static enum ctx_status flush_packets(struct ctx_exp_writer *writer, struct ctx_e
 	if (buf->unsorted)
 		qsort(buf->packets, buf->n, sizeof(*buf->packets), by_time);
 	buf->unsorted = false;
-	for (size_t i = 0; i < buf->n; i++)
-		buf->packets[i].order = (uint16_t)i;
 	header.first_ns = buf->packets[0].time_ns;
 	header.last_ns = buf->packets[buf->n - 1].time_ns;
 	ctx_buf_clear(&writer->scratch.raw);
-	ctx_exp_encode_packets(buf->packets, buf->n, &writer->scratch.raw);
+	if (is_heap)
+		ctx_exp_encode_heap(buf->packets, live->heap_addresses, buf->n, &writer->scratch.raw);
+	else
+		ctx_exp_encode_packets(buf->packets, buf->n, &writer->scratch.raw);
 	status = put_block(writer, live, CTX_EXP_FILE_DATA + file, &header, err);
 	if (status == CTX_E_NOMEM)
 		return status;
@@ -242,6 +245,7 @@ void ctx_exp_account(struct ctx_exp_writer *writer, struct ctx_exp_live *live)
 
 	for (uint32_t file = 0; file < writer->data.n_files; file++)
 		bytes += live->bufs[file].cap * sizeof(*live->bufs[file].packets);
+	bytes += live->heap_cap * sizeof(*live->heap_addresses);
 	writer->limits.memory_used += bytes - live->accounted;
 	live->accounted = bytes;
 }
@@ -262,6 +266,7 @@ enum ctx_status ctx_exp_retire(struct ctx_exp_writer *writer, struct ctx_exp_liv
 	ctx_buf_deinit(&live->kept);
 	for (uint32_t file = 0; file < writer->data.n_files; file++)
 		free(live->bufs[file].packets);
+	free(live->heap_addresses);
 	free(live);
 	return status;
 }

@@ -16,6 +16,9 @@ struct ctx_exp_place {
 	uint32_t file;
 	uint32_t process; /* key */
 	uint32_t epoch;
+	uint32_t n_records;
+	bool is_heap;	       /* heap operations */
+	uint64_t first_record; /* of them: its number among those of the process (exp_heap.c) */
 };
 
 /* A data file, and how far its blocks are in the index. */
@@ -35,7 +38,7 @@ struct ctx_exp_index {
 	struct ctx_strtab names; /* by file, relative to the experiment: "_f1.er/profile" */
 	struct ctx_exp_data_file *files;
 	size_t files_cap;
-	struct ctx_exp_place *blocks; /* samples, state changes and overview, by first time */
+	struct ctx_exp_place *blocks; /* samples, state changes, heap and overview, by first time */
 	size_t n_blocks, blocks_cap;
 	struct ctx_exp_place *frames; /* by process, then in file order */
 	size_t n_frames, frames_cap;
@@ -45,6 +48,7 @@ struct ctx_exp_index {
 	uint64_t real_bytes; /* the same without holes */
 	uint64_t last_ns;    /* the largest last time */
 	bool has_states;     /* there is a block of state changes */
+	bool has_heap;	     /* of heap operations */
 };
 
 void ctx_exp_index_deinit(struct ctx_exp_index *index);

@@ -248,6 +248,8 @@ static enum ctx_status translate_packets(struct ctx_exp_reader *reader, struct c
 
 		if (block->has_changes)
 			status = ctx_exp_reader_translate_change(reader, block->process, &packet, &fine, err);
+		else if (block->addresses != NULL)
+			fine = ctx_exp_heap_is_fine(&packet);
 		else
 			fine = translate_sample(reader, &packet);
 		if (!fine) {
@@ -266,8 +268,13 @@ static enum ctx_status translate_packets(struct ctx_exp_reader *reader, struct c
 	block->n = n;
 	if (status == CTX_OK && (lost != 0 || strange != 0)) {
 		snprintf(text, sizeof(text), "%zu %s lost their call stacks, %zu are of an unknown %s", lost,
-			 block->has_changes ? "changes of state" : "samples", strange,
-			 block->has_changes ? "kind, thread or waker" : "metric");
+			 block->has_changes	    ? "changes of state"
+			 : block->addresses != NULL ? "heap operations"
+						    : "samples",
+			 strange,
+			 block->has_changes	    ? "kind, thread or waker"
+			 : block->addresses != NULL ? "kind or size"
+						    : "metric");
 		status = ctx_exp_reader_push_damage(reader, reader->loading.place.first_ns,
 						    &reader->loading.place, text, err);
 	}
@@ -365,9 +372,12 @@ static enum ctx_status decode_packets(struct ctx_exp_reader *reader,
 	block->packets = ctx_calloc(block->n, sizeof(*block->packets));
 	if (block->packets == NULL)
 		return ctx_err_nomem(err);
-	status =
-		ctx_exp_decode_packets((struct ctx_bytes){reader->file.payload.bytes, reader->file.payload.n},
-				       header->first_ns, block->packets, block->n, err);
+	if (header->kind == CTX_EXP_BLOCK_HEAP)
+		status = ctx_exp_reader_decode_heap(reader, header, block, err);
+	else
+		status = ctx_exp_decode_packets(
+			(struct ctx_bytes){reader->file.payload.bytes, reader->file.payload.n},
+			header->first_ns, block->packets, block->n, err);
 	if (status == CTX_OK && block->packets[block->n - 1].time_ns > header->last_ns)
 		status = ctx_err_set(err, CTX_E_FORMAT, "a packet is outside of its block");
 	if (status == CTX_OK)
@@ -391,6 +401,7 @@ static enum ctx_status begin_loading(struct ctx_exp_reader *reader, struct ctx_e
 
 	if (block == NULL)
 		return ctx_err_nomem(err);
+	block->first_record = place->first_record;
 	status = ctx_exp_reader_read_place(reader, place, &header, &local);
 	if (status == CTX_OK && header.n_records == 0)
 		status = ctx_err_set(&local, CTX_E_FORMAT, "an empty block");
@@ -470,6 +481,7 @@ static enum ctx_status hand_out(struct ctx_exp_reader *reader, struct ctx_event 
 {
 	struct ctx_exp_open_block *block = reader->open.items[0].block;
 	const struct ctx_exp_packet *packet;
+	enum ctx_status status = CTX_OK;
 	uint32_t unknown;
 
 	if (block->packets == NULL)
@@ -477,23 +489,25 @@ static enum ctx_status hand_out(struct ctx_exp_reader *reader, struct ctx_event 
 	packet = &block->packets[block->at];
 	unknown = unannounced(reader, block, packet);
 	if (unknown != CTX_NONE) {
-		enum ctx_status status =
-			announce_thread(reader, unknown, block->process, packet->time_ns, err);
-
+		status = announce_thread(reader, unknown, block->process, packet->time_ns, err);
 		if (status == CTX_OK)
 			pop(reader, ret);
 		return status;
 	}
-	*ret = (struct ctx_event){.kind = block->has_changes ? CTX_EV_STATE : CTX_EV_SAMPLE,
+	*ret = (struct ctx_event){.kind = block->has_changes	     ? CTX_EV_STATE
+					  : block->addresses != NULL ? CTX_EV_TRACED
+								     : CTX_EV_SAMPLE,
 				  .time_ns = packet->time_ns};
 	ret->process = reader->log.processes[block->process].number;
 	ret->thread = reader->log.threads[packet->thread].number;
 	if (block->has_changes)
 		ctx_exp_reader_fill_change(reader, packet, ret);
+	else if (block->addresses != NULL)
+		status = ctx_exp_reader_fill_heap(reader, block, ret, err);
 	else
 		fill_sample(packet, ret);
 	advance(reader);
-	return CTX_OK;
+	return status;
 }
 
 enum ctx_status ctx_exp_reader_next(struct ctx_event_source *source, struct ctx_event *ret,

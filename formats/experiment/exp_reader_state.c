@@ -101,6 +101,7 @@ void ctx_exp_open_block_free(struct ctx_exp_open_block *block)
 	if (block == NULL)
 		return;
 	free(block->packets);
+	free(block->addresses);
 	free(block->usage);
 	free(block);
 }

@@ -12,13 +12,16 @@
 #include "formats/experiment/exp_index.h"
 #include "formats/experiment/exp_log.h"
 #include "model/event_source.h"
+#include "model/heap_leaks.h"
 
 struct ctx_exp_open_block {
 	uint32_t process; /* row */
 	size_t n, at, bytes;
-	bool has_changes;		    /* packets are state changes, not samples */
-	struct ctx_exp_packet *packets;	    /* or */
-	struct ctx_exp_usage_record *usage; /* its process fields are rows */
+	bool has_changes;			  /* packets are state changes, not samples */
+	struct ctx_exp_packet *packets;		  /* or */
+	struct ctx_exp_heap_addresses *addresses; /* packets are heap operations: by their order */
+	uint64_t first_record;			  /* of heap operations */
+	struct ctx_exp_usage_record *usage;	  /* its process fields are rows */
 };
 
 struct ctx_exp_heap_item {
@@ -74,6 +77,29 @@ struct ctx_exp_archives {
 	struct ctx_arena source_paths;
 };
 
+/* Heap operations of a process. */
+struct ctx_exp_heap_process {
+	struct ctx_heap_leaks leaks;
+	uint64_t n; /* operations */
+};
+
+enum ctx_exp_heap_metric {
+	CTX_EXP_HEAP_BYTES,
+	CTX_EXP_HEAP_COUNT,
+	CTX_EXP_LEAK_BYTES,
+	CTX_EXP_LEAK_COUNT,
+	CTX_EXP_HEAP_METRICS,
+};
+
+/* Heap operations, of all processes (exp_heap.c). */
+struct ctx_exp_heaps {
+	struct ctx_exp_heap_process *processes; /* by row */
+	size_t n, cap;
+	struct ctx_source_metric *metrics; /* owned: those of the log, and then by enum ctx_exp_heap_metric */
+	uint64_t bytes;			   /* of all samples; limited, so that no sum overflows */
+	struct ctx_traced operation;	   /* of the last event */
+};
+
 /* How far the files have been read. */
 struct ctx_exp_scan {
 	bool grows;			    /* the recording goes on */
@@ -103,6 +129,7 @@ struct ctx_exp_reader {
 	uint64_t n_read[2];		/* packets, nodes of stacks: see ctx_exp_reader_has_room */
 	struct ctx_buf notes;
 	struct ctx_exp_archives archive;
+	struct ctx_exp_heaps heaps;
 	bool thread_damage_reported, external_waker_damage_reported;
 };
 
@@ -175,6 +202,34 @@ static inline uint32_t ctx_exp_waking_thread(const struct ctx_exp_packet *change
  */
 void ctx_exp_reader_fill_change(const struct ctx_exp_reader *reader, const struct ctx_exp_packet *change,
 				struct ctx_event *ret);
+
+/*
+ * Reads all heap operations once, for their leaks; nothing without any. Blocks that cannot be read are
+ * left out: they are reported when they are reached. CTX_E_IO, CTX_E_NOMEM.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_exp_reader_find_leaks(struct ctx_exp_reader *reader, struct ctx_err *err);
+void ctx_exp_heaps_deinit(struct ctx_exp_heaps *heaps);
+
+/* Allocates and decodes the operations of the block that was read. CTX_E_FORMAT, CTX_E_NOMEM. */
+CTX_MUST_CHECK enum ctx_status ctx_exp_reader_decode_heap(struct ctx_exp_reader *reader,
+							  const struct ctx_exp_block_header *header,
+							  struct ctx_exp_open_block *block,
+							  struct ctx_err *err);
+
+/* Whether the operation can be used. */
+bool ctx_exp_heap_is_fine(const struct ctx_exp_packet *packet);
+
+/*
+ * Fills the event of an operation except time, process and thread, and queues the samples of its metrics;
+ * those have the event's time, process and thread. CTX_E_NOMEM.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_exp_reader_fill_heap(struct ctx_exp_reader *reader,
+							const struct ctx_exp_open_block *block,
+							struct ctx_event *event, struct ctx_err *err);
+
+/* The metrics of the log, and those of heap operations, into the source's info. CTX_E_NOMEM. */
+CTX_MUST_CHECK enum ctx_status ctx_exp_reader_add_heap_metrics(struct ctx_exp_reader *reader,
+							       struct ctx_err *err);
 
 /* NULL is allowed. */
 void ctx_exp_open_block_free(struct ctx_exp_open_block *block);

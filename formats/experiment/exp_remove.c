@@ -6,6 +6,7 @@
 
 #include "base/fileio.h"
 #include "formats/experiment/exp_archive.h"
+#include "formats/experiment/exp_block.h"
 #include "formats/experiment/exp_reader.h"
 
 #include <dirent.h>
@@ -108,8 +109,9 @@ static bool is_archived(const char *name)
 /* Whether a regular file of this name is one of ours. */
 static bool is_own_file(enum level level, const char *name)
 {
-	static const char *const OF_PROCESSES[] = {"log.xml", "map.xml",    "frameinfo", "profile",
-						   "states",  "hwcounters", "stacks",	 NULL};
+	static const char *const OF_PROCESSES[] = {"log.xml", "map.xml",	 "frameinfo",
+						   "profile", "states",		 "hwcounters",
+						   "stacks",  CTX_EXP_HEAP_FILE, NULL};
 	static const char *const OF_ALL[] = {"overview", "notes", "last.xml", NULL};
 
 	if (level == LEVEL_ARCHIVES)

@@ -31,7 +31,8 @@ struct record {
 	uint32_t like;		      /* thread with the last stack to compare with; CTX_NONE: none */
 	uint32_t file;
 	const uint64_t *frames;
-	size_t n_frames; /* at most FRAMES_MAX */
+	size_t n_frames;				/* at most FRAMES_MAX */
+	const struct ctx_exp_heap_addresses *addresses; /* of a heap operation */
 };
 
 /* Writes everything and empties all dictionaries, which frees almost all memory. */
@@ -51,8 +52,8 @@ static size_t growth(const struct ctx_exp_live *live, uint32_t file, size_t n_fr
 	const struct ctx_exp_packet_buf *buf = &live->bufs[file];
 	size_t bytes = ctx_exp_stacks_growth(&live->stacks, n_frames);
 
-	if (buf->n == buf->cap)
-		bytes += 2 * (buf->cap + 1) * sizeof(*buf->packets); /* includes the first buffer */
+	if (buf->n == buf->cap) /* includes the first buffer, and the addresses of a heap operation */
+		bytes += 2 * (buf->cap + 1) * (sizeof(*buf->packets) + sizeof(*live->heap_addresses));
 	if (live->frames.cap - live->frames.n < 40 + 10 * n_frames)
 		bytes += 2 * (live->frames.cap + 40 + 10 * n_frames);
 	return bytes;
@@ -85,6 +86,8 @@ static enum ctx_status make_room(struct ctx_exp_writer *writer, const struct rec
 	status = ctx_exp_stacks_reserve(&(*ret)->stacks, record->n_frames, err);
 	if (status == CTX_OK)
 		status = ctx_grow(&buf->packets, &buf->cap, buf->n + 1, err);
+	if (status == CTX_OK && record->addresses != NULL)
+		status = ctx_grow(&(*ret)->heap_addresses, &(*ret)->heap_cap, buf->cap, err);
 	if (status == CTX_OK && ctx_buf_reserve(&(*ret)->frames, 40 + 10 * record->n_frames) == NULL)
 		status = ctx_err_nomem(err);
 	if ((*ret)->frames.failed)
@@ -178,6 +181,8 @@ static enum ctx_status add(struct ctx_exp_writer *writer, struct record *record,
 	packet->order = (uint16_t)buf->n;
 	if (buf->n != 0 && packet->time_ns < buf->packets[buf->n - 1].time_ns)
 		buf->unsorted = true;
+	if (record->addresses != NULL)
+		live->heap_addresses[buf->n] = *record->addresses;
 	buf->packets[buf->n++] = *packet;
 	if (record->time_ns < live->oldest_ns)
 		live->oldest_ns = record->time_ns;
@@ -261,6 +266,33 @@ enum ctx_status ctx_exp_state(struct ctx_exp_writer *writer, const struct ctx_ex
 		.change = (uint16_t)state->change,
 	};
 	writer->stats.changes++;
+	return add(writer, &record, err);
+}
+
+enum ctx_status ctx_exp_heap(struct ctx_exp_writer *writer, const struct ctx_exp_heap *heap,
+			     struct ctx_err *err)
+{
+	const struct ctx_exp_heap_addresses addresses = {heap->address, heap->old_address};
+	enum ctx_status status = ctx_exp_check_process(writer, heap->process, err);
+	struct record record = {.time_ns = heap->time_ns,
+				.process = heap->process,
+				.like = heap->thread,
+				.file = writer->data.heap,
+				.frames = heap->frames,
+				.n_frames = smaller(heap->n_frames, FRAMES_MAX),
+				.addresses = &addresses};
+
+	if (status == CTX_OK)
+		status = ctx_exp_check_thread(writer, heap->thread, err);
+	if (status == CTX_OK && writer->data.heap == CTX_NONE)
+		status = ctx_err_set(err, CTX_E_ARG, "the experiment was created without heap operations");
+	if (status == CTX_OK && heap->operation >= ctx_traced_n_operations(CTX_TRACED_HEAP))
+		status = ctx_err_set(err, CTX_E_ARG, "heap operation %u is unknown", heap->operation);
+	if (status != CTX_OK)
+		return status;
+	record.packet = (struct ctx_exp_packet){
+		.size = heap->size, .thread = heap->thread, .cpu = -1, .operation = heap->operation};
+	writer->stats.heap_operations++;
 	return add(writer, &record, err);
 }
 

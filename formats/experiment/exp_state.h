@@ -19,7 +19,7 @@
 #include "formats/experiment/exp_writer.h"
 
 #define CTX_EXP_METRIC_FILES_MAX 8u
-#define CTX_EXP_FILES_MAX (CTX_EXP_METRIC_FILES_MAX + 1) /* one more for the states of threads */
+#define CTX_EXP_FILES_MAX (CTX_EXP_METRIC_FILES_MAX + 2) /* two more: states of threads, heap */
 #define CTX_EXP_FILE_NAME_MAX 32u
 #define CTX_EXP_LINEAGE_MAX 200u /* longer lineages restart, to stay within the length of a file name */
 #define CTX_EXP_DIR_NAME_MAX (CTX_EXP_LINEAGE_MAX + 32u)
@@ -51,6 +51,8 @@ struct ctx_exp_live {
 	uint64_t kept_first_ns, kept_last_ns, kept_previous_ns; /* relative */
 	size_t accounted; /* bytes of this struct and all it owns, as counted in limits.memory_used */
 	struct ctx_exp_packet_buf bufs[CTX_EXP_FILES_MAX];
+	struct ctx_exp_heap_addresses *heap_addresses; /* of the packets for `heaptrace`, by order */
+	size_t heap_cap;
 };
 
 /* Where the data of a process is. */
@@ -109,6 +111,7 @@ struct ctx_exp_data_files {
 	uint8_t file_of[UINT8_MAX + 1];	 /* by metric */
 	uint32_t n_metrics, n_files;
 	uint32_t states; /* file of thread states; CTX_NONE: not recorded */
+	uint32_t heap;	 /* file of heap operations; the same */
 	char names[CTX_EXP_FILES_MAX][CTX_EXP_FILE_NAME_MAX];
 };
 

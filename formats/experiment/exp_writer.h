@@ -51,6 +51,7 @@ struct ctx_exp_options {
 	uint64_t max_text_bytes;      /* of lines about processes, threads, names and maps; 0: 1 GiB */
 	size_t memory_bytes;	      /* for dictionaries and buffers; 0: 64 MB */
 	bool has_states;	      /* ctx_exp_state will be called: log.xml describes the file `states` */
+	bool has_heap;		      /* ctx_exp_heap will be called */
 	bool keep_places;	      /* for ctx_exp_each_sampled: up to 20 MB more */
 	const char *comment;	      /* goes to `notes`; "" none */
 	/*
@@ -210,6 +211,26 @@ struct ctx_exp_state {
 CTX_MUST_CHECK enum ctx_status ctx_exp_state(struct ctx_exp_writer *writer, const struct ctx_exp_state *state,
 					     struct ctx_err *err);
 
+/* A heap operation of a traced process. */
+struct ctx_exp_heap {
+	uint64_t time_ns;
+	uint32_t process;
+	uint32_t thread;
+	uint8_t operation;	/* enum ctx_heap_operation */
+	uint64_t size;		/* bytes; of CTX_HEAP_FREE 0 */
+	uint64_t address;	/* allocated, 0 for none, or freed */
+	uint64_t old_address;	/* of CTX_HEAP_REALLOCATE */
+	const uint64_t *frames; /* as in samples; n_frames 0: no stack */
+	size_t n_frames;
+};
+
+/*
+ * Interns and buffers, like ctx_exp_sample, for the file `heaptrace` of the process. CTX_E_ARG without
+ * options.has_heap.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_exp_heap(struct ctx_exp_writer *writer, const struct ctx_exp_heap *heap,
+					    struct ctx_err *err);
+
 /*
  * The number of an external waker ("kworker/0:1"), which is not a thread of the recording. A new
  * name adds a line to the log. Numbers are dense from 0.
@@ -301,9 +322,9 @@ enum ctx_exp_described {
 };
 
 struct ctx_exp_stats {
-	uint64_t samples, changes; /* received */
+	uint64_t samples, changes, heap_operations; /* received */
 	uint64_t bytes_written, stacks, epochs;
-	uint64_t dropped_by_limit; /* samples and changes */
+	uint64_t dropped_by_limit; /* samples, changes, heap operations */
 	uint64_t late;		   /* samples and changes of processes that ended long before; dropped */
 	/* Not described because there were too many, by enum ctx_exp_described. */
 	uint64_t left_out[CTX_EXP_DESCRIBED_N];

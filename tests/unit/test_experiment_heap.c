@@ -1,0 +1,261 @@
+/* Heap operations of an experiment: written, read, damaged; which of them are leaks. */
+#include "experiment_place.h"
+
+#include "model/heap_leaks.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+
+#define THREADS 4u
+#define STEPS 9000u
+#define ADDRESSES 300u
+
+struct operation {
+	struct ctx_exp_heap put;
+	uint64_t frames[6];
+	bool is_leaked, is_seen;
+};
+
+struct run {
+	struct operation *operations; /* in order of time */
+	size_t n;
+	uint32_t processes[2], threads[THREADS]; /* numbers; the last two threads are of the second process */
+	struct ctx_exp_writer *writer;
+};
+
+static uint64_t random_below(uint64_t *seed, uint64_t n)
+{
+	*seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return (*seed >> 33) % n;
+}
+
+static void begin(struct run *run, const char *path)
+{
+	struct ctx_exp_options options = fixture_options(path);
+
+	options.has_heap = true;
+	assert_int_equal(ctx_exp_create(&options, &run->writer, NULL), CTX_OK);
+	for (uint32_t i = 0; i < 2; i++) {
+		struct ctx_exp_process process = {.origin = i == 0 ? CTX_EXP_ROOT_PROCESS : CTX_EXP_FORK,
+						  .parent = i == 0 ? CTX_NONE : run->processes[0],
+						  .pid = 100 + i,
+						  .command = "c",
+						  .time_ns = FIXTURE_START_NS};
+
+		assert_int_equal(ctx_exp_process_start(run->writer, &process, &run->processes[i], NULL),
+				 CTX_OK);
+	}
+	for (uint32_t i = 0; i < THREADS; i++) {
+		struct ctx_exp_thread thread = {.process = run->processes[i / 2],
+						.tid = 100 + i,
+						.name = "t",
+						.time_ns = FIXTURE_START_NS};
+
+		assert_int_equal(ctx_exp_thread_start(run->writer, &thread, &run->threads[i], NULL), CTX_OK);
+	}
+}
+
+/* A sequence that is right by itself: what is live can be freed. */
+static void make_operations(struct run *run, uint64_t seed)
+{
+	int64_t live[2][ADDRESSES];
+
+	memset(live, -1, sizeof(live));
+	run->operations = calloc(STEPS, sizeof(*run->operations));
+	assert_non_null(run->operations);
+	for (run->n = 0; run->n < STEPS; run->n++) {
+		struct operation *operation = &run->operations[run->n];
+		uint32_t thread = (uint32_t)random_below(&seed, THREADS), which = thread / 2;
+		uint64_t address = random_below(&seed, ADDRESSES), other = random_below(&seed, ADDRESSES);
+		int64_t *at = &live[which][address];
+
+		operation->put = (struct ctx_exp_heap){.time_ns = FIXTURE_START_NS + 1000 + run->n * 7,
+						       .process = run->processes[which],
+						       .thread = run->threads[thread],
+						       .address = (address + 1) * 4096,
+						       .frames = operation->frames};
+		if (*at >= 0 && random_below(&seed, 2) == 0) {
+			operation->put.operation = CTX_HEAP_FREE;
+			*at = -1;
+			continue;
+		}
+		operation->put.size = random_below(&seed, 5) == 0 ? 0 : random_below(&seed, 100000);
+		operation->put.n_frames = 1 + random_below(&seed, 5);
+		for (size_t i = 0; i < operation->put.n_frames; i++)
+			operation->frames[i] = 0x1000 + random_below(&seed, 9);
+		operation->put.operation = CTX_HEAP_ALLOCATE;
+		if (*at >= 0) { /* move it, or resize it */
+			other = live[which][other] < 0 ? other : address;
+			operation->put.operation = CTX_HEAP_REALLOCATE;
+			operation->put.old_address = operation->put.address;
+			operation->put.address = (other + 1) * 4096;
+			*at = -1;
+			at = &live[which][other];
+		}
+		*at = (int64_t)run->n;
+	}
+	for (size_t i = 0; i < 2 * ADDRESSES; i++) {
+		if (live[i / ADDRESSES][i % ADDRESSES] >= 0)
+			run->operations[live[i / ADDRESSES][i % ADDRESSES]].is_leaked = true;
+	}
+}
+
+/* As a recorder does: some of one thread, then some of another, up to nearly the same time. */
+static void write_operations(struct run *run, size_t burst)
+{
+	size_t at[THREADS] = {0};
+
+	for (size_t end = 0; end < run->n;) {
+		end = end + burst < run->n ? end + burst : run->n;
+		for (uint32_t i = 0; i < THREADS; i++) {
+			for (; at[i] < end; at[i]++) {
+				const struct operation *operation = &run->operations[at[i]];
+
+				if (operation->put.thread == run->threads[i])
+					assert_int_equal(ctx_exp_heap(run->writer, &operation->put, NULL),
+							 CTX_OK);
+			}
+		}
+	}
+	assert_int_equal(ctx_exp_close(run->writer, FIXTURE_START_NS + 1000000, NULL), CTX_OK);
+}
+
+struct reading {
+	uint64_t n, n_damages, allocated, leaked, n_allocations, n_leaks;
+	uint64_t samples[2], n_samples[2]; /* of the two metrics */
+};
+
+static void check_operation(struct run *run, const struct ctx_event *event, struct reading *reading)
+{
+	const struct ctx_traced *got = event->traced.operation;
+	uint64_t i = (event->time_ns - 1000) / 7;
+	struct operation *wanted;
+
+	assert_in_range(i, 0, run->n - 1);
+	wanted = &run->operations[i];
+	assert_false(wanted->is_seen);
+	wanted->is_seen = true;
+	assert_int_equal(got->kind, CTX_TRACED_HEAP);
+	assert_int_equal(got->operation, wanted->put.operation);
+	assert_int_equal(got->size, wanted->put.size);
+	assert_int_equal(got->address, wanted->put.address);
+	assert_int_equal(got->old_address, wanted->put.old_address);
+	assert_int_equal(event->traced.stack.id != 0, wanted->put.n_frames != 0);
+	reading->n++;
+	if (ctx_traced_is_allocation(got)) {
+		reading->n_allocations++;
+		reading->allocated += got->size;
+	}
+	if (got->leaked) {
+		reading->n_leaks++;
+		reading->leaked += got->leaked_size;
+	}
+}
+
+static void read_back(struct run *run, const char *path, bool is_whole, struct reading *reading)
+{
+	struct ctx_event_source *source;
+	struct ctx_event event;
+	enum ctx_status status;
+	uint32_t n = CTX_COUNT_OF(FIXTURE_METRICS);
+
+	*reading = (struct reading){0};
+	assert_int_equal(ctx_exp_open(path, &source, NULL), CTX_OK);
+	assert_int_equal(source->info.n_metrics, n + 4);
+	assert_string_equal(source->info.metrics[n].word, "heapallocbytes");
+	assert_int_equal(source->info.metrics[n + 3].of, n + 2);
+	while ((status = source->next(source, &event, NULL)) == CTX_OK) {
+		if (event.kind == CTX_EV_TRACED) {
+			check_operation(run, &event, reading);
+			if (is_whole)
+				assert_int_equal(event.traced.operation->leaked,
+						 run->operations[(event.time_ns - 1000) / 7].is_leaked);
+		} else if (event.kind == CTX_EV_SAMPLE) {
+			uint32_t which = (event.sample.metric - n) / 2;
+
+			assert_in_range(event.sample.metric, n, n + 2);
+			reading->samples[which] += event.sample.weight;
+			reading->n_samples[which]++;
+		}
+		reading->n_damages += event.kind == CTX_EV_DAMAGE;
+	}
+	assert_int_equal(status, CTX_END);
+	source->close(source);
+	/* The metrics say the same as the operations. */
+	assert_int_equal(reading->samples[0], reading->allocated);
+	assert_int_equal(reading->samples[1], reading->leaked);
+	assert_int_equal(reading->n_samples[0], reading->n_allocations);
+	assert_int_equal(reading->n_samples[1], reading->n_leaks);
+}
+
+static void test_experiment_heap__operations_of_several_threads_come_back_with_their_leaks(void **state)
+{
+	static const size_t bursts[] = {1, 50, 5000, STEPS};
+	struct place *place = *state;
+
+	for (size_t i = 0; i < CTX_COUNT_OF(bursts); i++) {
+		struct reading reading;
+		struct run run = {0};
+
+		begin(&run, place->path);
+		make_operations(&run, i + 1);
+		write_operations(&run, bursts[i]);
+		read_back(&run, place->path, true, &reading);
+		assert_int_equal(reading.n, STEPS);
+		assert_int_equal(reading.n_damages, 0);
+		free(run.operations);
+		assert_int_equal(ctx_dir_remove(place->path, NULL), CTX_OK);
+	}
+}
+
+static void test_experiment_heap__a_damaged_block_costs_its_operations(void **state)
+{
+	struct place *place = *state;
+	struct reading reading;
+	struct run run = {0};
+	char name[512];
+	uint8_t byte;
+	int fd;
+
+	begin(&run, place->path);
+	make_operations(&run, 7);
+	write_operations(&run, 200);
+	snprintf(name, sizeof(name), "%s/heaptrace", place->path);
+	fd = open(name, O_RDWR | O_CLOEXEC);
+	assert_int_equal(pread(fd, &byte, 1, 300), 1);
+	byte ^= 0x55;
+	assert_int_equal(pwrite(fd, &byte, 1, 300), 1);
+	close(fd);
+	read_back(&run, place->path, false, &reading);
+	assert_int_equal(reading.n_damages, 1);
+	assert_in_range(reading.n, STEPS - 2048, STEPS - 1);
+	free(run.operations);
+}
+
+static void test_experiment_heap__is_refused_where_none_was_announced(void **state)
+{
+	struct place *place = *state;
+	struct ctx_exp_options options = fixture_options(place->path);
+	struct ctx_exp_heap heap = {.operation = CTX_HEAP_FREE};
+	struct ctx_exp_process process = {.origin = CTX_EXP_ROOT_PROCESS, .parent = CTX_NONE, .command = "c"};
+	struct ctx_exp_thread thread = {.name = "t"};
+	struct ctx_exp_writer *writer;
+
+	assert_int_equal(ctx_exp_create(&options, &writer, NULL), CTX_OK);
+	assert_int_equal(ctx_exp_process_start(writer, &process, &heap.process, NULL), CTX_OK);
+	thread.process = heap.process;
+	assert_int_equal(ctx_exp_thread_start(writer, &thread, &heap.thread, NULL), CTX_OK);
+	assert_int_equal(ctx_exp_heap(writer, &heap, NULL), CTX_E_ARG);
+	assert_int_equal(ctx_exp_close(writer, FIXTURE_START_NS + 1, NULL), CTX_OK);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		place_test(test_experiment_heap__operations_of_several_threads_come_back_with_their_leaks),
+		place_test(test_experiment_heap__a_damaged_block_costs_its_operations),
+		place_test(test_experiment_heap__is_refused_where_none_was_announced),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
