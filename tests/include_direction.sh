@@ -11,7 +11,8 @@ allowed() {
 	elf) echo "base elf" ;;
 	store | calltree | timetree) echo "base model" ;;
 	formats | symbols | unwind) echo "base model elf" ;;
-	collect) echo "base model elf formats unwind" ;;
+	runtime) echo "base model elf unwind" ;;
+	collect) echo "base model elf formats unwind runtime" ;;
 	ingest) echo "base model elf formats symbols unwind store calltree timetree" ;;
 	query) echo "base model store timetree" ;;
 	report) echo "base model calltree timetree" ;;
@@ -22,7 +23,7 @@ allowed() {
 	esac
 }
 
-folders="base model elf formats symbols unwind store calltree timetree collect ingest query report browse ctxan"
+folders="base model elf formats symbols unwind runtime store calltree timetree collect ingest query report browse ctxan"
 bad=0
 # "FOLDER FILE INCLUDED" for each include of ours, once.
 includes=$(grep -rHE '^[ 	]*#[ 	]*include[ 	]*"[^"/]+/' --include='*.[ch]' $folders |

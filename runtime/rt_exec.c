@@ -1,0 +1,201 @@
+/*
+ * exec and posix_spawn: the program that is executed gets the runtime too, whatever environment it is
+ * given, unless it cannot have it.
+ *
+ * Between vfork and exec the memory is the parent's: nothing is allocated, the environment is made on
+ * the stack. (libc's system and popen do not come here, they hand on the environment as it is.)
+ */
+#include "runtime/program_check.h"
+#include "runtime/rt_environment.h"
+#include "runtime/shared_layout.h"
+
+#include <alloca.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define EXPORT __attribute__((visibility("default")))
+#define BYTES_MAX ((size_t)256 << 10) /* of the stack, for an environment; a larger one stays as it is */
+
+static char library[PATH_MAX];
+static char variable[256];
+static struct ctx_rt_words words; /* library NULL: the runtime is off */
+
+static struct {
+	int (*execve)(const char *, char *const[], char *const[]);
+	int (*execvpe)(const char *, char *const[], char *const[]);
+	int (*fexecve)(int, char *const[], char *const[]);
+	int (*posix_spawn)(pid_t *, const char *, const posix_spawn_file_actions_t *,
+			   const posix_spawnattr_t *, char *const[], char *const[]);
+	int (*posix_spawnp)(pid_t *, const char *, const posix_spawn_file_actions_t *,
+			    const posix_spawnattr_t *, char *const[], char *const[]);
+} real;
+
+/* As ctxrec set it: the program may change its environment later. */
+__attribute__((constructor)) static void keep_settings(void)
+{
+	const char *setting = getenv(CTX_RT_VARIABLE);
+	Dl_info own;
+
+	*(void **)&real.execve = dlsym(RTLD_NEXT, "execve");
+	*(void **)&real.execvpe = dlsym(RTLD_NEXT, "execvpe");
+	*(void **)&real.fexecve = dlsym(RTLD_NEXT, "fexecve");
+	*(void **)&real.posix_spawn = dlsym(RTLD_NEXT, "posix_spawn");
+	*(void **)&real.posix_spawnp = dlsym(RTLD_NEXT, "posix_spawnp");
+	if (setting == NULL || strlen(setting) > sizeof(variable) - sizeof(CTX_RT_VARIABLE "=") ||
+	    dladdr((void *)keep_settings, &own) == 0 || strlen(own.dli_fname) >= sizeof(library))
+		return;
+	stpcpy(stpcpy(variable, CTX_RT_VARIABLE "="), setting);
+	strcpy(library, own.dli_fname);
+	words = (struct ctx_rt_words){library, variable};
+}
+
+/* Whether a program can have the runtime; one that cannot be looked at decides by itself. */
+static bool fits(const char *path)
+{
+	int error = errno;
+	enum ctx_program program = path != NULL ? ctx_program_check(path) : CTX_PROGRAM_UNKNOWN;
+
+	errno = error;
+	return program == CTX_PROGRAM_FITS || program == CTX_PROGRAM_UNKNOWN;
+}
+
+static const char *find(const char *name, char *room)
+{
+	int error = errno;
+	const char *path = ctx_program_find(name, room, PATH_MAX);
+
+	errno = error;
+	return path;
+}
+
+/* `environment` with or without the runtime: made in the frame of the function that uses this. */
+#define ADAPTED(environment, with)                                                                           \
+	({                                                                                                   \
+		char *const *from_ = (environment);                                                          \
+		bool with_ = (with);                                                                         \
+		size_t bytes_ = from_ != NULL && words.library != NULL                                       \
+					? ctx_rt_environment_bytes(&words, from_, with_)                     \
+					: 0;                                                                 \
+		if (bytes_ != 0 && bytes_ <= BYTES_MAX)                                                      \
+			from_ = ctx_rt_environment_make(&words, from_, with_, alloca(bytes_));               \
+		from_;                                                                                       \
+	})
+
+EXPORT int execve(const char *path, char *const argv[], char *const envp[])
+{
+	return real.execve(path, argv, ADAPTED(envp, fits(path)));
+}
+
+EXPORT int execv(const char *path, char *const argv[])
+{
+	return real.execve(path, argv, ADAPTED(environ, fits(path)));
+}
+
+EXPORT int execvpe(const char *file, char *const argv[], char *const envp[])
+{
+	char room[PATH_MAX];
+
+	return real.execvpe(file, argv, ADAPTED(envp, fits(find(file, room))));
+}
+
+EXPORT int execvp(const char *file, char *const argv[])
+{
+	char room[PATH_MAX];
+
+	return real.execvpe(file, argv, ADAPTED(environ, fits(find(file, room))));
+}
+
+EXPORT int fexecve(int fd, char *const argv[], char *const envp[])
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return real.fexecve(fd, argv, ADAPTED(envp, fits(path)));
+}
+
+static size_t count_arguments(va_list list)
+{
+	size_t n = 1;
+
+	while (va_arg(list, char *) != NULL)
+		n++;
+	return n;
+}
+
+static void take_arguments(const char *first, va_list list, char **argv, size_t n)
+{
+	argv[0] = (char *)first;
+	for (size_t i = 1; i <= n; i++)
+		argv[i] = va_arg(list, char *);
+}
+
+EXPORT int execl(const char *path, const char *arg, ...)
+{
+	va_list list;
+	char **argv;
+	size_t n;
+
+	va_start(list, arg);
+	n = count_arguments(list);
+	va_end(list);
+	argv = alloca((n + 1) * sizeof(*argv));
+	va_start(list, arg);
+	take_arguments(arg, list, argv, n);
+	va_end(list);
+	return execv(path, argv);
+}
+
+EXPORT int execlp(const char *file, const char *arg, ...)
+{
+	va_list list;
+	char **argv;
+	size_t n;
+
+	va_start(list, arg);
+	n = count_arguments(list);
+	va_end(list);
+	argv = alloca((n + 1) * sizeof(*argv));
+	va_start(list, arg);
+	take_arguments(arg, list, argv, n);
+	va_end(list);
+	return execvp(file, argv);
+}
+
+EXPORT int execle(const char *path, const char *arg, ...)
+{
+	char *const *envp;
+	va_list list;
+	char **argv;
+	size_t n;
+
+	va_start(list, arg);
+	n = count_arguments(list);
+	va_end(list);
+	argv = alloca((n + 1) * sizeof(*argv));
+	va_start(list, arg);
+	take_arguments(arg, list, argv, n);
+	envp = va_arg(list, char *const *);
+	va_end(list);
+	return execve(path, argv, envp);
+}
+
+EXPORT int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
+		       const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])
+{
+	return real.posix_spawn(pid, path, actions, attributes, argv, ADAPTED(envp, fits(path)));
+}
+
+EXPORT int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
+			const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])
+{
+	char room[PATH_MAX];
+
+	return real.posix_spawnp(pid, file, actions, attributes, argv, ADAPTED(envp, fits(find(file, room))));
+}

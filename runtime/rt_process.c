@@ -1,0 +1,428 @@
+/*
+ *	first operation --> environment --> segment --descriptor--> recorder
+ *	     each thread --> slot of a segment, ring, walker
+ */
+#include "runtime/rt_process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SEND_TIMEOUT_US 200000	      /* for a recorder that does not accept */
+#define WAIT_NS 200000		      /* between two looks at a full ring */
+#define WAIT_ROUNDS 5000u	      /* without a beat of the recorder: a second */
+#define STACK_MAX ((uint64_t)1 << 30) /* of the main thread */
+
+#pragma weak __libc_stack_end
+extern void *__libc_stack_end;
+
+struct segment {
+	uint8_t *bytes;				     /* CTX_RT_SEGMENT_BYTES, shared */
+	struct ctx_rt_thread *threads[CTX_RT_SLOTS]; /* made when first used, and kept */
+	_Atomic int32_t owners[CTX_RT_SLOTS];	     /* tids; 0: free */
+};
+
+enum state {
+	NEW = 0, /* also after fork: the page is wiped */
+	ON,
+	OFF,
+};
+
+/* In pages that are empty after fork. */
+struct process {
+	_Atomic uint32_t state;
+	_Atomic uint32_t lock;
+	uint32_t generation; /* tells a process from its parent */
+	_Atomic uint32_t n_segments;
+	struct segment segments[CTX_RT_SEGMENTS_MAX];
+};
+
+static struct process *process; /* NULL: the runtime has not begun, or cannot */
+static _Atomic uint32_t begun;	/* 1: somebody makes it; 2: it is made */
+static uint32_t generations;
+static bool waits;
+static bool heap_is_traced;
+static struct sockaddr_un recorder;
+static socklen_t recorder_length;
+static uint64_t main_thread; /* its thread pointer */
+
+static __thread struct ctx_rt_thread *own __attribute__((tls_model("initial-exec")));
+static __thread uint32_t own_generation __attribute__((tls_model("initial-exec")));
+static __thread bool busy __attribute__((tls_model("initial-exec")));
+
+uint64_t ctx_rt_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static int32_t thread_id(void)
+{
+	return (int32_t)syscall(SYS_gettid);
+}
+
+/* Segments */
+
+static bool send_descriptor(int socket_fd, int fd)
+{
+	char byte = 's';
+	struct iovec data = {.iov_base = &byte, .iov_len = 1};
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control = {0};
+	struct msghdr message = {.msg_iov = &data,
+				 .msg_iovlen = 1,
+				 .msg_control = control.bytes,
+				 .msg_controllen = sizeof(control.bytes)};
+	struct cmsghdr *part = CMSG_FIRSTHDR(&message);
+
+	part->cmsg_level = SOL_SOCKET;
+	part->cmsg_type = SCM_RIGHTS;
+	part->cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(part), &fd, sizeof(fd));
+	return sendmsg(socket_fd, &message, MSG_NOSIGNAL) == 1;
+}
+
+static bool hand_over(int fd)
+{
+	struct timeval timeout = {.tv_usec = SEND_TIMEOUT_US};
+	int socket_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	bool done;
+
+	if (socket_fd < 0)
+		return false;
+	done = setsockopt(socket_fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout)) == 0 &&
+	       connect(socket_fd, (const struct sockaddr *)&recorder, recorder_length) == 0 &&
+	       send_descriptor(socket_fd, fd);
+	close(socket_fd);
+	return done;
+}
+
+/* A file larger than the process may write would cost it a signal. */
+static bool may_write(uint64_t bytes)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur >= bytes;
+}
+
+static bool make_segment(struct segment *segment)
+{
+	struct ctx_rt_header *header;
+	uint8_t *bytes = MAP_FAILED;
+	int fd;
+
+	if (!may_write(CTX_RT_SEGMENT_BYTES))
+		return false;
+	fd = memfd_create("ctxrec", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (fd < 0)
+		return false;
+	if (ftruncate(fd, (off_t)CTX_RT_SEGMENT_BYTES) == 0 &&
+	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
+		bytes = mmap(NULL, CTX_RT_SEGMENT_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (bytes == MAP_FAILED) {
+		close(fd);
+		return false;
+	}
+	header = (struct ctx_rt_header *)bytes;
+	header->magic = CTX_RT_MAGIC;
+	header->version = CTX_RT_VERSION;
+	header->pid = (uint32_t)getpid();
+	header->created_ns = ctx_rt_now_ns();
+	if (madvise(bytes, CTX_RT_SEGMENT_BYTES, MADV_DONTFORK) != 0 || !hand_over(fd)) {
+		munmap(bytes, CTX_RT_SEGMENT_BYTES);
+		bytes = NULL;
+	}
+	close(fd);
+	segment->bytes = bytes;
+	return bytes != NULL;
+}
+
+/* The process begins */
+
+/* "SOCKET:LETTERS" */
+static bool read_settings(void)
+{
+	const char *text = getenv(CTX_RT_VARIABLE);
+	const char *letters = text != NULL ? strchr(text, ':') : NULL;
+	size_t n = letters != NULL ? (size_t)(letters - text) : 0;
+
+	if (n == 0 || n >= sizeof(recorder.sun_path) - 1)
+		return false;
+	recorder.sun_family = AF_UNIX;
+	memcpy(recorder.sun_path + 1, text, n); /* abstract: in no file system */
+	recorder_length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + n);
+	heap_is_traced = strchr(letters, 'h') != NULL;
+	waits = strchr(letters, 'w') != NULL;
+	return heap_is_traced;
+}
+
+/* Once for the memory of a program; a forked child has the outcome. */
+static void begin(void)
+{
+	uint32_t expected = 0;
+	void *pages;
+
+	if (!atomic_compare_exchange_strong(&begun, &expected, 1))
+		return;
+	main_thread = (uint64_t)__builtin_thread_pointer();
+	if (!ctx_rt_can_walk() || !read_settings())
+		return;
+	pages = mmap(NULL, sizeof(struct process), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+		     0);
+	if (pages == MAP_FAILED)
+		return;
+	if (madvise(pages, sizeof(struct process), MADV_WIPEONFORK) != 0) {
+		munmap(pages, sizeof(struct process));
+		return;
+	}
+	process = pages;
+	atomic_store(&begun, 2);
+}
+
+static void lock(void)
+{
+	while (atomic_exchange_explicit(&process->lock, 1, memory_order_acquire) != 0)
+		sched_yield();
+}
+
+static void unlock(void)
+{
+	atomic_store_explicit(&process->lock, 0, memory_order_release);
+}
+
+static bool attach(void)
+{
+	lock();
+	if (atomic_load(&process->state) == NEW) {
+		bool made = make_segment(&process->segments[0]);
+
+		process->generation = ++generations;
+		atomic_store(&process->n_segments, made ? 1 : 0);
+		atomic_store(&process->state, made ? ON : OFF);
+	}
+	unlock();
+	return atomic_load(&process->state) == ON;
+}
+
+/* Threads */
+
+/* Whether a thread of this process has the id. */
+static bool is_alive(int32_t tid)
+{
+	return syscall(SYS_tgkill, getpid(), tid, 0) == 0 || errno != ESRCH;
+}
+
+/* Takes a free slot, or that of a thread which has ended. */
+static bool take_slot(struct segment *segment, int32_t tid, uint32_t *ret)
+{
+	for (uint32_t i = 0; i < CTX_RT_SLOTS; i++) {
+		int32_t owner = atomic_load(&segment->owners[i]);
+
+		if ((owner == 0 || owner == tid || !is_alive(owner)) &&
+		    atomic_compare_exchange_strong(&segment->owners[i], &owner, tid)) {
+			*ret = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool find_slot(int32_t tid, struct segment **ret_segment, uint32_t *ret)
+{
+	uint32_t n = atomic_load(&process->n_segments), now;
+	bool found = false;
+
+	for (uint32_t i = 0; i < n; i++) {
+		*ret_segment = &process->segments[i];
+		if (take_slot(*ret_segment, tid, ret))
+			return true;
+	}
+	lock();
+	now = atomic_load(&process->n_segments);
+	if (now == n && n < CTX_RT_SEGMENTS_MAX && make_segment(&process->segments[n]))
+		atomic_store(&process->n_segments, ++now);
+	if (now > n) {
+		*ret_segment = &process->segments[n];
+		found = take_slot(*ret_segment, tid, ret);
+	}
+	unlock();
+	return found;
+}
+
+/*
+ * The bounds of the stack that the thread runs on: of others no more than a page is read. The
+ * library's function reads a file for the main thread.
+ */
+static void find_stack(struct ctx_rt_walker *walker)
+{
+	uint64_t sp = (uint64_t)__builtin_frame_address(0);
+	struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
+	pthread_attr_t attributes;
+	void *low;
+	size_t n;
+
+	walker->top = &__libc_stack_end != NULL ? (uint64_t)__libc_stack_end : 0;
+	(void)getrlimit(RLIMIT_STACK, &limit);
+	walker->low = walker->top - (limit.rlim_cur < STACK_MAX ? limit.rlim_cur : STACK_MAX);
+	if ((sp >= walker->low && sp < walker->top) || (uint64_t)__builtin_thread_pointer() == main_thread)
+		return;
+	walker->low = walker->top = 0;
+	if (pthread_getattr_np(pthread_self(), &attributes) != 0)
+		return;
+	if (pthread_attr_getstack(&attributes, &low, &n) == 0) {
+		walker->low = (uint64_t)low;
+		walker->top = (uint64_t)low + n;
+	}
+	pthread_attr_destroy(&attributes);
+}
+
+static struct ctx_rt_thread *make_thread(struct segment *segment, uint32_t i)
+{
+	struct ctx_rt_header *header = (struct ctx_rt_header *)segment->bytes;
+	struct ctx_rt_thread *thread =
+		mmap(NULL, sizeof(*thread), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (thread == MAP_FAILED)
+		return NULL;
+	(void)madvise(thread, sizeof(*thread), MADV_DONTFORK);
+	thread->ring.slot = (struct ctx_rt_slot *)(segment->bytes + CTX_RT_PAGE) + i;
+	thread->ring.words = (uint64_t *)(segment->bytes + 2 * CTX_RT_PAGE + i * CTX_RT_RING_BYTES);
+	thread->closed = &header->closed;
+	thread->beat = &header->beat;
+	thread->waits = waits;
+	return thread;
+}
+
+/* `own` is the calling thread's; NULL: no slot, or no memory. */
+static void enter_thread(void)
+{
+	int32_t tid = thread_id();
+	struct segment *segment;
+	uint32_t i;
+	struct ctx_rt_operation first = {.kind = CTX_RT_THREAD};
+
+	own = NULL;
+	own_generation = process->generation;
+	if (!find_slot(tid, &segment, &i))
+		return;
+	if (segment->threads[i] == NULL)
+		segment->threads[i] = make_thread(segment, i);
+	if (segment->threads[i] == NULL) {
+		atomic_store(&segment->owners[i], 0);
+		return;
+	}
+	find_stack(&segment->threads[i]->walker);
+	first.words[0] = ctx_rt_now_ns();
+	first.words[1] = (uint64_t)(uint32_t)tid;
+	own = segment->threads[i];
+	ctx_rt_walk_anew(&own->walker);
+	ctx_rt_record(own, &first, NULL);
+}
+
+__attribute__((noinline)) static struct ctx_rt_thread *acquire_first(void)
+{
+	int error = errno;
+
+	if (process == NULL && environ != NULL)
+		begin();
+	if (process != NULL && atomic_load(&process->state) != OFF && attach() &&
+	    own_generation != process->generation)
+		enter_thread();
+	errno = error;
+	if (process == NULL || atomic_load(&process->state) != ON)
+		return NULL;
+	if (own == NULL)
+		atomic_fetch_add(&((struct ctx_rt_header *)process->segments[0].bytes)->unplaced, 1);
+	return own;
+}
+
+static bool is_open(const struct ctx_rt_thread *thread)
+{
+	return atomic_load_explicit(thread->closed, memory_order_relaxed) == 0;
+}
+
+struct ctx_rt_thread *ctx_rt_thread_acquire(void)
+{
+	struct ctx_rt_thread *thread;
+
+	if (process == NULL && atomic_load_explicit(&begun, memory_order_relaxed) != 0)
+		return NULL;
+	if (busy) {
+		if (own != NULL && process != NULL && own_generation == process->generation)
+			atomic_fetch_add(&own->ring.slot->interrupted, 1);
+		return NULL;
+	}
+	busy = true;
+	atomic_signal_fence(memory_order_seq_cst);
+	if (__builtin_expect(process != NULL && own != NULL && own_generation == process->generation, 1))
+		thread = own;
+	else
+		thread = acquire_first();
+	if (thread != NULL && is_open(thread))
+		return thread;
+	ctx_rt_thread_release();
+	return NULL;
+}
+
+void ctx_rt_thread_release(void)
+{
+	atomic_signal_fence(memory_order_seq_cst);
+	busy = false;
+}
+
+/* Operations */
+
+/* False: the recorder does not read any more; nobody waits for it again. */
+static bool wait_for_room(struct ctx_rt_thread *thread)
+{
+	const struct timespec pause = {.tv_nsec = WAIT_NS};
+	uint32_t beat = atomic_load(thread->beat), rounds = 0;
+	int error = errno;
+
+	while (!ctx_rt_ring_has_room(&thread->ring) && rounds < WAIT_ROUNDS && is_open(thread)) {
+		(void)syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &pause, NULL);
+		rounds++;
+		if (atomic_load(thread->beat) != beat) {
+			beat = atomic_load(thread->beat);
+			rounds = 0;
+		}
+	}
+	errno = error;
+	if (ctx_rt_ring_has_room(&thread->ring))
+		return true;
+	thread->waits = false;
+	return false;
+}
+
+void ctx_rt_record(struct ctx_rt_thread *thread, struct ctx_rt_operation *operation,
+		   const struct ctx_rt_registers *caller)
+{
+	if (!ctx_rt_ring_has_room(&thread->ring) && !(thread->waits && wait_for_room(thread))) {
+		atomic_fetch_add_explicit(&thread->ring.slot->dropped, 1, memory_order_relaxed);
+		return;
+	}
+	if (caller != NULL) {
+		struct ctx_rt_stack stack = ctx_rt_walk(&thread->walker, caller, thread->frames);
+
+		operation->frames = stack.frames;
+		operation->n_new = stack.n;
+		operation->kept = stack.kept;
+		operation->end = stack.end;
+	}
+	ctx_rt_ring_put(&thread->ring, operation);
+}

@@ -1,0 +1,48 @@
+/*
+ * The traced process: its segments, and the slots that its threads have in them.
+ *
+ * It begins with the first operation of a process whose environment has CTX_RT_VARIABLE. A forked
+ * child is a process of its own: the mappings of its parent are not there (MADV_DONTFORK), and a page
+ * that the kernel wipes at fork (MADV_WIPEONFORK) says so, however it was forked. A child of vfork runs in
+ * its parent's memory, and is its parent until it executes something. Whatever fails switches tracing
+ * off for the process; it goes on as if alone.
+ *
+ * No descriptor stays open, no thread is started, no signal is used.
+ */
+#ifndef CTX_RUNTIME_RT_PROCESS_H
+#define CTX_RUNTIME_RT_PROCESS_H
+
+#include "runtime/rt_ring.h"
+#include "runtime/rt_walk.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A thread that is traced, in memory of its own. */
+struct ctx_rt_thread {
+	struct ctx_rt_ring ring;
+	struct ctx_rt_walker walker;
+	_Atomic uint32_t *closed; /* the recorder's word */
+	_Atomic uint32_t *beat;
+	bool waits;			    /* where the ring is full */
+	uint64_t frames[CTX_RT_FRAMES_MAX]; /* of the current operation, leaf first */
+};
+
+/*
+ * The calling thread if its operations are to be recorded, else NULL. Between this and
+ * ctx_rt_thread_release, operations of the same thread (in a signal handler, or by the runtime itself)
+ * get NULL. errno is kept.
+ */
+struct ctx_rt_thread *ctx_rt_thread_acquire(void);
+void ctx_rt_thread_release(void);
+
+/*
+ * Records an operation of an acquired thread: takes the stack of `caller` (NULL: none), writes. If the ring
+ * is full, counts it as dropped, or waits for the recorder as long as that is alive.
+ */
+void ctx_rt_record(struct ctx_rt_thread *thread, struct ctx_rt_operation *operation,
+		   const struct ctx_rt_registers *caller);
+
+uint64_t ctx_rt_now_ns(void); /* CLOCK_MONOTONIC */
+
+#endif

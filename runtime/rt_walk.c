@@ -1,0 +1,369 @@
+/*
+ *	pc --rows--> summary --> CFA --> caller's pc and frame pointer --> again
+ *	      |
+ *	      `-- not seen before: _dl_find_object -> .eh_frame_hdr -> FDE -> its program up to the pc
+ */
+#include "runtime/rt_walk.h"
+
+#include "elf/cfi_reader.h"
+#include "unwind/cfi_expr.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+#define FP 6u /* DWARF's numbers of the registers of x86-64 */
+#define SP 7u
+#define PC 16u
+#define BIT(reg) (UINT64_C(1) << (reg))
+
+#pragma weak _dl_find_object
+
+static _Atomic uint32_t epoch;
+
+void ctx_rt_forget_objects(void)
+{
+	atomic_fetch_add(&epoch, 1);
+}
+
+bool ctx_rt_can_walk(void)
+{
+	return _dl_find_object != NULL;
+}
+
+/* The header of .eh_frame_hdr as all linkers write it. */
+struct frame_header {
+	uint8_t version, pointer_encoding, count_encoding, table_encoding;
+	int32_t frames; /* from this field */
+	uint32_t n;
+	struct {
+		int32_t pc, fde; /* from the header */
+	} entries[];
+};
+
+#define PCREL_SDATA4 0x1b
+#define UDATA4 0x03
+#define DATAREL_SDATA4 0x3b
+
+/* The section, and the offset in it of the FDE that may cover the address. */
+static bool find_fde(uint64_t address, struct ctx_cfi_section *ret, size_t *ret_at)
+{
+	const struct frame_header *header;
+	struct dl_find_object found;
+	uint32_t low = 0, high;
+	int64_t offset;
+
+	if (_dl_find_object((void *)address, &found) != 0 || found.dlfo_eh_frame == NULL)
+		return false;
+	header = found.dlfo_eh_frame;
+	if (header->version != 1 || header->pointer_encoding != PCREL_SDATA4 ||
+	    header->count_encoding != UDATA4 || header->table_encoding != DATAREL_SDATA4 || header->n == 0)
+		return false;
+	offset = (int64_t)(address - (uint64_t)header);
+	high = header->n;
+	while (high - low > 1) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (header->entries[middle].pc <= offset)
+			low = middle;
+		else
+			high = middle;
+	}
+	if (header->entries[low].pc > offset)
+		return false;
+	ret->bytes = (const uint8_t *)&header->frames + header->frames;
+	ret->n = (size_t)((const uint8_t *)found.dlfo_map_end - ret->bytes);
+	ret->address = (uint64_t)ret->bytes;
+	ret->is_eh = true;
+	*ret_at = (size_t)((const uint8_t *)header + header->entries[low].fde - ret->bytes);
+	return ret->bytes < (const uint8_t *)found.dlfo_map_end && *ret_at < ret->n;
+}
+
+struct search {
+	struct ctx_rt_walker *walker;
+	uint64_t address;
+};
+
+static enum ctx_status see_row(void *context, const struct ctx_cfi_state *state, uint64_t begin, uint64_t end,
+			       struct ctx_err *err)
+{
+	const struct search *search = context;
+
+	(void)state;
+	(void)err;
+	return search->address >= begin && search->address < end ? CTX_END : CTX_OK;
+}
+
+static enum ctx_status see_expression(void *context, const uint8_t *bytes, size_t n, int64_t *ret,
+				      struct ctx_err *err)
+{
+	struct ctx_rt_walker *walker = ((struct search *)context)->walker;
+
+	(void)err;
+	if (walker->n_expressions == CTX_RT_EXPRESSIONS)
+		return CTX_E_LIMIT;
+	*ret = walker->n_expressions;
+	walker->expressions[walker->n_expressions++] = (struct ctx_bytes){bytes, n};
+	return CTX_OK;
+}
+
+/* Runs the programs of the address up to it: walker->machine.state is its state. */
+static bool find_state(struct ctx_rt_walker *walker, uint64_t address)
+{
+	struct search search = {walker, address};
+	const struct ctx_cfi_sink sink = {&search, see_row, see_expression};
+	struct ctx_cfi_section section = {0};
+	struct ctx_cfi_entry entry, cie_entry;
+	struct ctx_cfi_cie cie;
+	struct ctx_cfi_fde fde;
+	size_t at, cie_at;
+
+	if (!find_fde(address, &section, &at) || ctx_cfi_entry_next(&section, &at, &entry) != CTX_OK ||
+	    entry.kind != CTX_CFI_ENTRY_FDE)
+		return false;
+	cie_at = entry.cie_offset;
+	if (ctx_cfi_entry_next(&section, &cie_at, &cie_entry) != CTX_OK ||
+	    cie_entry.kind != CTX_CFI_ENTRY_CIE || !ctx_cfi_cie_read(&section, &cie_entry, &cie) ||
+	    !ctx_cfi_fde_read(&section, &entry, &cie, &fde) || address < fde.begin || address >= fde.end)
+		return false;
+	walker->n_expressions = 0;
+	walker->machine.section = &section;
+	walker->machine.sink = &sink;
+	if (ctx_cfi_run_cie(&walker->machine, &cie, NULL) != CTX_OK)
+		return false;
+	walker->initial = walker->machine.state;
+	return ctx_cfi_run_fde(&walker->machine, &cie, &walker->initial, &fde, NULL) == CTX_END;
+}
+
+static struct ctx_cfi_summary find_summary(struct ctx_rt_walker *walker, uint64_t address)
+{
+	struct ctx_rt_row *row = &walker->rows[(address ^ address >> 11) & (CTX_RT_ROWS - 1)];
+
+	if (__builtin_expect(row->address == address, 1))
+		return row->summary;
+	row->summary = find_state(walker, address)
+			       ? ctx_cfi_summarize(CTX_MACHINE_X86_64, &walker->machine.state)
+			       : (struct ctx_cfi_summary){.kind = CTX_CFI_NONE};
+	row->address = address;
+	return row->summary;
+}
+
+struct frame {
+	struct ctx_rt_registers regs;
+	bool exact;	/* pc is where the thread was, not a return address */
+	uint64_t fp_at; /* where the frame pointer was read; 0: it was not, 1: as a summary cannot say */
+	struct ctx_cfi_memory memory;
+};
+
+#define BY_STATE 1u
+
+static enum ctx_truncation step_by_summary(struct frame *frame, struct ctx_cfi_summary summary)
+{
+	uint64_t base = summary.kind == CTX_CFI_SP ? frame->regs.sp : frame->regs.fp;
+	uint64_t cfa = base + (uint64_t)(int64_t)summary.cfa_offset;
+
+	if (cfa <= frame->regs.sp)
+		return CTX_TRUNCATED_BAD_CFA;
+	if (!ctx_cfi_memory_read(&frame->memory, cfa - 8, &frame->regs.pc))
+		return CTX_TRUNCATED_COPY;
+	frame->fp_at = summary.fp_offset != 0 ? cfa + (uint64_t)(int64_t)summary.fp_offset : 0;
+	if (frame->fp_at != 0 && !ctx_cfi_memory_read(&frame->memory, frame->fp_at, &frame->regs.fp))
+		return CTX_TRUNCATED_COPY;
+	frame->regs.sp = cfa;
+	frame->exact = false;
+	return CTX_TRUNCATED_NOT;
+}
+
+/* The value of a register in the caller. */
+static enum ctx_cfi_result value_of(const struct ctx_rt_walker *walker, const struct ctx_cfi_input *input,
+				    unsigned reg, uint64_t cfa, uint64_t *ret)
+{
+	const struct ctx_cfi_place *place = &walker->machine.state.registers[reg];
+	enum ctx_cfi_result result = CTX_CFI_OK;
+	uint64_t at = cfa + (uint64_t)place->value;
+	const struct ctx_bytes *expression;
+
+	switch (place->how) {
+	case CTX_CFI_UNSPECIFIED:
+	case CTX_CFI_SAME:
+		*ret = reg == SP ? cfa : input->registers[reg];
+		return CTX_CFI_OK;
+	case CTX_CFI_VAL_OFFSET:
+		*ret = at;
+		return CTX_CFI_OK;
+	case CTX_CFI_OFFSET:
+		break;
+	case CTX_CFI_EXPRESSION:
+	case CTX_CFI_VAL_EXPRESSION:
+		expression = &walker->expressions[place->value];
+		result = ctx_cfi_evaluate(expression->at, expression->n, input, &cfa, &at);
+		if (result != CTX_CFI_OK || place->how == CTX_CFI_VAL_EXPRESSION) {
+			*ret = at;
+			return result;
+		}
+		break;
+	default:
+		return CTX_CFI_UNKNOWN;
+	}
+	return ctx_cfi_memory_read(&input->memory, at, ret) ? CTX_CFI_OK : CTX_CFI_OUTSIDE;
+}
+
+static enum ctx_truncation reason_of(enum ctx_cfi_result result)
+{
+	return result == CTX_CFI_OUTSIDE ? CTX_TRUNCATED_COPY : CTX_TRUNCATED_BAD_CFA;
+}
+
+/* A frame that a summary cannot describe: of a signal, or whose CFA is an expression. */
+__attribute__((noinline)) static enum ctx_truncation step_by_state(struct ctx_rt_walker *walker,
+								   struct frame *frame)
+{
+	const struct ctx_cfi_state *state = &walker->machine.state;
+	uint64_t values[CTX_USER_REGS_MAX] = {
+		[FP] = frame->regs.fp, [SP] = frame->regs.sp, [PC] = frame->regs.pc};
+	struct ctx_cfi_input input = {
+		.registers = values, .valid = BIT(FP) | BIT(SP) | BIT(PC), .memory = frame->memory};
+	enum ctx_cfi_result result = CTX_CFI_OK;
+	struct ctx_rt_registers next;
+	uint64_t cfa;
+
+	if (!find_state(walker, frame->regs.pc - !frame->exact))
+		return CTX_TRUNCATED_NO_TABLE;
+	if (state->cfa.how == CTX_CFI_VAL_EXPRESSION) {
+		const struct ctx_bytes *expression = &walker->expressions[state->cfa.value];
+
+		result = ctx_cfi_evaluate(expression->at, expression->n, &input, NULL, &cfa);
+	} else if (state->cfa_register == SP || state->cfa_register == FP) {
+		cfa = values[state->cfa_register] + (uint64_t)state->cfa.value;
+	} else {
+		result = CTX_CFI_UNKNOWN;
+	}
+	if (result == CTX_CFI_OK)
+		result = value_of(walker, &input, PC, cfa, &next.pc);
+	if (result == CTX_CFI_OK)
+		result = value_of(walker, &input, SP, cfa, &next.sp);
+	if (result == CTX_CFI_OK)
+		result = value_of(walker, &input, FP, cfa, &next.fp);
+	if (result != CTX_CFI_OK)
+		return reason_of(result);
+	if (!state->signal && next.sp <= frame->regs.sp)
+		return CTX_TRUNCATED_BAD_CFA;
+	frame->exact = state->signal;
+	frame->fp_at = BY_STATE;
+	frame->regs = next;
+	return CTX_TRUNCATED_NOT;
+}
+
+/* From the stack pointer on; of another stack than the thread's own no more than its page. */
+static struct ctx_cfi_memory memory_of(const struct ctx_rt_walker *walker, uint64_t sp)
+{
+	uint64_t top = sp >= walker->low && sp < walker->top ? walker->top : (sp | (CTX_RT_PAGE - 1)) + 1;
+
+	return (struct ctx_cfi_memory){.bytes = (const uint8_t *)sp, .n = top - sp, .address = sp};
+}
+
+static void forget_old_rows(struct ctx_rt_walker *walker)
+{
+	uint32_t now = atomic_load_explicit(&epoch, memory_order_relaxed);
+
+	if (__builtin_expect(walker->epoch == now, 1))
+		return;
+	memset(walker->rows, 0, sizeof(walker->rows));
+	walker->epoch = now;
+	walker->depth = 0;
+}
+
+/*
+ * Are the frames of the last stack from `at` on, which is like the current frame, still the same? Returns
+ * the first one that is not; CTX_RT_FRAMES_MAX: all are.
+ */
+static uint32_t find_change(const struct ctx_rt_walker *walker, const struct ctx_cfi_memory *memory,
+			    uint32_t at)
+{
+	const struct ctx_rt_frame *frame = &walker->last[at], *end = &walker->last[CTX_RT_FRAMES_MAX];
+	uint64_t low = memory->address, top = memory->address + memory->n;
+
+	for (; frame + 1 < end; frame++) {
+		/* They were read within the bounds of then; the stack may be another one now. */
+		if (frame->fp_at == BY_STATE || frame[1].sp < low + 8 || frame[1].sp > top ||
+		    *(const uint64_t *)(frame[1].sp - 8) != frame[1].pc)
+			break;
+		if (frame->fp_at != 0 ? frame->fp_at < low || frame->fp_at > top - 8 ||
+						*(const uint64_t *)frame->fp_at != frame[1].fp
+				      : frame->fp != frame[1].fp)
+			break;
+	}
+	return frame + 1 < end ? (uint32_t)(frame - walker->last) + 1 : CTX_RT_FRAMES_MAX;
+}
+
+/*
+ * Leaves the current frame, which `fresh` has already. CTX_TRUNCATED_NOT: there is a caller, or `*is_root`.
+ */
+static enum ctx_truncation step(struct ctx_rt_walker *walker, struct frame *frame, bool *is_root)
+{
+	struct ctx_cfi_summary summary = find_summary(walker, frame->regs.pc - !frame->exact);
+
+	*is_root = summary.kind == CTX_CFI_ROOT;
+	if (summary.kind == CTX_CFI_SP || summary.kind == CTX_CFI_FP)
+		return step_by_summary(frame, summary);
+	if (summary.kind == CTX_CFI_FULL)
+		return step_by_state(walker, frame);
+	return *is_root ? CTX_TRUNCATED_NOT : CTX_TRUNCATED_NO_TABLE;
+}
+
+/* The place in the last stack of a frame like this; CTX_RT_FRAMES_MAX: none. `*at` moves to the root. */
+static uint32_t find_like(const struct ctx_rt_walker *walker, const struct frame *frame, uint32_t *at)
+{
+	const struct ctx_rt_frame *last = walker->last;
+
+	while (*at < CTX_RT_FRAMES_MAX && last[*at].sp < frame->regs.sp)
+		++*at;
+	if (*at < CTX_RT_FRAMES_MAX && !frame->exact && last[*at].sp == frame->regs.sp &&
+	    last[*at].pc == frame->regs.pc && last[*at].fp == frame->regs.fp)
+		return *at;
+	return CTX_RT_FRAMES_MAX;
+}
+
+/* Puts the fresh frames in front of the last stack's from `at` on. */
+static struct ctx_rt_stack finish(struct ctx_rt_walker *walker, uint32_t n, uint32_t at, uint64_t *room)
+{
+	struct ctx_rt_stack stack = {
+		.frames = room, .n = n, .kept = CTX_RT_FRAMES_MAX - at, .end = walker->end};
+
+	for (uint32_t i = 0; i < n; i++)
+		walker->last[at - n + i] = walker->fresh[i];
+	walker->depth = n + stack.kept;
+	return stack;
+}
+
+struct ctx_rt_stack ctx_rt_walk(struct ctx_rt_walker *walker, const struct ctx_rt_registers *caller,
+				uint64_t *room)
+{
+	struct frame frame = {.regs = *caller, .memory = memory_of(walker, caller->sp)};
+	enum ctx_truncation end = CTX_TRUNCATED_NOT;
+	uint32_t n = 0, at, like;
+	bool is_root = false;
+
+	forget_old_rows(walker);
+	if (walker->end == CTX_TRUNCATED_DEPTH) /* its root is not where this one's may be */
+		walker->depth = 0;
+	at = CTX_RT_FRAMES_MAX - walker->depth;
+	while (end == CTX_TRUNCATED_NOT && !is_root && frame.regs.pc != 0) {
+		like = find_like(walker, &frame, &at);
+		if (like != CTX_RT_FRAMES_MAX && n <= like) {
+			/* Up to a change nothing is compared again. */
+			at = find_change(walker, &frame.memory, like);
+			if (at == CTX_RT_FRAMES_MAX)
+				return finish(walker, n, like, room);
+		}
+		if (n == CTX_RT_FRAMES_MAX) {
+			end = CTX_TRUNCATED_DEPTH;
+			break;
+		}
+		room[n] = frame.regs.pc - !frame.exact;
+		walker->fresh[n++] =
+			(struct ctx_rt_frame){.pc = frame.regs.pc, .sp = frame.regs.sp, .fp = frame.regs.fp};
+		end = step(walker, &frame, &is_root);
+		walker->fresh[n - 1].fp_at = frame.exact ? BY_STATE : frame.fp_at;
+	}
+	walker->end = end;
+	return finish(walker, n, CTX_RT_FRAMES_MAX, room);
+}

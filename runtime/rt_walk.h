@@ -1,0 +1,93 @@
+/*
+ * The unwinder of the runtime: the call stack of the thread that calls it.
+ *
+ * It follows the same call frame information as unwind/, but reads .eh_frame where the program has it
+ * mapped: the row of a pc is found when the pc is first seen (.eh_frame_hdr, then the program of one
+ * function, about 1 us) and kept in a table of the thread, so that a step afterwards is a look-up and two
+ * loads. Nothing is made when a program or library is loaded.
+ *
+ * Most frames are those of the stack before: a frame with the same pc, stack pointer and frame pointer as
+ * then is left by the same rule, so only what it read is compared, word by word up to the root. What is
+ * unchanged is not handed out again.
+ *
+ * Async-signal-safe: no locks, no memory is allocated. Objects are found by _dl_find_object (glibc
+ * 2.35), which takes no lock. Only the thread's own stack is read, within its bounds.
+ */
+#ifndef CTX_RUNTIME_RT_WALK_H
+#define CTX_RUNTIME_RT_WALK_H
+
+#include "model/event_source.h"
+#include "runtime/shared_layout.h"
+#include "unwind/cfi_program.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CTX_RT_ROWS 2048u /* kept for a thread; a power of two */
+#define CTX_RT_EXPRESSIONS 32u /* of one function; a signal trampoline has 18 */
+
+struct ctx_rt_row {
+	uint64_t address; /* 0: none */
+	struct ctx_cfi_summary summary;
+};
+
+struct ctx_rt_frame { /* of the last stack */
+	uint64_t pc, sp, fp;
+	uint64_t fp_at; /* where its caller's frame pointer was read; 0: it is the same */
+};
+
+/* What an unwinding thread needs; all zero is valid. Large: in memory of its own. */
+struct ctx_rt_walker {
+	uint64_t low, top; /* its stack */
+	/* The last stack: its leaf is at CTX_RT_FRAMES_MAX - depth. */
+	uint32_t depth;
+	enum ctx_truncation end;
+	struct ctx_rt_frame last[CTX_RT_FRAMES_MAX];
+	struct ctx_rt_frame fresh[CTX_RT_FRAMES_MAX]; /* scratch, leaf first */
+	uint32_t epoch;				      /* of ctx_rt_forget_objects */
+	struct ctx_rt_row rows[CTX_RT_ROWS];
+	struct ctx_cfi_machine machine; /* scratch, as all below */
+	struct ctx_cfi_state initial;
+	struct ctx_bytes expressions[CTX_RT_EXPRESSIONS];
+	uint32_t n_expressions;
+};
+
+struct ctx_rt_registers { /* of the caller whose stack is wanted, as after the call returns */
+	uint64_t pc, sp, fp;
+};
+
+/* Those of the caller of the function that uses this, which must have a frame pointer. */
+#define CTX_RT_CALLER()                                                                                      \
+	((struct ctx_rt_registers){                                                                          \
+		.pc = (uint64_t)__builtin_return_address(0),                                                 \
+		.sp = (uint64_t)__builtin_frame_address(0) + 16,                                             \
+		.fp = *(const uint64_t *)__builtin_frame_address(0),                                         \
+	})
+
+struct ctx_rt_stack {
+	const uint64_t *frames; /* the new ones, leaf first, as in model/event_source.h; `n` of them */
+	uint32_t n, kept;	/* frames of the stack before, counted from the root, that are still there */
+	enum ctx_truncation end;
+};
+
+/*
+ * The stack, as what is new in it since the call before; at most CTX_RT_FRAMES_MAX frames. `room` has as
+ * many.
+ */
+struct ctx_rt_stack ctx_rt_walk(struct ctx_rt_walker *walker, const struct ctx_rt_registers *caller,
+				uint64_t *room);
+
+/* The next stack is handed out whole. */
+static inline void ctx_rt_walk_anew(struct ctx_rt_walker *walker)
+{
+	walker->depth = 0;
+}
+
+/* Objects were unloaded: rows of their addresses are forgotten. */
+void ctx_rt_forget_objects(void);
+
+/* Whether the C library is recent enough. */
+bool ctx_rt_can_walk(void);
+
+#endif

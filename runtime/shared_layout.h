@@ -1,0 +1,115 @@
+/*
+ * The memory that a traced process shares with the recorder: the layout, for the writer in the target
+ * (runtime/) and the reader in the recorder (collect/trace_rings.h).
+ *
+ *	segment (a memory file):
+ *	  page 0          struct ctx_rt_header
+ *	  page 1          struct ctx_rt_slot [CTX_RT_SLOTS]
+ *	  then            CTX_RT_SLOTS rings of CTX_RT_RING_BYTES each
+ *
+ * A process sends the descriptor of each of its segments over the recorder's socket (credentials come
+ * from the kernel), and closes it: from then on both sides have the memory alone. The file is sealed
+ * against shrinking and growing before it is sent, so neither side can be killed by the other's
+ * truncating it. A thread owns one slot at a time and is the only one that writes to its ring; when
+ * it has ended, another thread of the process goes on in the same ring.
+ *
+ * The rings outlive the target: what a thread had written when it was killed is read by the recorder.
+ * When the recorder is gone, rings fill up, and the target goes on without writing.
+ *
+ * Positions count bytes from the beginning of time; the place in the ring is the position modulo its
+ * size. head is written by the target alone, tail by the recorder alone. Records are whole words of 8
+ * bytes and lie in one piece: at the end of the ring a CTX_RT_PAD takes the rest.
+ *
+ *	word 0          words << 48 | kind << 40 | end << 32 | kept << 16 | n_new
+ *	then            the words of the kind, see enum ctx_rt_kind
+ *	then            n_new frames, from the root's side to the leaf's
+ *
+ * The call stack of a record is the first `kept` frames (counted from the root) of the ring's last
+ * record with a stack, and the new ones. Frames are as in model/event_source.h: callers are return
+ * address - 1. `end` is an enum ctx_truncation: why there is nothing beyond the root-most frame.
+ */
+#ifndef CTX_RUNTIME_SHARED_LAYOUT_H
+#define CTX_RUNTIME_SHARED_LAYOUT_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#define CTX_RT_MAGIC UINT64_C(0x31305254584354ff)
+#define CTX_RT_VERSION 1u /* of the layout; the runtime and the recorder are installed together */
+#define CTX_RT_SLOTS 32u
+#define CTX_RT_RING_BYTES (UINT64_C(1) << 20)
+#define CTX_RT_PAGE 4096u
+#define CTX_RT_SEGMENT_BYTES (2 * CTX_RT_PAGE + CTX_RT_SLOTS * CTX_RT_RING_BYTES)
+#define CTX_RT_SEGMENTS_MAX 64u /* of one process: 2048 threads at a time */
+#define CTX_RT_FRAMES_MAX 1024u /* of one stack; frames nearer to the root are cut */
+
+/*
+ * The environment variable that switches the runtime on: "SOCKET:LETTERS", an abstract socket's name and
+ * a letter for each thing: h heap, w wait where a ring is full.
+ */
+#define CTX_RT_VARIABLE "CTXREC_RUNTIME"
+
+struct ctx_rt_header {
+	uint64_t magic;
+	uint32_t version;
+	uint32_t pid; /* as the target sees it */
+	uint64_t created_ns;
+	_Atomic uint64_t unplaced; /* operations of threads that found no slot */
+	uint64_t reserved[4];
+	/* Of the recorder. */
+	_Atomic uint32_t closed; /* nothing is read any more */
+	_Atomic uint32_t beat;	 /* counts up while it reads */
+};
+
+struct ctx_rt_slot {
+	_Alignas(64) _Atomic uint64_t head;
+	_Atomic uint64_t dropped;     /* operations that found no room */
+	_Atomic uint64_t interrupted; /* those in a signal handler that interrupted the writing of another */
+	_Alignas(64) _Atomic uint64_t tail;
+};
+
+_Static_assert(sizeof(struct ctx_rt_slot) * CTX_RT_SLOTS <= CTX_RT_PAGE, "one page");
+_Static_assert(sizeof(struct ctx_rt_header) <= CTX_RT_PAGE, "one page");
+
+enum ctx_rt_kind {
+	CTX_RT_PAD = 1, /* to the end of the ring; `words` is all that counts */
+	CTX_RT_THREAD,	/* time, tid: the ring belongs to this thread from here on; its last stack is empty */
+	CTX_RT_ALLOCATE,   /* time, size, address, and a stack. The time is after the allocation */
+	CTX_RT_FREE,	   /* time, address. The time is before it. No stack */
+	CTX_RT_REALLOCATE, /* time, size, address, old address, and a stack */
+	CTX_RT_KIND_N,
+};
+
+/* Words of a kind between word 0 and the frames; CTX_RT_PAD has any number. */
+static inline unsigned ctx_rt_words(enum ctx_rt_kind kind)
+{
+	static const uint8_t words[CTX_RT_KIND_N] = {
+		[CTX_RT_THREAD] = 2, [CTX_RT_ALLOCATE] = 3, [CTX_RT_FREE] = 2, [CTX_RT_REALLOCATE] = 4};
+
+	return words[kind];
+}
+
+#define CTX_RT_ARGUMENTS_MAX 4u
+#define CTX_RT_RECORD_WORDS_MAX (1 + CTX_RT_ARGUMENTS_MAX + CTX_RT_FRAMES_MAX)
+
+struct ctx_rt_word0 {
+	uint32_t words; /* of the record, this one included */
+	uint32_t kind, end, kept, n_new;
+};
+
+static inline uint64_t ctx_rt_pack(const struct ctx_rt_word0 *word)
+{
+	return (uint64_t)word->words << 48 | (uint64_t)word->kind << 40 | (uint64_t)word->end << 32 |
+	       (uint64_t)word->kept << 16 | word->n_new;
+}
+
+static inline struct ctx_rt_word0 ctx_rt_unpack(uint64_t word)
+{
+	return (struct ctx_rt_word0){.words = (uint32_t)(word >> 48),
+				     .kind = (uint32_t)(word >> 40) & 0xff,
+				     .end = (uint32_t)(word >> 32) & 0xff,
+				     .kept = (uint32_t)(word >> 16) & 0xffff,
+				     .n_new = (uint32_t)word & 0xffff};
+}
+
+#endif
