@@ -225,6 +225,34 @@ SETTER(budget)
 	return CTX_OK;
 }
 
+/* A list of what to trace. */
+SETTER(trace)
+{
+	struct ctx_rec_options *options = context;
+	size_t n;
+
+	for (const char *at = value;; at += n + 1) {
+		n = strcspn(at, ",");
+		if (n != strlen("heap") || strncmp(at, "heap", n) != 0)
+			return ctx_err_set(err, CTX_E_ARG, "--%s: \"%.*s\" cannot be traced: heap can",
+					   option->name, (int)n, at);
+		options->trace.heap = true;
+		if (at[n] == '\0')
+			return CTX_OK;
+	}
+}
+
+SETTER(trace_full)
+{
+	int choice = 0;
+	enum ctx_status status = ctx_option_choice(option, value, &choice, err);
+
+	((struct ctx_rec_options *)context)->trace.waits = choice == 1;
+	return status;
+}
+
+static const char *const trace_names[] = {"heap", NULL};
+static const char *const trace_full_names[] = {"drop", "wait", NULL};
 static const char *const unwind_names[] = {
 	[CTX_REC_UNWIND_AUTO] = "auto",
 	[CTX_REC_UNWIND_FP] = "fp",
@@ -259,6 +287,9 @@ static const struct ctx_option rows[] = {
 	{"keep-stacks", 0, CTX_OPTION_FLAG, FLAG(keep_stacks)},
 	{"states", 0, CTX_OPTION_TEXT, .set = set_states, .words = state_names},
 	{"budget", 0, CTX_OPTION_TEXT, .set = set_budget},
+	{"heap", 0, CTX_OPTION_FLAG, FLAG(trace.heap)},
+	{"trace", 0, CTX_OPTION_LIST, .set = set_trace, .words = trace_names},
+	{"trace-full", 0, CTX_OPTION_TEXT, .set = set_trace_full, .words = trace_full_names},
 	{"user", 0, CTX_OPTION_FLAG, FLAG(user_only)},
 	{"kernel", 0, CTX_OPTION_FLAG, FLAG(kernel_only)},
 	{"no-follow", 0, CTX_OPTION_FLAG, FLAG(no_follow)},
@@ -311,6 +342,11 @@ static enum ctx_status check_together(const struct ctx_rec_options *options, str
 				   options->keep_stacks ? "--keep-stacks" : "--stack-size");
 	if (options->no_archive && options->archive_sources)
 		return ctx_err_set(err, CTX_E_ARG, "--no-archive and --archive-sources exclude each other");
+	if (options->trace.heap && options->command == NULL)
+		return ctx_err_set(err, CTX_E_ARG,
+				   "--heap needs a command: processes that run already cannot be traced");
+	if (options->trace.waits && !options->trace.heap)
+		return ctx_err_set(err, CTX_E_ARG, "--trace-full needs --trace or --heap");
 	if (options->output != NULL && options->output[0] == '\0')
 		return ctx_err_set(err, CTX_E_ARG, "-o: the name is empty");
 	return CTX_OK;

@@ -34,6 +34,12 @@ struct ctx_rec_waits {
 	uint32_t budget_per_mille; /* of the target's CPU time; CTX_WAIT_BUDGET_OFF */
 };
 
+/* What the runtime in the target records: every operation of it. */
+struct ctx_rec_trace {
+	bool heap;
+	bool waits; /* the target waits where its ring is full */
+};
+
 struct ctx_rec_prints { /* instead of recording */
 	bool help, version;
 };
@@ -51,6 +57,7 @@ struct ctx_rec_options {
 	char *const *command; /* ends with NULL; NULL: none. Borrowed from argv, like all strings */
 	enum ctx_rec_unwind unwind;
 	struct ctx_rec_waits waits;
+	struct ctx_rec_trace trace;
 	int realtime; /* CTX_PRIORITY_AUTO; 0: the caller's priority; else of SCHED_FIFO */
 	struct ctx_rec_prints prints;
 	bool fail, top;

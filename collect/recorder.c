@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #define ROUND_MS 100
+#define TRACED_ROUND_MS 4 /* while processes are traced: their rings are filled in some 10 ms */
 /* How long the experiment stays open for the exit status of a command that was interrupted. */
 #define GRACE_NS CTX_RECORDER_SECOND_NS
 
@@ -240,6 +241,8 @@ static bool wait_for_records(struct ctx_recorder *recorder, uint64_t now)
 
 	ctx_wait_sampling_turn(recorder->sampling, now, true);
 	timeout = ctx_wait_sampling_timeout(recorder->sampling, now, ROUND_MS);
+	if (recorder->trace != NULL && ctx_trace_is_busy(recorder->trace) && timeout > TRACED_ROUND_MS)
+		timeout = TRACED_ROUND_MS;
 
 	if (duration_ns != 0 && recorder->start_ns + duration_ns < now + (uint64_t)timeout * 1000000)
 		timeout = (int)((recorder->start_ns + duration_ns - now) / 1000000 + 1);
@@ -365,6 +368,38 @@ static enum ctx_status note_sampling(struct ctx_recorder *recorder, uint64_t now
 		       : CTX_OK;
 }
 
+/* Says what tracing has missed. */
+static enum ctx_status end_trace(struct ctx_recorder *recorder, struct ctx_err *err)
+{
+	struct ctx_trace_counts counts = ctx_trace_counts(recorder->trace);
+	enum ctx_status status = CTX_OK;
+	char text[256];
+
+	if (counts.processes == 0)
+		status =
+			ctx_recorder_warn(recorder,
+					  "no heap operation was recorded: no process has allocated by the C "
+					  "library's functions (an allocator may be part of the program)",
+					  err);
+	if (status == CTX_OK && counts.dropped + counts.interrupted != 0) {
+		snprintf(text, sizeof(text),
+			 "%llu heap operations were not recorded, since the recorder could not keep up%s: "
+			 "sums "
+			 "are too small, and what such operations freed counts as leaked",
+			 (unsigned long long)(counts.dropped + counts.interrupted),
+			 recorder->options->trace.waits ? "" : " (--trace-full wait makes the program wait)");
+		status = ctx_recorder_warn(recorder, text, err);
+	}
+	if (status == CTX_OK && counts.damaged + counts.nobodys != 0) {
+		snprintf(text, sizeof(text),
+			 "heap operations are missing: %llu places in the memory of traced processes were "
+			 "damaged, %llu parts of it could not be assigned to a process",
+			 (unsigned long long)counts.damaged, (unsigned long long)counts.nobodys);
+		status = ctx_recorder_warn(recorder, text, err);
+	}
+	return status;
+}
+
 static enum ctx_status finish_tree(struct ctx_recorder *recorder, uint64_t now, struct ctx_err *err)
 {
 	struct ctx_exp_unwinding counts = ctx_sample_batch_counts(recorder->batch);
@@ -390,6 +425,8 @@ static enum ctx_status finish_tree(struct ctx_recorder *recorder, uint64_t now, 
 	}
 	if (status == CTX_OK && ctx_setuid_more(recorder->setuid) != 0)
 		status = warn_of_more_setuid(recorder, err);
+	if (status == CTX_OK && recorder->trace != NULL)
+		status = end_trace(recorder, err);
 	if (status == CTX_OK && !recorder->options->no_archive)
 		status = ctx_exp_archive(recorder->writer, err);
 	if (status == CTX_OK && recorder->options->archive_sources)
@@ -464,6 +501,7 @@ static void release(struct ctx_recorder *recorder)
 	ctx_titles_destroy(recorder->titles);
 	ctx_setuid_destroy(recorder->setuid);
 	ctx_losses_destroy(recorder->losses);
+	ctx_trace_destroy(recorder->trace);
 	ctx_proctree_destroy(recorder->tree);
 	ctx_mapped_files_destroy(recorder->files);
 	ctx_perf_events_deinit(&recorder->events);

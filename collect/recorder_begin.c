@@ -144,6 +144,8 @@ static enum ctx_status open_session(struct ctx_recorder *recorder, struct ctx_er
 		return ctx_err_nomem(err);
 	recorder->polls[0] = (struct pollfd){.fd = recorder->signals.fd, .events = POLLIN};
 	recorder->polls[1] = (struct pollfd){.fd = -1};
+	recorder->polls[2] = (struct pollfd){
+		.fd = recorder->trace != NULL ? ctx_trace_fd(recorder->trace) : -1, .events = POLLIN};
 	for (uint32_t i = 0; i < recorder->session.n_rings; i++)
 		recorder->polls[CTX_RING_WAIT_OWN + i] =
 			(struct pollfd){.fd = recorder->session.ring_fds[i], .events = POLLIN};
@@ -253,6 +255,7 @@ static enum ctx_status create_experiment(struct ctx_recorder *recorder, struct c
 				      .max_bytes = options->max_bytes,
 				      .memory_bytes = (size_t)options->memory_bytes,
 				      .keep_places = options->archive_sources,
+				      .has_heap = options->trace.heap,
 				      .has_states = recorder->session.states.level != CTX_STATES_NONE,
 				      .comment = options->comment,
 				      .store = store_of(options->store),
@@ -293,6 +296,8 @@ static enum ctx_status create_experiment(struct ctx_recorder *recorder, struct c
 	if (status == CTX_OK && options->command != NULL)
 		status = ctx_proctree_add_root_process(recorder->tree, recorder->child.pid, meta.command,
 						       recorder->start_ns, err);
+	if (status == CTX_OK && recorder->trace != NULL)
+		ctx_trace_begin(recorder->trace, recorder->writer, recorder->tree);
 	recorder->next_usage_ns = recorder->start_ns + CTX_RECORDER_SECOND_NS;
 	ctx_recmeta_deinit(&meta);
 	return status;
@@ -369,6 +374,26 @@ static enum ctx_status begin_present(struct ctx_recorder *recorder, struct ctx_e
 	return status;
 }
 
+/* Forks the command, in an environment with the runtime where something is traced. */
+static enum ctx_status fork_command(struct ctx_recorder *recorder, struct ctx_err *err)
+{
+	const struct ctx_rec_options *options = recorder->options;
+	struct ctx_trace_options trace = {
+		.heap = options->trace.heap, .waits = options->trace.waits, .command = options->command[0]};
+	enum ctx_status status = CTX_OK;
+
+	if (!options->trace.heap)
+		return ctx_child_fork(&recorder->child, options->command, &recorder->signals.old, err);
+	status = ctx_trace_create(&trace, &recorder->trace, err);
+	if (status != CTX_OK)
+		return status;
+	status = ctx_trace_enter_environment(recorder->trace, err);
+	if (status == CTX_OK)
+		status = ctx_child_fork(&recorder->child, options->command, &recorder->signals.old, err);
+	ctx_trace_leave_environment(recorder->trace);
+	return status;
+}
+
 enum ctx_status ctx_recorder_begin(struct ctx_recorder *recorder, struct ctx_err *err)
 {
 	const struct ctx_rec_options *options = recorder->options;
@@ -377,7 +402,7 @@ enum ctx_status ctx_recorder_begin(struct ctx_recorder *recorder, struct ctx_err
 	if (status == CTX_OK)
 		status = take_over_signals(recorder, err);
 	if (status == CTX_OK && options->command != NULL)
-		status = ctx_child_fork(&recorder->child, options->command, &recorder->signals.old, err);
+		status = fork_command(recorder, err);
 	/* The command has its process already, with the caller's priority. */
 	if (status == CTX_OK)
 		status = ctx_priority_raise(&recorder->keeping_up.priority, options->realtime, err);

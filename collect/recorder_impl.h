@@ -21,6 +21,7 @@
 #include "collect/setuid.h"
 #include "collect/state_records.h"
 #include "collect/titles.h"
+#include "collect/trace.h"
 #include "formats/experiment/exp_writer.h"
 
 #include <poll.h>
@@ -63,12 +64,13 @@ struct ctx_recorder {
 	struct ctx_state_records *states;
 	struct ctx_titles *titles;
 	struct ctx_setuid *setuid;
+	struct ctx_trace *trace; /* NULL: nothing is traced */
 	struct ctx_wait_sampling *sampling;
 	struct ctx_child child;
 	struct ctx_keeping_up keeping_up;
 	char *path;
 	struct ctx_recorder_signals signals;
-	struct pollfd *polls; /* CTX_RING_WAIT_OWN: signals.fd, ctx_setuid_fd; then the rings */
+	struct pollfd *polls; /* CTX_RING_WAIT_OWN: signals.fd, ctx_setuid_fd, ctx_trace_fd; then the rings */
 	struct ctx_ring_wait wait;
 	uint64_t start_ns, next_usage_ns;
 	uint64_t taken_ns;			  /* records of before then have been taken */

@@ -69,6 +69,21 @@ static void count_task(struct ctx_recorder *recorder, const struct ctx_perf_reco
 		(*n)--;
 }
 
+/* The end of a thread or of an image, by exec: first what it wrote, then the record. */
+static enum ctx_status take_end(struct ctx_recorder *recorder, const struct ctx_perf_record *record,
+				struct ctx_err *err)
+{
+	enum ctx_status status = CTX_OK;
+
+	if (recorder->trace != NULL)
+		status = ctx_trace_before_end(recorder->trace, record->pid, record->time_ns, err);
+	if (status == CTX_OK)
+		status = ctx_proctree_apply(recorder->tree, record, err);
+	if (status == CTX_OK && recorder->trace != NULL)
+		ctx_trace_after_end(recorder->trace, record->pid, record->time_ns);
+	return status;
+}
+
 static enum ctx_status take_record(struct ctx_recorder *recorder, const struct perf_event_header *header,
 				   struct ctx_err *err)
 {
@@ -108,14 +123,13 @@ static enum ctx_status take_record(struct ctx_recorder *recorder, const struct p
 		recorder->wait.n_ended++;
 		ctx_state_records_exit(recorder->states, &record);
 		status = ctx_titles_exit(recorder->titles, record.tid, record.time_ns, err);
-		return status == CTX_OK ? ctx_proctree_apply(recorder->tree, &record, err) : status;
+		return status == CTX_OK ? take_end(recorder, &record, err) : status;
 	default:
 		ctx_setuid_note(recorder->setuid, &record);
-		status = ctx_proctree_apply(recorder->tree, &record, err);
-		if (status == CTX_OK && record.type == PERF_RECORD_COMM &&
-		    (record.misc & PERF_RECORD_MISC_COMM_EXEC) != 0)
-			status = ctx_state_records_exec(recorder->states, &record, err);
-		return status;
+		if (record.type != PERF_RECORD_COMM || (record.misc & PERF_RECORD_MISC_COMM_EXEC) == 0)
+			return ctx_proctree_apply(recorder->tree, &record, err);
+		status = take_end(recorder, &record, err);
+		return status == CTX_OK ? ctx_state_records_exec(recorder->states, &record, err) : status;
 	}
 }
 
@@ -167,6 +181,8 @@ enum ctx_status ctx_recorder_take_until(struct ctx_recorder *recorder, uint64_t 
 		status = ctx_sample_batch_flush(recorder->batch, err);
 	ctx_sample_batch_hurry(recorder->batch, false);
 	ctx_merge_release(&recorder->merge);
+	if (status == CTX_OK && recorder->trace != NULL)
+		status = ctx_trace_take(recorder->trace, limit_ns, err);
 	for (; status == CTX_OK && damaged != recorder->merge.damaged; damaged++)
 		status = ctx_losses_unusable(recorder->losses, ctx_recorder_now_ns(CLOCK_MONOTONIC),
 					     CTX_LOSS_KIND_N, err);

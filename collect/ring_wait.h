@@ -14,7 +14,7 @@
 
 #include <poll.h>
 
-#define CTX_RING_WAIT_OWN 2u
+#define CTX_RING_WAIT_OWN 3u
 
 struct ctx_ring_wait {
 	uint32_t n_ended; /* tasks, since the last wait: counted by the caller */

@@ -1,0 +1,342 @@
+#include "collect/trace.h"
+
+#include "base/mem.h"
+#include "collect/trace_segments.h"
+#include "model/traced.h"
+#include "runtime/program_check.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LIBRARY "libctxrt.so"
+#define PRELOAD "LD_PRELOAD"
+
+struct ctx_trace {
+	char library[PATH_MAX];
+	bool waits;
+	char *old_preload; /* owned; NULL: there was none */
+	struct ctx_trace_segments segments;
+	struct ctx_trace_reader reader; /* its context is of the segment that is taken */
+	struct ctx_exp_writer *writer;
+	struct ctx_proctree *tree;
+	uint64_t now_ns; /* not after this moment */
+	struct ctx_trace_counts counts;
+};
+
+static uint64_t now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * UINT64_C(1000000000) + (uint64_t)time.tv_nsec;
+}
+
+/* The beginning */
+
+/* Beside this program, or where an installation has it. */
+static enum ctx_status find_library(char path[PATH_MAX], struct ctx_err *err)
+{
+	static const char *const places[] = {"", CTX_LIBEXEC_FROM_BIN "/"};
+	char own[PATH_MAX], found[PATH_MAX + 64];
+	ssize_t n = readlink("/proc/self/exe", own, sizeof(own) - 1);
+
+	for (size_t i = 0; n > 0 && i < CTX_COUNT_OF(places); i++) {
+		own[n] = '\0';
+		*strrchr(own, '/') = '\0';
+		snprintf(found, sizeof(found), "%s/%s" LIBRARY, own, places[i]);
+		/* The loader takes a space and a colon for the end of the name. */
+		if (realpath(found, path) != NULL && strpbrk(path, " :") == NULL)
+			return CTX_OK;
+	}
+	return ctx_err_set(err, CTX_E_NOTFOUND,
+			   "the library " LIBRARY
+			   " of this installation is missing, or its path has a space or a "
+			   "colon");
+}
+
+static enum ctx_status check_command(const char *command, struct ctx_err *err)
+{
+	char room[PATH_MAX];
+	const char *path = ctx_program_find(command, room, sizeof(room));
+	enum ctx_program program = path != NULL ? ctx_program_check(path) : CTX_PROGRAM_UNKNOWN;
+
+	if (program == CTX_PROGRAM_FITS || program == CTX_PROGRAM_UNKNOWN)
+		return CTX_OK;
+	return ctx_err_set(err, CTX_E_ARG, "%s cannot be traced: %s", command, ctx_program_reason(program));
+}
+
+enum ctx_status ctx_trace_create(const struct ctx_trace_options *options, struct ctx_trace **ret,
+				 struct ctx_err *err)
+{
+	struct ctx_trace *trace;
+	enum ctx_status status = check_command(options->command, err);
+
+	if (status != CTX_OK)
+		return status;
+	trace = ctx_calloc(1, sizeof(*trace));
+	if (trace == NULL)
+		return ctx_err_nomem(err);
+	trace->segments.listener = -1;
+	trace->waits = options->waits;
+	status = find_library(trace->library, err);
+	if (status == CTX_OK)
+		status = ctx_trace_segments_init(&trace->segments, err);
+	if (status != CTX_OK) {
+		ctx_trace_destroy(trace);
+		return status;
+	}
+	*ret = trace;
+	return CTX_OK;
+}
+
+void ctx_trace_destroy(struct ctx_trace *trace)
+{
+	if (trace == NULL)
+		return;
+	ctx_trace_segments_deinit(&trace->segments);
+	ctx_trace_reader_deinit(&trace->reader);
+	free(trace->old_preload);
+	free(trace);
+}
+
+enum ctx_status ctx_trace_enter_environment(struct ctx_trace *trace, struct ctx_err *err)
+{
+	const char *old = getenv(PRELOAD);
+	char *preload CTX_AUTO_FREE = NULL;
+	char setting[sizeof(trace->segments.name) + 8];
+
+	if (old != NULL) {
+		trace->old_preload = ctx_memdup0(old, strlen(old));
+		if (trace->old_preload == NULL)
+			return ctx_err_nomem(err);
+	}
+	snprintf(setting, sizeof(setting), "%s:h%s", trace->segments.name, trace->waits ? "w" : "");
+	if (asprintf(&preload, "%s%s%s", trace->library, old != NULL && *old != '\0' ? ":" : "",
+		     old != NULL ? old : "") < 0 ||
+	    setenv(PRELOAD, preload, 1) != 0 || setenv(CTX_RT_VARIABLE, setting, 1) != 0)
+		return ctx_err_nomem(err);
+	return CTX_OK;
+}
+
+void ctx_trace_leave_environment(struct ctx_trace *trace)
+{
+	unsetenv(CTX_RT_VARIABLE);
+	if (trace->old_preload == NULL)
+		unsetenv(PRELOAD);
+	else
+		(void)setenv(PRELOAD, trace->old_preload, 1); /* shorter than what is there */
+}
+
+void ctx_trace_begin(struct ctx_trace *trace, struct ctx_exp_writer *writer, struct ctx_proctree *tree)
+{
+	trace->writer = writer;
+	trace->tree = tree;
+}
+
+int ctx_trace_fd(const struct ctx_trace *trace)
+{
+	return trace->segments.listener;
+}
+
+bool ctx_trace_is_busy(const struct ctx_trace *trace)
+{
+	return trace->segments.n != 0 || trace->segments.n_connections != 0;
+}
+
+/* Operations */
+
+struct taking {
+	struct ctx_trace *trace;
+	struct ctx_trace_segment *segment;
+	uint32_t slot;
+	uint64_t until_ns;
+};
+
+/*
+ * Is a time in the future? What was read is from before this moment, so this is no time that the runtime
+ * writes.
+ */
+static bool is_impossible(struct ctx_trace *trace, uint64_t time_ns)
+{
+	if (time_ns > trace->now_ns)
+		trace->now_ns = now();
+	return time_ns > trace->now_ns;
+}
+
+/*
+ * A thread begins to use the ring. One that is unknown by its id, which in a pid namespace is another than
+ * here, is taken for the main thread.
+ */
+static enum ctx_status enter_thread(struct taking *taking, const struct ctx_trace_record *record)
+{
+	const struct ctx_trace_segment *segment = taking->segment;
+	uint32_t process, thread;
+
+	if (record->words[0] > taking->until_ns && !is_impossible(taking->trace, record->words[0]))
+		return CTX_END;
+	if ((ctx_proctree_lookup(taking->trace->tree, (int64_t)record->words[1], &process, &thread) &&
+	     process == segment->process) ||
+	    (ctx_proctree_lookup(taking->trace->tree, segment->pid, &process, &thread) &&
+	     process == segment->process))
+		taking->segment->threads[taking->slot] = thread;
+	else
+		taking->segment->threads[taking->slot] = CTX_NONE;
+	return CTX_OK;
+}
+
+static enum ctx_status take_operation(void *context, const struct ctx_trace_record *record,
+				      struct ctx_err *err)
+{
+	static const uint8_t operations[CTX_RT_KIND_N] = {[CTX_RT_ALLOCATE] = CTX_HEAP_ALLOCATE,
+							  [CTX_RT_FREE] = CTX_HEAP_FREE,
+							  [CTX_RT_REALLOCATE] = CTX_HEAP_REALLOCATE};
+	struct taking *taking = context;
+	struct ctx_trace *trace = taking->trace;
+	const uint64_t *words = record->words;
+	struct ctx_exp_heap heap = {.time_ns = words[0],
+				    .process = taking->segment->process,
+				    .thread = taking->segment->threads[taking->slot],
+				    .operation = operations[record->kind],
+				    .frames = record->frames,
+				    .n_frames = record->n_frames};
+
+	if (record->kind == CTX_RT_THREAD)
+		return enter_thread(taking, record);
+	if (heap.thread == CTX_NONE) {
+		trace->counts.dropped++;
+		return CTX_OK;
+	}
+	if (record->kind == CTX_RT_FREE) {
+		heap.address = words[1];
+	} else {
+		heap.size = words[1];
+		heap.address = words[2];
+		heap.old_address = record->kind == CTX_RT_REALLOCATE ? words[3] : 0;
+	}
+	if (heap.size > CTX_TRACED_WEIGHT_MAX || is_impossible(trace, heap.time_ns)) {
+		trace->counts.damaged++;
+		return CTX_OK;
+	}
+	trace->counts.operations++;
+	return ctx_exp_heap(trace->writer, &heap, err);
+}
+
+/* Whose the segment is. False: not known yet. */
+static bool find_process(struct ctx_trace *trace, struct ctx_trace_segment *segment, uint64_t until_ns)
+{
+	uint32_t process, thread;
+
+	if (segment->process != CTX_NONE)
+		return true;
+	if ((segment->created_ns > until_ns && !is_impossible(trace, segment->created_ns)) ||
+	    !ctx_proctree_lookup(trace->tree, segment->pid, &process, &thread))
+		return false;
+	segment->process = process;
+	trace->counts.processes++;
+	return true;
+}
+
+static enum ctx_status take_segment(struct ctx_trace *trace, struct ctx_trace_segment *segment,
+				    uint64_t until_ns, struct ctx_err *err)
+{
+	struct taking taking = {.trace = trace, .segment = segment, .until_ns = until_ns};
+	enum ctx_status status = CTX_OK;
+	size_t n;
+
+	if (!find_process(trace, segment, until_ns))
+		return CTX_OK;
+	atomic_fetch_add(&segment->header->beat, 1);
+	trace->reader.take = take_operation;
+	trace->reader.context = &taking;
+	for (uint32_t i = 0; i < CTX_RT_SLOTS && status == CTX_OK; i++) {
+		struct ctx_trace_ring *ring = &segment->rings[i];
+
+		taking.slot = i;
+		if (atomic_load_explicit(&ring->slot->head, memory_order_relaxed) != ring->tail)
+			status = ctx_trace_ring_read(ring, &trace->reader, &n, err);
+	}
+	return status;
+}
+
+enum ctx_status ctx_trace_take(struct ctx_trace *trace, uint64_t until_ns, struct ctx_err *err)
+{
+	enum ctx_status status;
+
+	trace->now_ns = now();
+	status = ctx_trace_segments_accept(&trace->segments, trace->now_ns, err);
+	for (struct ctx_trace_segment *segment = trace->segments.first; segment != NULL && status == CTX_OK;
+	     segment = segment->next)
+		status = take_segment(trace, segment, until_ns, err);
+	return status;
+}
+
+enum ctx_status ctx_trace_before_end(struct ctx_trace *trace, int64_t pid, uint64_t time_ns,
+				     struct ctx_err *err)
+{
+	enum ctx_status status;
+
+	trace->now_ns = now();
+	status = ctx_trace_segments_accept(&trace->segments, trace->now_ns, err);
+	for (struct ctx_trace_segment *segment = trace->segments.first; segment != NULL && status == CTX_OK;
+	     segment = segment->next) {
+		if (segment->pid == pid && segment->created_ns <= time_ns)
+			status = take_segment(trace, segment, time_ns, err);
+	}
+	return status;
+}
+
+static void add(uint64_t *sum, uint64_t more)
+{
+	*sum = more <= UINT64_MAX - *sum ? *sum + more : UINT64_MAX;
+}
+
+/* What the target counted. */
+static void count_segment(struct ctx_trace_counts *counts, const struct ctx_trace_segment *segment)
+{
+	if (segment->process == CTX_NONE) {
+		counts->nobodys++;
+		return;
+	}
+	add(&counts->dropped, atomic_load(&segment->header->unplaced));
+	for (uint32_t i = 0; i < CTX_RT_SLOTS; i++) {
+		add(&counts->dropped, atomic_load(&segment->rings[i].slot->dropped));
+		add(&counts->interrupted, atomic_load(&segment->rings[i].slot->interrupted));
+		counts->damaged += segment->rings[i].damaged;
+	}
+}
+
+void ctx_trace_after_end(struct ctx_trace *trace, int64_t pid, uint64_t time_ns)
+{
+	struct ctx_trace_segment **place = &trace->segments.first;
+	uint32_t process = CTX_NONE, thread;
+
+	if (ctx_proctree_is_live(trace->tree, pid) &&
+	    !ctx_proctree_lookup(trace->tree, pid, &process, &thread))
+		return; /* its main thread has ended, others go on */
+	while (*place != NULL) {
+		struct ctx_trace_segment *segment = *place;
+
+		if (segment->pid == pid && segment->created_ns <= time_ns &&
+		    (process == CTX_NONE || segment->process != process)) {
+			count_segment(&trace->counts, segment);
+			ctx_trace_segments_remove(&trace->segments, place);
+		} else {
+			place = &segment->next;
+		}
+	}
+}
+
+struct ctx_trace_counts ctx_trace_counts(const struct ctx_trace *trace)
+{
+	struct ctx_trace_counts counts = trace->counts;
+
+	for (const struct ctx_trace_segment *segment = trace->segments.first; segment != NULL;
+	     segment = segment->next)
+		count_segment(&counts, segment);
+	add(&counts.nobodys, trace->segments.refused);
+	return counts;
+}

@@ -1,0 +1,74 @@
+/*
+ * Tracing by the runtime in the target (runtime/): what is recorded of the heap of a command and its
+ * descendants.
+ *
+ *	environment of the command --> libctxrt.so in each process --socket--> its segments --> rings --> writer
+ *
+ * A process's segments belong to the image of the program that made them. Who a segment is of, and
+ * which thread a ring, follows from what the kernel says: the credentials of the connection, and the records
+ * of perf events, which say when threads and images begin and end. So a segment waits until these records
+ * have come to the time of its creation, and before a record ends a thread or an image, all that it wrote is
+ * taken. Processes that did not connect (statically linked ones, and others) are without.
+ */
+#ifndef CTX_COLLECT_TRACE_H
+#define CTX_COLLECT_TRACE_H
+
+#include "collect/proctree.h"
+#include "formats/experiment/exp_writer.h"
+
+#include <stdbool.h>
+
+struct ctx_trace_options {
+	bool heap;
+	bool waits;	     /* the target waits where a ring is full */
+	const char *command; /* the program that is started */
+};
+
+struct ctx_trace;
+
+/*
+ * Finds libctxrt.so and makes the socket. Fails with CTX_E_ARG (the command cannot be traced; the message
+ * says why), CTX_E_NOTFOUND (the library is missing), CTX_E_IO, CTX_E_NOMEM.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_trace_create(const struct ctx_trace_options *options,
+						struct ctx_trace **ret, struct ctx_err *err);
+/* What still runs in the targets goes on untraced. NULL is allowed. */
+void ctx_trace_destroy(struct ctx_trace *trace);
+
+/* This process's own environment, for a child to be forked: with the runtime, and as it was. */
+CTX_MUST_CHECK enum ctx_status ctx_trace_enter_environment(struct ctx_trace *trace, struct ctx_err *err);
+void ctx_trace_leave_environment(struct ctx_trace *trace);
+
+/* Where it writes to; borrowed. Before the calls below. */
+void ctx_trace_begin(struct ctx_trace *trace, struct ctx_exp_writer *writer, struct ctx_proctree *tree);
+
+/* To poll on: somebody connects. */
+int ctx_trace_fd(const struct ctx_trace *trace);
+
+/* Whether any process is traced now: its rings are to be read every few milliseconds. */
+bool ctx_trace_is_busy(const struct ctx_trace *trace);
+
+/*
+ * Takes what is there; records of perf events up to `until_ns` have been applied. Fails as the writer does.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_trace_take(struct ctx_trace *trace, uint64_t until_ns,
+					      struct ctx_err *err);
+
+/* The same of one process, whose image or one of whose threads ends with the next record, at that time. */
+CTX_MUST_CHECK enum ctx_status ctx_trace_before_end(struct ctx_trace *trace, int64_t pid, uint64_t time_ns,
+						    struct ctx_err *err);
+
+/* After that record: what the image that ended had is released. */
+void ctx_trace_after_end(struct ctx_trace *trace, int64_t pid, uint64_t time_ns);
+
+struct ctx_trace_counts {
+	uint64_t operations;
+	uint64_t dropped;     /* rings were full, or a thread found none */
+	uint64_t interrupted; /* by signal handlers */
+	uint64_t damaged;     /* places where a ring made no sense */
+	uint64_t nobodys;     /* segments of processes that are no part of the recording */
+	uint64_t processes;   /* images that were traced */
+};
+struct ctx_trace_counts ctx_trace_counts(const struct ctx_trace *trace);
+
+#endif

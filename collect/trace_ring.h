@@ -1,0 +1,59 @@
+/*
+ * Reading a ring of a traced process (runtime/shared_layout.h).
+ *
+ * The memory belongs to the target, which may write anything there at any time: what is read is copied
+ * first, each word once, and checked in the copy. A ring whose words make no sense is damaged: what it
+ * holds is skipped, and counted.
+ */
+#ifndef CTX_COLLECT_TRACE_RING_H
+#define CTX_COLLECT_TRACE_RING_H
+
+#include "base/err.h"
+#include "runtime/shared_layout.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct ctx_trace_record {
+	enum ctx_rt_kind kind;
+	uint64_t words[CTX_RT_ARGUMENTS_MAX]; /* ctx_rt_words(kind) of them; the first is the time */
+	const uint64_t *frames; /* leaf first, with the mark of a stack that ends early; NULL none */
+	size_t n_frames;
+};
+
+struct ctx_trace_ring {
+	struct ctx_rt_slot *slot; /* shared, borrowed, like the words */
+	const uint64_t *words;
+	uint64_t tail;
+	uint64_t damaged; /* times that something was skipped */
+	uint32_t depth;	  /* of the last stack */
+	/* The last stack: its leaf is at CTX_RT_FRAMES_MAX - depth; the last place is for the mark. */
+	uint64_t *frames; /* owned; CTX_RT_FRAMES_MAX + 1, made when first needed */
+};
+
+void ctx_trace_ring_deinit(struct ctx_trace_ring *ring);
+
+/*
+ * Takes one record. CTX_END: this record is to stay in the ring, with all behind it. Other statuses end
+ * the reading, and are its result.
+ */
+typedef enum ctx_status ctx_trace_ring_fn(void *context, const struct ctx_trace_record *record,
+					  struct ctx_err *err);
+
+struct ctx_trace_reader {
+	ctx_trace_ring_fn *take;
+	void *context;
+	uint64_t *copy; /* owned: the words of any ring, made when first needed */
+};
+
+void ctx_trace_reader_deinit(struct ctx_trace_reader *reader);
+
+/*
+ * Hands out all records that are there, or up to one that stays, and gives their room back. `*ret_n` is how
+ * many. Fails with CTX_E_NOMEM, and as the callback does.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_trace_ring_read(struct ctx_trace_ring *ring,
+						   struct ctx_trace_reader *reader, size_t *ret_n,
+						   struct ctx_err *err);
+
+#endif

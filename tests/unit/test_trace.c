@@ -1,0 +1,363 @@
+/* Rings between a traced process and the recorder: what is written comes out, whatever else is there. */
+#include "collect/trace_segments.h"
+#include "runtime/program_check.h"
+#include "runtime/rt_environment.h"
+#include "runtime/rt_ring.h"
+
+#include "base/mem.h"
+#include "model/event_source.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define RING_WORDS (CTX_RT_RING_BYTES / 8)
+#define DEPTH 60u
+
+static uint64_t random_below(uint64_t *seed, uint64_t n)
+{
+	*seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return (*seed >> 33) % n;
+}
+
+/* Both sides of a ring, and what was put into it. */
+struct both {
+	struct ctx_rt_slot *slot;
+	uint64_t *words;
+	struct ctx_rt_ring out;
+	struct ctx_trace_ring in;
+	struct ctx_trace_reader reader;
+	struct ctx_rt_operation *put; /* ring of the last operations, each with its own frames */
+	uint64_t (*frames)[DEPTH];    /* whole stacks, leaf first */
+	uint64_t n_put, n_taken, stays_at;
+};
+
+#define KEPT ((size_t)1 << 16)
+
+static void begin(struct both *both)
+{
+	*both = (struct both){.stays_at = UINT64_MAX};
+	both->slot = aligned_alloc(64, sizeof(*both->slot));
+	assert_non_null(both->slot);
+	memset(both->slot, 0, sizeof(*both->slot));
+	both->words = ctx_calloc(RING_WORDS, sizeof(*both->words));
+	both->put = ctx_calloc(KEPT, sizeof(*both->put));
+	both->frames = ctx_calloc(KEPT, sizeof(*both->frames));
+	assert_true(both->words != NULL && both->put != NULL && both->frames != NULL);
+	both->out.slot = both->in.slot = both->slot;
+	both->out.words = both->words;
+	both->in.words = both->words;
+}
+
+static void end(struct both *both)
+{
+	ctx_trace_ring_deinit(&both->in);
+	ctx_trace_reader_deinit(&both->reader);
+	free(both->slot);
+	free(both->words);
+	free(both->put);
+	free(both->frames);
+}
+
+static enum ctx_status take(void *context, const struct ctx_trace_record *record, struct ctx_err *err)
+{
+	struct both *both = context;
+	const struct ctx_rt_operation *wanted = &both->put[both->n_taken % KEPT];
+	bool is_cut = wanted->end != CTX_TRUNCATED_NOT;
+
+	(void)err;
+	if (both->n_taken == both->stays_at)
+		return CTX_END;
+	assert_int_equal(record->kind, wanted->kind);
+	assert_memory_equal(record->words, wanted->words, ctx_rt_words(wanted->kind) * 8);
+	if (wanted->n_new + wanted->kept != 0) {
+		size_t n = wanted->n_new + wanted->kept;
+
+		assert_int_equal(record->n_frames, n + is_cut);
+		assert_memory_equal(record->frames, wanted->frames, n * 8);
+		if (is_cut)
+			assert_int_equal(record->frames[n],
+					 ctx_frame_truncated((enum ctx_truncation)wanted->end));
+	}
+	both->n_taken++;
+	return CTX_OK;
+}
+
+static enum ctx_status read_ring(struct both *both, ctx_trace_ring_fn *function, void *context, size_t *ret_n)
+{
+	both->reader.take = function;
+	both->reader.context = context;
+	return ctx_trace_ring_read(&both->in, &both->reader, ret_n, NULL);
+}
+
+/* A stack like those of a thread: the root's side mostly stays. */
+static void put(struct both *both, uint64_t *seed, uint64_t *stack, uint32_t *depth)
+{
+	static const enum ctx_rt_kind kinds[] = {CTX_RT_ALLOCATE, CTX_RT_ALLOCATE, CTX_RT_FREE,
+						 CTX_RT_REALLOCATE, CTX_RT_THREAD};
+	struct ctx_rt_operation *operation = &both->put[both->n_put % KEPT];
+	uint64_t *frames = both->frames[both->n_put % KEPT];
+	uint64_t kind = random_below(seed, 200);
+
+	*operation = (struct ctx_rt_operation){.kind = kinds[kind == 0 ? 4 : kind % 4], .frames = frames};
+	for (unsigned i = 0; i < CTX_RT_ARGUMENTS_MAX; i++)
+		operation->words[i] = random_below(seed, 1000000);
+	if (operation->kind == CTX_RT_ALLOCATE || operation->kind == CTX_RT_REALLOCATE) {
+		uint32_t kept = (uint32_t)random_below(seed, *depth + 1);
+
+		*depth = kept + (uint32_t)random_below(seed, DEPTH - kept);
+		*depth = *depth != 0 ? *depth : 1;
+		for (uint32_t i = kept; i < *depth; i++)
+			stack[i] = 1 + random_below(seed, 50);
+		for (uint32_t i = 0; i < *depth; i++)
+			frames[i] = stack[*depth - 1 - i];
+		operation->kept = kept;
+		operation->n_new = *depth - kept;
+		operation->end = random_below(seed, 20) == 0 ? CTX_TRUNCATED_NO_TABLE : CTX_TRUNCATED_NOT;
+	}
+	if (operation->kind == CTX_RT_THREAD)
+		*depth = 0;
+	ctx_rt_ring_put(&both->out, operation);
+	both->n_put++;
+}
+
+static void test_trace_ring__what_was_put_comes_out_over_and_over(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 8; seed++) {
+		uint64_t random = seed, stack[DEPTH];
+		uint32_t depth = 0;
+		struct both both;
+		size_t n;
+
+		begin(&both);
+		while (both.n_put < 60000) {
+			uint64_t more = random_below(&random, 30000);
+
+			while (more-- > 0 && ctx_rt_ring_has_room(&both.out))
+				put(&both, &random, stack, &depth);
+			/* Some stays for the next time. */
+			both.stays_at =
+				both.n_taken + random_below(&random, 2 * (both.n_put - both.n_taken) + 1);
+			assert_int_equal(read_ring(&both, take, &both, &n), CTX_OK);
+		}
+		both.stays_at = UINT64_MAX;
+		assert_int_equal(read_ring(&both, take, &both, &n), CTX_OK);
+		assert_int_equal(both.n_taken, both.n_put);
+		assert_int_equal(both.in.damaged, 0);
+		end(&both);
+	}
+}
+
+static void test_trace_ring__a_full_ring_has_no_room_until_it_is_read(void **state)
+{
+	uint64_t random = 9, stack[DEPTH];
+	uint32_t depth = 0;
+	struct both both;
+	size_t n;
+
+	(void)state;
+	begin(&both);
+	while (ctx_rt_ring_has_room(&both.out))
+		put(&both, &random, stack, &depth);
+	assert_true(both.out.head > CTX_RT_RING_BYTES - 4 * 8 * CTX_RT_RECORD_WORDS_MAX);
+	assert_true(both.out.head <= CTX_RT_RING_BYTES);
+	assert_int_equal(read_ring(&both, take, &both, &n), CTX_OK);
+	assert_int_equal(n, both.n_put);
+	assert_true(ctx_rt_ring_has_room(&both.out));
+	/* A tail that no recorder writes makes no room. */
+	both.out.tail = 0;
+	both.out.head = CTX_RT_RING_BYTES;
+	atomic_store(&both.slot->tail, CTX_RT_RING_BYTES + 8);
+	assert_false(ctx_rt_ring_has_room(&both.out));
+	end(&both);
+}
+
+static enum ctx_status count(void *context, const struct ctx_trace_record *record, struct ctx_err *err)
+{
+	volatile uint64_t *sum = context;
+
+	(void)err;
+	assert_true(record->kind > CTX_RT_PAD && record->kind < CTX_RT_KIND_N);
+	assert_true(record->n_frames <= CTX_RT_FRAMES_MAX + 1);
+	for (size_t i = 0; i < record->n_frames; i++)
+		*sum += record->frames[i];
+	return CTX_OK;
+}
+
+/* The target writes anything anywhere: nothing outside the ring is read, and damage is counted. */
+static void test_trace_ring__scribbled_memory_is_damage_and_no_more(void **state)
+{
+	uint64_t random = 11, sum = 0, damaged = 0;
+	struct both both;
+
+	(void)state;
+	begin(&both);
+	for (int round = 0; round < 3000; round++) {
+		uint64_t n_words = random_below(&random, 300);
+		size_t n;
+
+		for (uint64_t i = 0; i < n_words; i++) {
+			/* Mostly plausible first words, some with a field too large. */
+			struct ctx_rt_word0 word = {
+				.kind = (uint32_t)random_below(&random, CTX_RT_KIND_N + 1),
+				.end = (uint32_t)random_below(&random, CTX_TRUNCATED_N + 1),
+				.kept = (uint32_t)random_below(&random, 4),
+				.n_new = (uint32_t)random_below(&random, 6)};
+
+			word.words =
+				1 +
+				(word.kind < CTX_RT_KIND_N ? ctx_rt_words((enum ctx_rt_kind)word.kind) : 0) +
+				word.n_new;
+			if (random_below(&random, 9) == 0)
+				word.words = (uint32_t)random_below(&random, 70000) & 0xffff;
+			if (random_below(&random, 9) == 0)
+				word.kept = word.n_new = 0xffff;
+			both.words[(both.in.tail / 8 + i) % RING_WORDS] =
+				random_below(&random, 3) != 0 ? ctx_rt_pack(&word) : random;
+		}
+		atomic_store(&both.slot->head,
+			     random_below(&random, 20) == 0 ? random * random : both.in.tail + n_words * 8);
+		atomic_store(&both.slot->tail, random);
+		assert_int_equal(read_ring(&both, count, &sum, &n), CTX_OK);
+		assert_int_equal(both.in.tail % 8, 0);
+		damaged += both.in.damaged != 0;
+	}
+	assert_true(damaged > 1000);
+	end(&both);
+}
+
+static int make_file(off_t bytes, int seals)
+{
+	struct ctx_rt_header header = {.magic = CTX_RT_MAGIC, .version = CTX_RT_VERSION, .created_ns = 77};
+	int fd = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	assert_true(fd >= 0);
+	assert_int_equal(ftruncate(fd, bytes), 0);
+	assert_int_equal(pwrite(fd, &header, sizeof(header), 0), sizeof(header));
+	assert_int_equal(fcntl(fd, F_ADD_SEALS, seals), 0);
+	return fd;
+}
+
+static void test_trace_segments__only_sealed_files_of_the_right_size_are_mapped(void **state)
+{
+	const int all = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+	const off_t right = (off_t)CTX_RT_SEGMENT_BYTES;
+	const struct {
+		off_t bytes;
+		int seals;
+	} wrong[] = {
+		{right - 4096, all}, {right + 4096, all}, {right, F_SEAL_GROW | F_SEAL_SEAL}, {right, 0}};
+	struct ctx_trace_segment *segment;
+	int fd;
+
+	(void)state;
+	for (size_t i = 0; i < CTX_COUNT_OF(wrong); i++) {
+		fd = make_file(wrong[i].bytes, wrong[i].seals);
+		assert_int_equal(ctx_trace_segment_map(fd, &segment, NULL), CTX_E_FORMAT);
+		close(fd);
+	}
+	fd = open("/dev/zero", O_RDWR | O_CLOEXEC);
+	assert_int_equal(ctx_trace_segment_map(fd, &segment, NULL), CTX_E_FORMAT);
+	close(fd);
+	fd = make_file(right, all);
+	assert_int_equal(pwrite(fd, "x", 1, 0), 1); /* another magic */
+	assert_int_equal(ctx_trace_segment_map(fd, &segment, NULL), CTX_E_FORMAT);
+	close(fd);
+	fd = make_file(right, all);
+	assert_int_equal(ctx_trace_segment_map(fd, &segment, NULL), CTX_OK);
+	assert_int_equal(segment->created_ns, 77);
+	ctx_trace_segment_unmap(segment);
+	/* The target is told. */
+	assert_int_equal(ctx_trace_segment_map(fd, &segment, NULL), CTX_OK);
+	assert_int_equal(atomic_load(&segment->header->closed), 1);
+	ctx_trace_segment_unmap(segment);
+	close(fd);
+}
+
+/* The environment as one line. */
+static void check_environment(char *const *from, bool with, const char *wanted)
+{
+	const struct ctx_rt_words words = {"/lib/rt.so", CTX_RT_VARIABLE "=s:h"};
+	size_t bytes = ctx_rt_environment_bytes(&words, from, with);
+	void *room = calloc(1, bytes + 1);
+	char line[512] = "";
+
+	assert_non_null(room);
+	for (char *const *at = bytes != 0 ? ctx_rt_environment_make(&words, from, with, room) : from;
+	     *at != NULL; at++)
+		strcat(strcat(line, *at), "|");
+	assert_string_equal(line, wanted);
+	free(room);
+}
+
+static void test_runtime__the_environment_is_handed_on_and_the_users_part_kept(void **state)
+{
+	char *const empty[] = {NULL};
+	char *const plain[] = {"A=1", "B=2", NULL};
+	char *const users[] = {"A=1", "LD_PRELOAD=/x.so:/y.so", "B=2", NULL};
+	char *const there[] = {"A=1", "LD_PRELOAD=/lib/rt.so:/x.so", "CTXREC_RUNTIME=s:h", "B=2", NULL};
+	char *const old[] = {"CTXREC_RUNTIME=t:h", "LD_PRELOAD=/lib/rt.so", NULL};
+
+	(void)state;
+	check_environment(empty, true, "LD_PRELOAD=/lib/rt.so|CTXREC_RUNTIME=s:h|");
+	check_environment(plain, true, "A=1|B=2|LD_PRELOAD=/lib/rt.so|CTXREC_RUNTIME=s:h|");
+	check_environment(users, true, "A=1|B=2|LD_PRELOAD=/lib/rt.so:/x.so:/y.so|CTXREC_RUNTIME=s:h|");
+	check_environment(there, true, "A=1|LD_PRELOAD=/lib/rt.so:/x.so|CTXREC_RUNTIME=s:h|B=2|");
+	check_environment(old, true, "LD_PRELOAD=/lib/rt.so|CTXREC_RUNTIME=s:h|");
+	check_environment(there, false, "A=1|B=2|LD_PRELOAD=/x.so|");
+	check_environment(users, false, "A=1|LD_PRELOAD=/x.so:/y.so|B=2|");
+	check_environment(plain, false, "A=1|B=2|");
+}
+
+static void write_script(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0700);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+}
+
+static void test_runtime__a_script_is_its_interpreter(void **state)
+{
+	char path[] = "/tmp/ctx-test-trace-XXXXXX";
+	int fd = mkstemp(path);
+
+	(void)state;
+	assert_true(fd >= 0);
+	close(fd);
+	write_script(path, "#! /proc/self/exe -x\n");
+	assert_int_equal(ctx_program_check(path), ctx_program_check("/proc/self/exe"));
+	write_script(path, "#!/nowhere\n");
+	assert_int_equal(ctx_program_check(path), CTX_PROGRAM_UNKNOWN);
+	write_script(path, "echo\n");
+	assert_int_equal(ctx_program_check(path), CTX_PROGRAM_UNKNOWN);
+	/* Interprets itself. */
+	char text[64] = "#!";
+
+	strcat(strcat(text, path), "\n");
+	write_script(path, text);
+	assert_int_equal(ctx_program_check(path), CTX_PROGRAM_UNKNOWN);
+	unlink(path);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_trace_ring__what_was_put_comes_out_over_and_over),
+		cmocka_unit_test(test_trace_ring__a_full_ring_has_no_room_until_it_is_read),
+		cmocka_unit_test(test_trace_ring__scribbled_memory_is_damage_and_no_more),
+		cmocka_unit_test(test_trace_segments__only_sealed_files_of_the_right_size_are_mapped),
+		cmocka_unit_test(test_runtime__the_environment_is_handed_on_and_the_users_part_kept),
+		cmocka_unit_test(test_runtime__a_script_is_its_interpreter),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
