@@ -390,6 +390,13 @@ static enum ctx_status end_trace(struct ctx_recorder *recorder, struct ctx_err *
 			 recorder->options->trace.waits ? "" : " (--trace-full wait makes the program wait)");
 		status = ctx_recorder_warn(recorder, text, err);
 	}
+	if (status == CTX_OK && counts.unfit != 0) {
+		snprintf(text, sizeof(text),
+			 "the heap of %llu %s is not recorded: statically linked, setuid, made for another C "
+			 "library, or built with a sanitizer",
+			 (unsigned long long)counts.unfit, counts.unfit == 1 ? "program" : "programs");
+		status = ctx_recorder_warn(recorder, text, err);
+	}
 	if (status == CTX_OK && counts.damaged + counts.nobodys != 0) {
 		snprintf(text, sizeof(text),
 			 "heap operations are missing: %llu places in the memory of traced processes were "

@@ -302,6 +302,7 @@ static void count_segment(struct ctx_trace_counts *counts, const struct ctx_trac
 		return;
 	}
 	add(&counts->dropped, atomic_load(&segment->header->unplaced));
+	add(&counts->unfit, atomic_load(&segment->header->unfit));
 	for (uint32_t i = 0; i < CTX_RT_SLOTS; i++) {
 		add(&counts->dropped, atomic_load(&segment->rings[i].slot->dropped));
 		add(&counts->interrupted, atomic_load(&segment->rings[i].slot->interrupted));

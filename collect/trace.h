@@ -67,6 +67,7 @@ struct ctx_trace_counts {
 	uint64_t interrupted; /* by signal handlers */
 	uint64_t damaged;     /* places where a ring made no sense */
 	uint64_t nobodys;     /* segments of processes that are no part of the recording */
+	uint64_t unfit;	      /* programs that cannot have the runtime */
 	uint64_t processes;   /* images that were traced */
 };
 struct ctx_trace_counts ctx_trace_counts(const struct ctx_trace *trace);

@@ -7,6 +7,7 @@
  */
 #include "runtime/program_check.h"
 #include "runtime/rt_environment.h"
+#include "runtime/rt_process.h"
 #include "runtime/shared_layout.h"
 
 #include <alloca.h>
@@ -63,7 +64,11 @@ static bool fits(const char *path)
 	enum ctx_program program = path != NULL ? ctx_program_check(path) : CTX_PROGRAM_UNKNOWN;
 
 	errno = error;
-	return program == CTX_PROGRAM_FITS || program == CTX_PROGRAM_UNKNOWN;
+	if (program == CTX_PROGRAM_FITS || program == CTX_PROGRAM_UNKNOWN)
+		return true;
+	if (words.library != NULL)
+		ctx_rt_note_unfit();
+	return false;
 }
 
 static const char *find(const char *name, char *room)
@@ -75,17 +80,18 @@ static const char *find(const char *name, char *room)
 	return path;
 }
 
+/* An environment may be NULL, as clearenv leaves it: it is empty. */
+static char *const empty[] = {NULL};
+
 /* `environment` with or without the runtime: made in the frame of the function that uses this. */
 #define ADAPTED(environment, with)                                                                           \
 	({                                                                                                   \
-		char *const *from_ = (environment);                                                          \
+		char *const *given_ = (environment), *const *from_ = given_ != NULL ? given_ : empty;        \
 		bool with_ = (with);                                                                         \
-		size_t bytes_ = from_ != NULL && words.library != NULL                                       \
-					? ctx_rt_environment_bytes(&words, from_, with_)                     \
-					: 0;                                                                 \
-		if (bytes_ != 0 && bytes_ <= BYTES_MAX)                                                      \
-			from_ = ctx_rt_environment_make(&words, from_, with_, alloca(bytes_));               \
-		from_;                                                                                       \
+		size_t bytes_ = words.library != NULL ? ctx_rt_environment_bytes(&words, from_, with_) : 0;  \
+		bytes_ != 0 && bytes_ <= BYTES_MAX                                                           \
+			? ctx_rt_environment_make(&words, from_, with_, alloca(bytes_))                      \
+			: given_;                                                                            \
 	})
 
 EXPORT int execve(const char *path, char *const argv[], char *const envp[])

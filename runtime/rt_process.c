@@ -385,6 +385,14 @@ void ctx_rt_thread_release(void)
 	busy = false;
 }
 
+void ctx_rt_note_unfit(void)
+{
+	if (ctx_rt_thread_acquire() == NULL)
+		return;
+	atomic_fetch_add(&((struct ctx_rt_header *)process->segments[0].bytes)->unfit, 1);
+	ctx_rt_thread_release();
+}
+
 /* Operations */
 
 /* False: the recorder does not read any more; nobody waits for it again. */

@@ -24,7 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CTX_RT_ROWS 2048u /* kept for a thread; a power of two */
+#define CTX_RT_ROWS 2048u      /* kept for a thread; a power of two */
 #define CTX_RT_EXPRESSIONS 32u /* of one function; a signal trampoline has 18 */
 
 struct ctx_rt_row {

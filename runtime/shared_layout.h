@@ -36,12 +36,12 @@
 
 #define CTX_RT_MAGIC UINT64_C(0x31305254584354ff)
 #define CTX_RT_VERSION 1u /* of the layout; the runtime and the recorder are installed together */
-#define CTX_RT_SLOTS 32u
-#define CTX_RT_RING_BYTES (UINT64_C(1) << 20)
+#define CTX_RT_SLOTS 16u
+#define CTX_RT_RING_BYTES (UINT64_C(4) << 20)
 #define CTX_RT_PAGE 4096u
 #define CTX_RT_SEGMENT_BYTES (2 * CTX_RT_PAGE + CTX_RT_SLOTS * CTX_RT_RING_BYTES)
-#define CTX_RT_SEGMENTS_MAX 64u /* of one process: 2048 threads at a time */
-#define CTX_RT_FRAMES_MAX 1024u /* of one stack; frames nearer to the root are cut */
+#define CTX_RT_SEGMENTS_MAX 128u /* of one process: 2048 threads at a time */
+#define CTX_RT_FRAMES_MAX 1024u	 /* of one stack; frames nearer to the root are cut */
 
 /*
  * The environment variable that switches the runtime on: "SOCKET:LETTERS", an abstract socket's name and
@@ -55,7 +55,8 @@ struct ctx_rt_header {
 	uint32_t pid; /* as the target sees it */
 	uint64_t created_ns;
 	_Atomic uint64_t unplaced; /* operations of threads that found no slot */
-	uint64_t reserved[4];
+	_Atomic uint64_t unfit;	   /* programs that were executed without the runtime: they cannot have it */
+	uint64_t reserved[3];
 	/* Of the recorder. */
 	_Atomic uint32_t closed; /* nothing is read any more */
 	_Atomic uint32_t beat;	 /* counts up while it reads */
