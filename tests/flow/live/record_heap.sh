@@ -1,0 +1,96 @@
+# ctxrec --heap: every operation of a program whose numbers are known, in threads, children, programs that it executes in other environments; and
+# what it does is the same as without.
+. "$(dirname "$0")/../common.sh" "$@"
+need jq
+[ -e "$bin/libctxrt.so" ] || skip "the runtime is for x86-64"
+need_perf
+
+heap all >bare.txt
+[ $? = 7 ] || fail "the program alone: $(cat bare.txt)"
+LD_PRELOAD= ctxrec -q -o run.er --heap --trace-full wait -- heap all >traced.txt 2>err.txt
+[ $? = 7 ] || fail "exit status: $(cat err.txt)"
+cmp bare.txt traced.txt || fail "another output: $(cat traced.txt)"
+[ -s err.txt ] && fail "messages: $(cat err.txt)"
+ctxan run.er -r heap --format json >heap.json || fail "report"
+ctxan run.er -r leaks --format json >leaks.json || fail "report"
+
+# has FILE FUNCTION KEY=VALUE...: sums of the stacks whose leaf is the function
+has() {
+	file=$1 function=$2
+	shift 2
+	for wanted in "$@"; do
+		got=$(jq --arg f "$function" --arg k "${wanted%=*}" '[.rows[] | select(.section == "stack") | select(.stack[-1] == $f) | .[$k]] | add // 0' "$file")
+		[ "$got" = "${wanted#*=}" ] || fail "$function: ${wanted%=*} is $got instead of ${wanted#*=}"
+	done
+}
+has heap.json leaks_13_of_50 allocations=13 bytes=650 leaks=13 leaked_bytes=650
+has heap.json churns_1000 allocations=1000 bytes=500500 leaks=0
+has heap.json grows_300 allocations=300 bytes=4515000 leaks=0
+has heap.json zeroes_20 allocations=20 bytes=6000 leaks=0
+has heap.json aligns_8 allocations=8 bytes=320 leaks=0
+has heap.json fails allocations=2 bytes=20 leaks=0
+has heap.json hands_over_500 allocations=2000 bytes=48000 leaks=0
+has heap.json handles_30 allocations=30 bytes=990 leaks=0
+has heap.json in_child allocations=36 bytes=396 leaks=36 leaked_bytes=396
+has heap.json forks allocations=1 leaks=0
+has leaks.json leaks_13_of_50 leaks=13 leaked_bytes=650
+has leaks.json in_child leaks=36 leaked_bytes=396
+# The handler was called from raise, and that from in_handlers.
+jq -e '.rows[] | select(.section == "stack") | select(.stack | join(" ") | test("main in_handlers raise.* handles_30$"))' heap.json >/dev/null || fail "stack of a handler: $(jq -c '.rows[] | select(.section == "stack") | select(.stack[-1] == "handles_30")' heap.json)"
+# All stacks reach their root.
+ctxan run.er -r heap | grep -q Truncated && fail "truncated stacks"
+# Numbers of the metrics are those of the report.
+wanted=$(jq '[.rows[] | select(.section == "total")][0].bytes' heap.json)
+got=$(ctxan run.er -r functions --metric heapallocbytes --format json | jq '.rows[0].inclusive')
+[ "$got" = "$wanted" ] || fail "bytes of the metric: $got instead of $wanted"
+# An interval has what was allocated in it: all intervals together have all.
+sum=$(for part in :10% 10%:50% 50%:; do ctxan run.er -r functions --metric heapallocbytes -i $part --format json | jq '.rows[0].inclusive // 0'; done | awk '{ s += $1 } END { print s }')
+[ "$sum" = "$wanted" ] || fail "bytes of intervals: $sum instead of $wanted"
+
+# Killed: what it had allocated by then is recorded, none is lost.
+ctxrec -q -o killed.er --heap -- heap count n 2>err.txt &
+recorder=$!
+for i in $(seq 200); do
+	[ -s n ] && [ "$(od -An -td8 -N8 n)" -gt 1000 ] && break
+	sleep 0.05
+done
+kill -9 "$(ps -o pid= --ppid $recorder | head -n 1)"
+wait $recorder
+[ $? = 137 ] || fail "killed: exit status"
+n=$(od -An -td8 -N8 n | tr -d ' ')
+got=$(ctxan killed.er -r heap --format json | jq '[.rows[] | select(.section == "stack") | select(.stack[-1] == "count") | .allocations] | add')
+# It may have been killed between an allocation and its being counted.
+[ "$got" = "$n" ] || [ "$got" = $((n + 1)) ] || fail "killed after $n allocations, of which $got are recorded"
+
+# The recorder is killed: the program goes on as if nothing was.
+for full in drop wait; do
+	ctxrec -q -o gone.er -O --heap --trace-full $full -- sh -c 'echo >began; sleep 0.2; heap all; echo $?' >gone.txt 2>/dev/null &
+	recorder=$!
+	for i in $(seq 200); do [ -e began ] && break || sleep 0.05; done
+	kill -9 $recorder
+	wait $recorder 2>/dev/null
+	for i in $(seq 400); do [ "$(tail -n 1 gone.txt)" = 7 ] && break || sleep 0.05; done
+	printf 'all is right\n7\n' | cmp - gone.txt || fail "without a recorder ($full): $(cat gone.txt)"
+	rm -rf began gone.er
+done
+
+# What cannot be traced is refused, or said.
+need cc
+printf 'int main(void) { return 3; }\n' >plain.c
+cc -static -o static plain.c 2>/dev/null || leave_out "no static C library"
+if [ -e static ]; then
+	expect 1 'static cannot be traced: statically linked' ctxrec -o s.er --heap -- ./static
+	ctxrec -q -o s.er --heap -- sh -c './static; heap child 3' 2>err.txt || fail "a static child: $(cat err.txt)"
+	grep -q 'the heap of 1 program is not recorded: statically linked' err.txt || fail "not said: $(cat err.txt)"
+	ctxan s.er -r heap --format json >static.json
+	has static.json in_child allocations=3
+fi
+if cc -fsanitize=address -o sanitized plain.c 2>/dev/null && [ "$(./sanitized 2>&1; echo $?)" = 3 ]; then
+	expect 1 'sanitized cannot be traced: built with a sanitizer' ctxrec -o a.er --heap -- ./sanitized
+	ctxrec -q -o a.er --heap -- sh -c './sanitized; echo $?' >out.txt 2>err.txt
+	[ "$(cat out.txt)" = 3 ] || fail "a sanitized child: $(cat out.txt err.txt)"
+fi
+expect 1 'heap needs a command' ctxrec --heap -a
+expect 1 'trace: "locks" cannot be traced' ctxrec --trace heap,locks -- true
+expect 1 'trace-full needs' ctxrec --trace-full wait -- true
+finish
