@@ -40,7 +40,7 @@ static void print_summary(void *context, const struct ctx_recording *recording)
 {
 	const struct recording *own = context;
 
-	if (own->options.quiet || recording->name == NULL)
+	if (own->options.prints.quiet || recording->name == NULL)
 		return;
 	fprintf(stderr, "ctxrec: %s: %" PRIu64 " %s, %" PRIu32 " %s, %" PRIu32 " %s, ", recording->name,
 		recording->samples, plural(recording->samples, "sample", "samples"), recording->processes,

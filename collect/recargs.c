@@ -310,7 +310,7 @@ static const struct ctx_option rows[] = {
 
 	{"top", 0, CTX_OPTION_FLAG, FLAG(top)},
 	{"fail", 0, CTX_OPTION_FLAG, FLAG(fail)},
-	{"quiet", 'q', CTX_OPTION_FLAG, FLAG(quiet)},
+	{"quiet", 'q', CTX_OPTION_FLAG, FLAG(prints.quiet)},
 	{"help", 'h', CTX_OPTION_FLAG, FLAG(prints.help)},
 	{"version", 'V', CTX_OPTION_FLAG, FLAG(prints.version)},
 };

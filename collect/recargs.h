@@ -40,8 +40,9 @@ struct ctx_rec_trace {
 	bool waits; /* the target waits where its ring is full */
 };
 
-struct ctx_rec_prints { /* instead of recording */
+struct ctx_rec_prints { /* the first two instead of recording */
 	bool help, version;
+	bool quiet; /* no summary */
 };
 
 struct ctx_rec_options {
@@ -63,7 +64,7 @@ struct ctx_rec_options {
 	bool fail, top;
 	bool system_wide, user_only, kernel_only;
 	bool no_follow, wait_descendants, keep_stacks;
-	bool no_archive, archive_sources, overwrite, share, quiet;
+	bool no_archive, archive_sources, overwrite, share;
 };
 
 /* The rows of all options. */

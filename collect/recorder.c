@@ -448,7 +448,7 @@ static void suggest(const struct ctx_recorder *recorder)
 
 	if (ctx_losses_total(recorder->losses) != 0 && own->realtime == 0 && own->nice >= 0 &&
 	    recorder->session.sizes.stack_bytes != 0 && recorder->options->realtime != 0 &&
-	    !recorder->options->quiet)
+	    !recorder->options->prints.quiet)
 		recorder->say(recorder->context,
 			      "records were lost: a higher priority than that of the target is not "
 			      "allowed here (ulimit -e, ulimit -r); with --stack-size 2k rings "
