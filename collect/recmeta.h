@@ -25,7 +25,8 @@ struct ctx_recmeta {
 CTX_MUST_CHECK enum ctx_status ctx_recmeta_init(struct ctx_recmeta *meta,
 						const struct ctx_rec_options *options,
 						const struct ctx_session *session,
-						const struct ctx_priority_attr *priority, struct ctx_err *err);
+						const struct ctx_priority_attr *priority,
+						struct ctx_err *err);
 void ctx_recmeta_deinit(struct ctx_recmeta *meta);
 
 /* sysctl kernel.perf_event_max_stack. */

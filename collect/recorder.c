@@ -449,10 +449,10 @@ static void suggest(const struct ctx_recorder *recorder)
 	if (ctx_losses_total(recorder->losses) != 0 && own->realtime == 0 && own->nice >= 0 &&
 	    recorder->session.sizes.stack_bytes != 0 && recorder->options->realtime != 0 &&
 	    !recorder->options->prints.quiet)
-		recorder->say(recorder->context,
-			      "records were lost: a higher priority than that of the target is not "
-			      "allowed here (ulimit -e, ulimit -r); with --stack-size 2k rings "
-			      "last longer");
+		recorder->user.say(recorder->user.context,
+				   "records were lost: a higher priority than that of the target is not "
+				   "allowed here (ulimit -e, ulimit -r); with --stack-size 2k rings "
+				   "last longer");
 }
 
 /* Reports the first error. */
@@ -466,7 +466,7 @@ static void fail(struct ctx_recorder *recorder, const struct ctx_err *err)
 	if (recorder->writer != NULL)
 		ctx_exp_fail(recorder->writer, err->msg);
 	snprintf(text, sizeof(text), "recording failed: %s", err->msg);
-	recorder->say(recorder->context, text);
+	recorder->user.say(recorder->user.context, text);
 }
 
 /*
@@ -531,8 +531,8 @@ static enum ctx_status give_up(struct ctx_recorder *recorder, enum ctx_status st
 		 */
 		if (ctx_exp_close(recorder->writer, ctx_recorder_now_ns(CLOCK_MONOTONIC), NULL) != CTX_OK ||
 		    ctx_dir_remove(recorder->path, NULL) != CTX_OK)
-			recorder->say(recorder->context,
-				      "the experiment that was begun could not be removed");
+			recorder->user.say(recorder->user.context,
+					   "the experiment that was begun could not be removed");
 	}
 	release(recorder);
 	return status;
@@ -577,8 +577,7 @@ enum ctx_status ctx_record(const struct ctx_rec_options *options, const struct c
 			   struct ctx_recording *ret, struct ctx_err *err)
 {
 	struct ctx_recorder recorder = {.options = options,
-					.say = user->say,
-					.context = user->context,
+					.user = {user->say, user->context},
 					.child = CTX_CHILD_NONE,
 					.signals.fd = -1};
 	enum ctx_status status;

@@ -305,7 +305,7 @@ static enum ctx_status create_experiment(struct ctx_recorder *recorder, struct c
 
 enum ctx_status ctx_recorder_warn(struct ctx_recorder *recorder, const char *text, struct ctx_err *err)
 {
-	recorder->say(recorder->context, text);
+	recorder->user.say(recorder->user.context, text);
 	return ctx_exp_warning(recorder->writer, recorder->start_ns, text, err);
 }
 
@@ -315,8 +315,8 @@ static enum ctx_status warn_of_limits(struct ctx_recorder *recorder, struct ctx_
 	enum ctx_status status = CTX_OK;
 
 	if (options->unwind == CTX_REC_UNWIND_CFI && recorder->session.sizes.stack_bytes == 0)
-		recorder->say(
-			recorder->context,
+		recorder->user.say(
+			recorder->user.context,
 			"call frame information cannot be used on this machine: frame pointers are followed");
 	if (recorder->session.sizes.stack_bytes != 0 &&
 	    recorder->session.sizes.stack_bytes < stack_bytes(options)) {
@@ -327,7 +327,7 @@ static enum ctx_status warn_of_limits(struct ctx_recorder *recorder, struct ctx_
 			 options->ring_bytes != 0 ? "rings as small as -m says have no room for more"
 						  : "the limit on locked memory allows no larger rings "
 						    "(kernel.perf_event_mlock_kb, ulimit -l)");
-		recorder->say(recorder->context, text);
+		recorder->user.say(recorder->user.context, text);
 	}
 	if (recorder->session.states.level == CTX_STATES_NONE && options->waits.states == CTX_REC_STATES_AUTO)
 		status = ctx_recorder_warn(

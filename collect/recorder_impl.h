@@ -33,6 +33,11 @@
 #define CTX_RECORDER_TICK_NS UINT64_C(100000000) /* old buffers are written so often, and with each round */
 #define CTX_RECORDER_PROCESSES_MAX 256		 /* whose resource use is sampled */
 
+struct ctx_recorder_listener { /* of ctx_recorder_user */
+	void (*say)(void *context, const char *text);
+	void *context;
+};
+
 struct ctx_recorder_signals {
 	struct ctx_child_signals old; /* of the caller, for the command */
 	int fd;			      /* signalfd; owned */
@@ -49,8 +54,7 @@ struct ctx_keeping_up {
 
 struct ctx_recorder {
 	const struct ctx_rec_options *options;
-	void (*say)(void *context, const char *text); /* of ctx_recorder_user */
-	void *context;
+	struct ctx_recorder_listener user;
 	struct ctx_perf_events events;
 	struct ctx_exp_metric *metrics; /* owned, like all below */
 	struct ctx_ids tids;

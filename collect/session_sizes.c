@@ -59,8 +59,8 @@ size_t ctx_session_lockable(size_t n_cpus)
 	size_t share = (size_t)ctx_permissions_setting("/proc/sys/kernel/perf_event_mlock_kb", 516) * 1024;
 	size_t page_size = (size_t)sysconf(_SC_PAGESIZE);
 
-	if (ctx_permissions_paranoid_level() < 0 || may_lock_memory() || getrlimit(RLIMIT_MEMLOCK, &limit) != 0 ||
-	    limit.rlim_cur == RLIM_INFINITY)
+	if (ctx_permissions_paranoid_level() < 0 || may_lock_memory() ||
+	    getrlimit(RLIMIT_MEMLOCK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
 		return SIZE_MAX;
 	share += (size_t)limit.rlim_cur / n_cpus;
 	return share > page_size ? share - page_size : 0;

@@ -168,8 +168,8 @@ static enum ctx_status mark_function(struct ctx_resolver *resolver, const char *
 	kept = ctx_arena_strdup(resolver->arena, name);
 	if (kept == NULL)
 		return ctx_err_nomem(err);
-	return ctx_resolver_add_artificial(
-		resolver, (struct ctx_resolver_artificial){kept, kind, CTX_NONE}, function, err);
+	return ctx_resolver_add_artificial(resolver, (struct ctx_resolver_artificial){kept, kind, CTX_NONE},
+					   function, err);
 }
 
 /* Each reason has its own function, so that every report distinguishes them. */

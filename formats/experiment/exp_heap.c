@@ -267,9 +267,8 @@ enum ctx_status ctx_exp_reader_fill_heap(struct ctx_exp_reader *reader,
 {
 	const struct ctx_exp_packet *packet = &block->packets[block->at];
 	const struct ctx_heap_leaks none = {0}; /* the file is another one than it was */
-	const struct ctx_heap_leaks *leaks = block->process < reader->heaps.n
-						     ? &reader->heaps.processes[block->process].leaks
-						     : &none;
+	const struct ctx_heap_leaks *leaks =
+		block->process < reader->heaps.n ? &reader->heaps.processes[block->process].leaks : &none;
 	struct ctx_traced *operation = &reader->heaps.operation;
 	uint64_t record = block->first_record + packet->order;
 	enum ctx_status status = CTX_OK;

@@ -246,8 +246,9 @@ static enum ctx_status read_run(struct ctx_exp_log *log, const struct ctx_exp_li
 }
 
 /* Appends a count of the line, unless it is 0. */
-__attribute__((format(printf, 4, 0))) static void
-put_count(struct ctx_buf *text, const struct ctx_exp_line *line, const char *name, const char *format)
+__attribute__((format(printf, 4, 0))) static void put_count(struct ctx_buf *text,
+							    const struct ctx_exp_line *line, const char *name,
+							    const char *format)
 {
 	uint64_t n = 0;
 

@@ -32,8 +32,8 @@ struct ctx_pd_counts {
 };
 
 /* State of pd_losses.c. */
-struct ctx_pd_losses {		  /* all zero is valid */
-	uint64_t *last_of_cpu;	  /* time of its last record, on the file's clock; 0 none; owned */
+struct ctx_pd_losses {	       /* all zero is valid */
+	uint64_t *last_of_cpu; /* time of its last record, on the file's clock; 0 none; owned */
 	size_t n, cap;
 	uint64_t located, totals; /* records in LOST, and in LOST_SAMPLES */
 };

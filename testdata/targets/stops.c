@@ -68,7 +68,8 @@ NOINLINE long one(long a)
 /* No .cfi directive describes it. */
 void framed(void (*call)(void));
 __asm__(".text\n.globl framed\n.type framed, @function\n"
-	"framed:\n\tpush %rbp\n\tmov %rsp, %rbp\n\tpush %rbx\n\tsub $24, %rsp\n\tcall *%rdi\n\tadd $24, %rsp\n\tpop %rbx\n\tpop %rbp\n\tret\n"
+	"framed:\n\tpush %rbp\n\tmov %rsp, %rbp\n\tpush %rbx\n\tsub $24, %rsp\n\tcall *%rdi\n\tadd $24, "
+	"%rsp\n\tpop %rbx\n\tpop %rbp\n\tret\n"
 	".size framed, . - framed\n");
 
 NOINLINE static void bare(void)
