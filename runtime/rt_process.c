@@ -55,7 +55,7 @@ static bool waits;
 static bool heap_is_traced;
 static struct sockaddr_un recorder;
 static socklen_t recorder_length;
-static uint64_t main_thread; /* its thread pointer */
+static uint64_t main_thread; /* as pthread_self says */
 
 static __thread struct ctx_rt_thread *own __attribute__((tls_model("initial-exec")));
 static __thread uint32_t own_generation __attribute__((tls_model("initial-exec")));
@@ -179,7 +179,7 @@ static void begin(void)
 
 	if (!atomic_compare_exchange_strong(&begun, &expected, 1))
 		return;
-	main_thread = (uint64_t)__builtin_thread_pointer();
+	main_thread = (uint64_t)pthread_self();
 	if (!ctx_rt_can_walk() || !read_settings())
 		return;
 	pages = mmap(NULL, sizeof(struct process), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
@@ -279,7 +279,7 @@ static void find_stack(struct ctx_rt_walker *walker)
 	walker->top = &__libc_stack_end != NULL ? (uint64_t)__libc_stack_end : 0;
 	(void)getrlimit(RLIMIT_STACK, &limit);
 	walker->low = walker->top - (limit.rlim_cur < STACK_MAX ? limit.rlim_cur : STACK_MAX);
-	if ((sp >= walker->low && sp < walker->top) || (uint64_t)__builtin_thread_pointer() == main_thread)
+	if ((sp >= walker->low && sp < walker->top) || (uint64_t)pthread_self() == main_thread)
 		return;
 	walker->low = walker->top = 0;
 	if (pthread_getattr_np(pthread_self(), &attributes) != 0)

@@ -19,7 +19,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#if __has_attribute(noclone)
 #define NOINLINE __attribute__((noinline, noclone))
+#else
+#define NOINLINE __attribute__((noinline))
+#endif
 
 static void *volatile kept;
 static const char *self;

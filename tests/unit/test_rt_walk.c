@@ -28,7 +28,7 @@ static void join(const struct ctx_rt_stack *stack)
 }
 
 /* Stands for malloc: the stack of its caller. What is new and what is kept make the whole. */
-__attribute__((noinline, optimize("no-omit-frame-pointer"))) static void hook(void)
+__attribute__((noinline)) static void hook(void)
 {
 	struct ctx_rt_registers caller = CTX_RT_CALLER();
 	void *addresses[CTX_RT_FRAMES_MAX + 8];

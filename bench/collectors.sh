@@ -1,0 +1,59 @@
+#!/bin/sh
+# What recording every heap operation costs, beside heaptrack, gprofng and valgrind in the same run: ns for a malloc and its free, CPU time of
+# a compiler, bytes on disk. Prints the tables of bench/results/collectors.md.
+#   bench/collectors.sh BUILD_DIR [ROUNDS]
+set -eu
+build=$(cd "$1" && pwd)
+rounds=${2:-5}
+source=$(cd "$(dirname "$0")/.." && pwd)
+PATH=$build/bin:$PATH
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+cc -O2 -o pairs "$source/bench/pairs.c"
+cc1=$(cc -print-prog-name=cc1)
+cc -O2 -E -D_GNU_SOURCE -I"$source" -o input.i "$source/ingest/ingest_events.c"
+compile="$cc1 -quiet -O2 input.i -o output.s"
+
+# run RECORDER COMMAND...: COMMAND's output alone; what is recorded is in `out`
+run() {
+	recorder=$1
+	shift
+	rm -rf out out.*
+	case $recorder in
+	bare) "$@" ;;
+	ctxrec) ctxrec -q --no-archive --states off -F 49 -o out.er --heap --trace-full wait -- "$@" ;;
+	samples) ctxrec -q --no-archive --states off -F 49 -o out.er -- "$@" ;;
+	heaptrack) heaptrack -o out "$@" 2>&1 | sed -n '/^[0-9.]* [0-9.]*$/p' ;;
+	gprofng) gprofng collect app -H on -p off -o out.er "$@" 2>&1 | sed -n '/^[0-9.]* [0-9.]*$/p' ;;
+	valgrind) valgrind -q "$@" ;;
+	esac
+}
+middle() { sort -n | awk '{ v[NR] = $1 } END { printf "%s %s\n", v[1], v[int((NR + 1) / 2)] }'; }
+
+echo '| recorder | ns, 12 frames: least | median | ns, 44 frames: least | median |'
+echo '|---|---:|---:|---:|---:|'
+for recorder in bare samples ctxrec heaptrack gprofng valgrind; do
+	command -v "$recorder" >/dev/null 2>&1 || [ $recorder = bare ] || [ $recorder = samples ] || continue
+	for depth in 8 40; do
+		for round in $(seq "$rounds"); do run $recorder ./pairs $depth 40 | cut -d' ' -f1; done | middle >"ns.$depth"
+	done
+	awk -v r=$recorder '{ a[NR] = $1; b[NR] = $2 } END { printf "| %s | %s | %s | %s | %s |\n", r, a[1], b[1], a[2], b[2] }' ns.8 ns.40
+done
+echo
+echo '| recorder | CPU s of cc1: least | median | bytes on disk |'
+echo '|---|---:|---:|---:|'
+for recorder in bare samples ctxrec heaptrack gprofng valgrind; do
+	command -v "$recorder" >/dev/null 2>&1 || [ $recorder = bare ] || [ $recorder = samples ] || continue
+	for round in $(seq "$rounds"); do
+		run $recorder sh -c "$compile; times >'$work/cpu'" >/dev/null 2>&1
+		tail -n 1 "$work/cpu" | awk '{ split($1, u, /[ms]/); split($2, s, /[ms]/); print u[1] * 60 + u[2] + s[1] * 60 + s[2] }'
+	done >all
+	case $recorder in
+	heaptrack) run heaptrack $compile >/dev/null 2>&1; bytes=$(cat out* | wc -c) ;;
+	gprofng) run gprofng $compile >/dev/null 2>&1; bytes=$(find out.er -type f -name 'data.*' -exec cat {} + | wc -c) ;;
+	ctxrec) run ctxrec $compile; bytes=$(cat out.er/heaptrace out.er/frameinfo | wc -c) ;;
+	*) bytes= ;;
+	esac
+	echo "| $recorder | $(middle <all | sed 's/ / | /') | $bytes |"
+done

@@ -1,0 +1,52 @@
+/*
+ * The cost of one allocation and its release, at a depth of the stack: CPU time of many short rounds, each of which
+ * fits into the ring of a recorder, with a pause for it. Prints the smallest and the mean, in ns.
+ *
+ *	pairs [DEPTH [ROUNDS]]
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PAIRS 5000
+
+static volatile size_t sizes[16] = {16, 24, 100, 48, 300, 64, 20, 1000, 32, 80, 24, 40, 56, 120, 200, 17};
+
+__attribute__((noinline)) static double measure(void)
+{
+	struct timespec begin, end;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
+	for (int i = 0; i < PAIRS; i++) {
+		void *block = malloc(sizes[i % 16]);
+
+		__asm__ volatile("" : : "r"(block) : "memory");
+		free(block);
+	}
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
+	return ((double)(end.tv_sec - begin.tv_sec) * 1e9 + (double)(end.tv_nsec - begin.tv_nsec)) / PAIRS;
+}
+
+__attribute__((noinline)) static double descend(int depth)
+{
+	volatile double result = depth > 0 ? descend(depth - 1) : measure();
+
+	return result;
+}
+
+int main(int argc, char **argv)
+{
+	int depth = argc > 1 ? atoi(argv[1]) : 8, rounds = argc > 2 ? atoi(argv[2]) : 60;
+	double least = 1e9, sum = 0;
+
+	for (int i = 0; i < rounds; i++) {
+		double ns = descend(depth);
+
+		least = ns < least ? ns : least;
+		sum += ns;
+		usleep(20000);
+	}
+	printf("%.1f %.1f\n", least, sum / rounds);
+	return 0;
+}
