@@ -41,13 +41,13 @@ for recorder in bare samples ctxrec heaptrack gprofng valgrind; do
 	awk -v r=$recorder '{ a[NR] = $1; b[NR] = $2 } END { printf "| %s | %s | %s | %s | %s |\n", r, a[1], b[1], a[2], b[2] }' ns.8 ns.40
 done
 echo
-echo '| recorder | CPU s of cc1: least | median | bytes on disk |'
+echo '| recorder | CPU s of cc1 and the recorder: least | median | bytes on disk |'
 echo '|---|---:|---:|---:|'
 for recorder in bare samples ctxrec heaptrack gprofng valgrind; do
 	command -v "$recorder" >/dev/null 2>&1 || [ $recorder = bare ] || [ $recorder = samples ] || continue
 	for round in $(seq "$rounds"); do
-		run $recorder sh -c "$compile; times >'$work/cpu'" >/dev/null 2>&1
-		tail -n 1 "$work/cpu" | awk '{ split($1, u, /[ms]/); split($2, s, /[ms]/); print u[1] * 60 + u[2] + s[1] * 60 + s[2] }'
+		(run $recorder $compile >/dev/null 2>&1; times >cpu)
+		tail -n 1 cpu | awk '{ split($1, u, /[ms]/); split($2, s, /[ms]/); print u[1] * 60 + u[2] + s[1] * 60 + s[2] }'
 	done >all
 	case $recorder in
 	heaptrack) run heaptrack $compile >/dev/null 2>&1; bytes=$(cat out* | wc -c) ;;
