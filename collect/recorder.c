@@ -397,6 +397,8 @@ static enum ctx_status end_trace(struct ctx_recorder *recorder, struct ctx_err *
 			 (unsigned long long)counts.unfit, counts.unfit == 1 ? "program" : "programs");
 		status = ctx_recorder_warn(recorder, text, err);
 	}
+	if (recorder->options->no_follow)
+		counts.nobodys = 0; /* the command's children, which are not recorded */
 	if (status == CTX_OK && counts.damaged + counts.nobodys != 0) {
 		snprintf(text, sizeof(text),
 			 "heap operations are missing: %llu places in the memory of traced processes were "

@@ -44,9 +44,11 @@ static enum ctx_status find_library(char path[PATH_MAX], struct ctx_err *err)
 	char own[PATH_MAX], found[PATH_MAX + 64];
 	ssize_t n = readlink("/proc/self/exe", own, sizeof(own) - 1);
 
-	for (size_t i = 0; n > 0 && i < CTX_COUNT_OF(places); i++) {
+	if (n > 0) {
 		own[n] = '\0';
 		*strrchr(own, '/') = '\0';
+	}
+	for (size_t i = 0; n > 0 && i < CTX_COUNT_OF(places); i++) {
 		snprintf(found, sizeof(found), "%s/%s" LIBRARY, own, places[i]);
 		/* The loader takes a space and a colon for the end of the name. */
 		if (realpath(found, path) != NULL && strpbrk(path, " :") == NULL)

@@ -16,7 +16,7 @@ usr=$work/root/usr
 
 # Every library that a program is linked with is in a package that this one depends on (several may have one of its name).
 field Depends | sed 's/([^)]*)//g' | tr -d ' ' | tr ',' '\n' | sort -u >depends.txt
-for program in bin/ctxan bin/ctxrec libexec/ctxrec/ctxrec-sources; do
+for program in bin/ctxan bin/ctxrec libexec/ctxrec/ctxrec-sources $(cd "$bin" && [ -e libctxrt.so ] && echo libexec/ctxrec/libctxrt.so); do
 	for library in $(readelf -d "$usr/$program" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'); do
 		dpkg-query -S "*/$library" 2>/dev/null | sed 's/:.*//' | sort -u >owners.txt
 		[ ! -s owners.txt ] || [ -n "$(comm -12 owners.txt depends.txt)" ] || fail "$program needs $library of $(cat owners.txt): not among the dependencies"

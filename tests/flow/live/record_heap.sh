@@ -74,6 +74,14 @@ for full in drop wait; do
 	rm -rf began gone.er
 done
 
+# As it is installed.
+mkdir -p installed/bin installed/libexec/ctxrec
+cp "$bin/ctxrec" installed/bin
+cp "$bin/libctxrt.so" installed/libexec/ctxrec
+installed/bin/ctxrec -q --no-archive -o installed.er --heap --no-follow -- heap child 6 2>err.txt || fail "installed: $(cat err.txt)"
+ctxan installed.er -r heap --format json >installed.json
+has installed.json in_child allocations=6
+
 # What cannot be traced is refused, or said.
 need cc
 printf 'int main(void) { return 3; }\n' >plain.c
