@@ -91,7 +91,7 @@ static uint64_t function_of(const struct ctx_unwind_space *space, uint64_t addre
 }
 
 /* The bytes in front of `end`; false: they cannot be read. */
-static bool read_before(struct entry *entry, int64_t pid, uint64_t end, uint8_t *out, size_t n)
+static bool read_before(struct entry *entry, int64_t pid, uint64_t end, void *out, size_t n)
 {
 	struct iovec to = {.iov_base = out, .iov_len = n};
 	struct iovec from = {.iov_base = (void *)(uintptr_t)(end - n), .iov_len = n};
@@ -170,10 +170,14 @@ static size_t shared(const struct ctx_outermost *outermost, const struct outer_f
 static bool read_word(void *context, uint64_t address, uint64_t *ret)
 {
 	const struct ctx_code_view *view = context;
-	struct iovec to = {.iov_base = ret, .iov_len = sizeof(*ret)};
-	struct iovec from = {.iov_base = (void *)(uintptr_t)address, .iov_len = sizeof(*ret)};
+	uint64_t word;
+	struct iovec to = {.iov_base = &word, .iov_len = sizeof(word)};
+	struct iovec from = {.iov_base = (void *)(uintptr_t)address, .iov_len = sizeof(word)};
 
-	return process_vm_readv((pid_t)view->pid, &to, 1, &from, 1, 0) == (ssize_t)sizeof(*ret);
+	if (process_vm_readv((pid_t)view->pid, &to, 1, &from, 1, 0) != (ssize_t)sizeof(word))
+		return false;
+	*ret = word;
+	return true;
 }
 
 /* What the bytes say, root first; returns the number of frames. */

@@ -38,7 +38,7 @@ struct ctx_outermost_cut { /* a stack that was cut */
  * some 20 us.
  */
 struct ctx_stack_part ctx_outermost_find(struct ctx_outermost *outermost,
-					 const struct ctx_outermost_cut *cut);
+					 const struct ctx_outermost_cut *from);
 
 /* Cut stacks of processes whose memory this user may not read. */
 uint64_t ctx_outermost_unread(const struct ctx_outermost *outermost);

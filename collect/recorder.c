@@ -386,7 +386,7 @@ static enum ctx_status end_trace(struct ctx_recorder *recorder, struct ctx_err *
 			 "%llu heap operations were not recorded, since the recorder could not keep up%s: "
 			 "sums "
 			 "are too small, and what such operations freed counts as leaked",
-			 (unsigned long long)(counts.dropped + counts.interrupted),
+			 (unsigned long long)counts.dropped + counts.interrupted,
 			 recorder->options->trace.waits ? "" : " (--trace-full wait makes the program wait)");
 		status = ctx_recorder_warn(recorder, text, err);
 	}

@@ -143,7 +143,7 @@ void ctx_loss_notes_put(const struct ctx_report_selection *selection, struct ctx
 		       sums.all == 1 ? " was" : "s were");
 	for (size_t i = 0; i < n; i++) {
 		if (n > 1 || sums.unlocated != 0)
-			ctx_buf_printf(out, "%s%" PRIu64, i == 0 ? ", " : ", ", places[i].count);
+			ctx_buf_printf(out, ", %" PRIu64, places[i].count);
 		put_place(&places[i], out);
 	}
 	if (sums.unlocated != 0 && n != 0)

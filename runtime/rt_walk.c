@@ -323,7 +323,7 @@ static uint32_t find_like(const struct ctx_rt_walker *walker, const struct frame
 }
 
 /* Puts the fresh frames in front of the last stack's from `at` on. */
-static struct ctx_rt_stack finish(struct ctx_rt_walker *walker, uint32_t n, uint32_t at, uint64_t *room)
+static struct ctx_rt_stack finish(struct ctx_rt_walker *walker, uint32_t n, uint32_t at, const uint64_t *room)
 {
 	struct ctx_rt_stack stack = {
 		.frames = room, .n = n, .kept = CTX_RT_FRAMES_MAX - at, .end = walker->end};
