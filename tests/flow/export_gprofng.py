@@ -204,9 +204,20 @@ def without_source(name):
     return re.sub(r" \([^() ]*\.\w+\)$", "", name)
 
 
+MARKS = ("[marks]", "<execve>", "<Frames-left-out>")  # no load object has these frames; exported they are of one that is called [marks]
+
+
+def without_marks(row):
+    return {**row, "object": None if row.get("function") in MARKS else row["object"]} if "object" in row else row
+
+
 def rows_of(where, report, keys, *options):
     found = Counter()
-    for row in ctxan(where, report, *options)["rows"]:
+    for row in map(without_marks, ctxan(where, report, *options)["rows"]):
+        if report == "objects" and row["object"] in MARKS:
+            for key in keys[1:]:
+                found["[marks]", key] += int(row[key])
+            continue
         if "function" in row:
             row = {**row, "function": without_source(row["function"])}
         if row.get("thread") is not None:
@@ -223,7 +234,7 @@ def rows_of(where, report, keys, *options):
 def paths_of(where, *options):
     """The call tree without its order: of siblings that weigh the same any may be first."""
     found = Counter()
-    for path, row in exported_tree(ctxan(where, "tree", *options)["rows"], lambda row: (without_source(row["function"]), row["object"])):
+    for path, row in exported_tree(ctxan(where, "tree", *options)["rows"], lambda row: (without_source(row["function"]), without_marks(row)["object"])):
         if in_parts & set(path) or any(name == STUB or name.startswith(BINDING) for name, _ in path):
             for key in ("base", "cum", "base_samples", "cum_samples"):
                 found[path, key] += row[key]
