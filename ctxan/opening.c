@@ -107,7 +107,7 @@ static char *growing_file(const char *directory, const char *name)
 		return stat(path, &info) == 0 && S_ISDIR(info.st_mode) ? ctx_path_join(path, "data")
 								       : strdup(path);
 	if (n > 3 && strcmp(name + n - 3, ".er") == 0 && ctx_exp_is_experiment(path))
-		return ctx_path_join(path, "log.xml");
+		return ctx_exp_log_path(path);
 	return NULL;
 }
 
@@ -283,7 +283,7 @@ static mode_t hide_as(const char *input)
  */
 static int64_t recorded_at(const char *input)
 {
-	char *log CTX_AUTO_FREE = ctx_path_join(input, "log.xml");
+	char *log CTX_AUTO_FREE = ctx_exp_log_path(input);
 	struct stat info;
 
 	if (log != NULL && stat(log, &info) == 0)
@@ -454,7 +454,7 @@ static enum ctx_status open_recording(const char *input, const struct format *fo
 static enum ctx_status open_directory(const char *input, const struct ctx_opening_options *options,
 				      struct ctx_store **ret, struct ctx_err *err)
 {
-	char *log CTX_AUTO_FREE = ctx_path_join(input, "log.xml");
+	char *log CTX_AUTO_FREE = ctx_exp_log_path(input);
 
 	if (log == NULL)
 		return ctx_err_nomem(err);

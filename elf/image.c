@@ -1,6 +1,7 @@
 #include "elf/image.h"
 
 #include "base/fileio.h"
+#include "base/zstd_file.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -8,8 +9,7 @@
 
 #define STEP_BYTES ((size_t)256 * 1024)
 
-#define UNPACKED_ALWAYS ((size_t)64 << 20)
-#define UNPACKED_PER_BYTE ((size_t)200)
+#define HOLES_FROM_BYTES ((off_t)64 << 20)
 #define HOLES_PER_BYTE 64
 
 static const uint8_t zstd_magic[4] = {0x28, 0xb5, 0x2f, 0xfd};
@@ -54,9 +54,8 @@ enum ctx_status ctx_image_unpack(const void *bytes, size_t n, size_t max_bytes, 
 	ZSTD_DStream *stream CTX_CLEANUP(stream_cleanup) = NULL;
 	ZSTD_inBuffer in = {.src = bytes, .size = n, .pos = 0};
 
-	/* zstd packs a gigabyte of zeros into 64 KB; load objects and symbols to a twentieth at best. */
-	if (n < max_bytes / UNPACKED_PER_BYTE && UNPACKED_ALWAYS + n * UNPACKED_PER_BYTE < max_bytes)
-		max_bytes = UNPACKED_ALWAYS + n * UNPACKED_PER_BYTE;
+	if (ctx_zstd_unpacked_max(n) < max_bytes)
+		max_bytes = (size_t)ctx_zstd_unpacked_max(n);
 	if (n > sizeof(zstd_magic) && memcmp(bytes, zstd_magic, sizeof(zstd_magic)) == 0) {
 		stream = ZSTD_createDStream();
 		if (stream == NULL)
@@ -77,7 +76,7 @@ enum ctx_status ctx_image_read(const char *path, size_t max_bytes, struct ctx_bu
 	struct stat info;
 
 	/* Reading a hole costs as much as reading data. */
-	if (stat(path, &info) == 0 && info.st_size > (off_t)UNPACKED_ALWAYS &&
+	if (stat(path, &info) == 0 && info.st_size > HOLES_FROM_BYTES &&
 	    info.st_size / HOLES_PER_BYTE > (off_t)info.st_blocks * 512)
 		return ctx_err_set(err, CTX_E_LIMIT, "%s: consists of holes", path);
 	status = ctx_file_read(path, max_bytes, &packed, err);

@@ -2,7 +2,8 @@
  * Fuzz target: reads an experiment directory of arbitrary bytes to its end.
  *
  * The first byte is a set of bits: 1, data is wrapped in correct file and block headers, so that
- * the code after the checksums is reached; 2, log.xml has a valid beginning. Then come parts: file
+ * the code after the checksums is reached, and packed texts in zstd frames; 2, the log has a valid
+ * beginning; 4, and it is log.xml.zst. Then come parts: file
  * (1 byte), length (2 bytes), bytes. In wrapped parts the first four bytes are the process, the
  * epoch, the number of records and the first time.
  */
@@ -27,10 +28,12 @@ static const char FIRST_LINES[] =
 	"<event kind=\"run\" tstamp=\"0.0\"/>\n"
 	"<event kind=\"process\" tstamp=\"0.1\" process=\"0\" pid=\"1\" lineage=\"\" command=\"c\"/>\n";
 
-static const char *const FILES[] = {"log.xml",		"map.xml",    "profile",	"frameinfo",
-				    "overview",		"hwcounters", "_f1.er/map.xml", "_f1.er/profile",
-				    "_f1.er/frameinfo", "notes",      "states",		"_f1.er/states",
-				    "heaptrace"};
+static const char *const FILES[] = {"log.xml",		"map.xml",     "profile",	 "frameinfo",
+				    "overview",		"hwcounters",  "_f1.er/map.xml", "_f1.er/profile",
+				    "_f1.er/frameinfo", "notes",       "states",	 "_f1.er/states",
+				    "heaptrace",	"log.xml.zst", "map.xml.zst"};
+#define LOG 0u
+#define PACKED_LOG 13u
 #define N_FILES (sizeof(FILES) / sizeof(FILES[0]))
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -115,12 +118,27 @@ static void add_part(struct ctx_buf *files, uint8_t which, const uint8_t *bytes,
 	wrap(name, bytes, n, out);
 }
 
-static void put_files(const char *directory, struct ctx_buf *files)
+/* The text as one frame. */
+static void pack(struct ctx_buf *text)
+{
+	struct ctx_compressor compressor = {0};
+	struct ctx_buf frame = {0};
+
+	if (ctx_compress(&compressor, 1, (struct ctx_bytes){text->bytes, text->n}, &frame, NULL) != CTX_OK)
+		abort();
+	ctx_compressor_deinit(&compressor);
+	ctx_buf_deinit(text);
+	*text = frame;
+}
+
+static void put_files(const char *directory, struct ctx_buf *files, bool wrapped)
 {
 	for (size_t i = 0; i < N_FILES; i++) {
 		char path[128];
 		int fd;
 
+		if (wrapped && files[i].n != 0 && strstr(FILES[i], ".zst") != NULL)
+			pack(&files[i]);
 		snprintf(path, sizeof(path), "%s/%s", directory, FILES[i]);
 		fd = files[i].n != 0 ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) : -1;
 		if (fd < 0)
@@ -222,7 +240,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (directory[0] == '\0')
 		make_directory();
 	if (mode & 2)
-		ctx_buf_put(&files[0], FIRST_LINES, sizeof(FIRST_LINES) - 1);
+		ctx_buf_put(&files[mode & 4 ? PACKED_LOG : LOG], FIRST_LINES, sizeof(FIRST_LINES) - 1);
 	while (ctx_cursor_left(&cursor) >= 3) {
 		uint8_t which = ctx_cursor_get_u8(&cursor);
 		size_t n = ctx_cursor_get_u16(&cursor);
@@ -231,7 +249,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		n = n < left ? n : left;
 		add_part(files, which, ctx_cursor_get_bytes(&cursor, n), n, mode & 1);
 	}
-	put_files(directory, files);
+	put_files(directory, files, mode & 1);
 	read_all(directory);
 	return 0;
 }

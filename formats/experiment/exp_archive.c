@@ -3,6 +3,7 @@
 #include "base/fileio.h"
 #include "base/mem.h"
 #include "base/xxh.h"
+#include "base/zstd_file.h"
 #include "elf/elf_buildid.h"
 #include "model/jit_code.h"
 
@@ -14,12 +15,9 @@
 #include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zstd.h>
-#include <zstd_errors.h>
 
 #define OBJECT_MAX_BYTES ((uint64_t)1 << 30)
 #define VDSO_MAX_BYTES ((size_t)64 * 1024)
-#define LEVEL 3
 #define USUAL_MODE 0644u /* of what is no file: the vdso, the kernel's functions */
 
 void ctx_exp_archive_name(const char *path, const char *build_id, char out[CTX_EXP_ARCHIVE_NAME_MAX])
@@ -29,60 +27,6 @@ void ctx_exp_archive_name(const char *path, const char *build_id, char out[CTX_E
 	else
 		snprintf(out, CTX_EXP_ARCHIVE_NAME_MAX, "path-%016llx.zst",
 			 (unsigned long long)ctx_xxh3(path, strlen(path)));
-}
-
-/* One zstd frame, written to a temporary file. */
-struct copy {
-	ZSTD_CCtx *context;
-	int fd;
-	uint8_t *out;
-	size_t out_size;
-	uint64_t bytes;
-};
-
-static enum ctx_status compress_part(struct copy *copy, const void *bytes, size_t n, ZSTD_EndDirective end,
-				     struct ctx_err *err)
-{
-	ZSTD_inBuffer in = {bytes, n, 0};
-	size_t left;
-
-	copy->bytes += n;
-	do {
-		ZSTD_outBuffer out = {copy->out, copy->out_size, 0};
-		enum ctx_status status;
-
-		left = ZSTD_compressStream2(copy->context, &out, &in, end);
-		if (ZSTD_getErrorCode(left) == ZSTD_error_srcSize_wrong)
-			return ctx_err_set(err, CTX_E_NOTFOUND, "changes while it is read");
-		if (ZSTD_isError(left))
-			return ctx_err_set(err, CTX_E_NOMEM, "zstd: %s", ZSTD_getErrorName(left));
-		status = ctx_file_write(copy->fd, "archives", copy->out, out.pos, err);
-		if (status != CTX_OK)
-			return status;
-	} while (in.pos < in.size || (end == ZSTD_e_end && left != 0));
-	return CTX_OK;
-}
-
-static enum ctx_status compress_file(struct copy *copy, int from, struct ctx_err *err)
-{
-	size_t size = ZSTD_CStreamInSize();
-	uint8_t *bytes CTX_AUTO_FREE = malloc(size);
-
-	if (bytes == NULL)
-		return ctx_err_nomem(err);
-	for (;;) {
-		ssize_t got = read(from, bytes, size);
-		enum ctx_status status;
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			return ctx_err_errno(err, CTX_E_NOTFOUND, "read");
-		status =
-			compress_part(copy, bytes, (size_t)got, got == 0 ? ZSTD_e_end : ZSTD_e_continue, err);
-		if (status != CTX_OK || got == 0)
-			return status;
-	}
 }
 
 struct content {
@@ -116,38 +60,22 @@ static enum ctx_status open_archives(int dir, int *ret, struct ctx_err *err)
 	return *ret >= 0 ? CTX_OK : ctx_err_errno(err, CTX_E_IO, "archives");
 }
 
-static enum ctx_status compress(struct copy *copy, const struct content *content, struct ctx_err *err)
-{
-	copy->context = ZSTD_createCCtx();
-	copy->out = malloc(copy->out_size);
-	if (copy->context == NULL || copy->out == NULL)
-		return ctx_err_nomem(err);
-	if (ZSTD_isError(ZSTD_CCtx_setParameter(copy->context, ZSTD_c_compressionLevel, LEVEL)))
-		return ctx_err_set(err, CTX_E_INTERNAL, "zstd: level");
-	if (content->file < 0)
-		return compress_part(copy, content->image.bytes, content->image.n, ZSTD_e_end, err);
-	/* A file that has a key does not change: the frame begins with its size. */
-	if (content->key[0] != '\0' &&
-	    ZSTD_isError(ZSTD_CCtx_setPledgedSrcSize(copy->context, content->size)))
-		return ctx_err_set(err, CTX_E_INTERNAL, "zstd: size");
-	return compress_file(copy, content->file, err);
-}
-
 /* Compresses a file or memory to archives/<name>. */
 static enum ctx_status write_copy(const struct ctx_exp_store_end *to, const struct content *content,
 				  uint64_t *ret_bytes, struct ctx_err *err)
 {
-	struct copy copy = {.out_size = ZSTD_CStreamOutSize()};
+	const struct ctx_zstd_content packing = {.file = content->file,
+						 .bytes = {content->image.bytes, content->image.n},
+						 /* A file that has a key does not change. */
+						 .has_size = content->key[0] != '\0',
+						 .size = content->size,
+						 .to_name = "archives"};
 	struct ctx_exp_store_writing writing;
 	enum ctx_status status = ctx_exp_store_begin_writing(to, &writing, err);
 
 	if (status != CTX_OK)
 		return status;
-	copy.fd = writing.fd;
-	status = compress(&copy, content, err);
-	ZSTD_freeCCtx(copy.context);
-	free(copy.out);
-	*ret_bytes = copy.bytes;
+	status = ctx_zstd_write(&packing, writing.fd, ret_bytes, err);
 	return ctx_exp_store_end_writing(&writing, status, err);
 }
 

@@ -6,8 +6,10 @@
 #include "formats/experiment/exp_reader.h"
 #include "formats/experiment/exp_remove.h"
 #include "formats/experiment/exp_state.h"
+#include "formats/experiment/exp_text.h"
 #include "formats/experiment/exp_xml.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -347,6 +349,29 @@ struct ctx_exp_stats ctx_exp_stats(const struct ctx_exp_writer *writer)
 	return stats;
 }
 
+/* The maps of processes with a directory; then those of the others, and the log, which is the experiment. */
+static void pack_texts(const struct ctx_exp_writer *writer)
+{
+	const unsigned mode = CTX_EXP_FILE_MODE(writer);
+	int below = writer->stats.directories != 0 ? openat(writer->dir, ".", O_RDONLY | O_CLOEXEC) : -1;
+	DIR *stream = below >= 0 ? fdopendir(below) : NULL;
+	const struct dirent *item;
+
+	while (stream != NULL && (item = readdir(stream)) != NULL) {
+		char name[CTX_EXP_DIR_NAME_MAX + sizeof("/" CTX_EXP_MAP_FILE)];
+
+		if (ctx_exp_is_lineage(item->d_name) &&
+		    snprintf(name, sizeof(name), "%s/" CTX_EXP_MAP_FILE, item->d_name) < (int)sizeof(name))
+			ctx_exp_pack_text(writer->dir, name, mode);
+	}
+	if (stream != NULL)
+		closedir(stream);
+	else if (below >= 0)
+		close(below);
+	ctx_exp_pack_text(writer->dir, CTX_EXP_MAP_FILE, mode);
+	ctx_exp_pack_text(writer->dir, CTX_EXP_LOG_FILE, mode);
+}
+
 enum ctx_status ctx_exp_close(struct ctx_exp_writer *writer, uint64_t time_ns, struct ctx_err *err)
 {
 	enum ctx_status status, step;
@@ -374,6 +399,8 @@ enum ctx_status ctx_exp_close(struct ctx_exp_writer *writer, uint64_t time_ns, s
 	step = ctx_exp_flush_log(writer, status == CTX_OK ? err : NULL);
 	status = status == CTX_OK ? step : status;
 	ctx_exp_last_end(writer);
+	if (status == CTX_OK && !writer->last.has_failed)
+		pack_texts(writer);
 	release(writer);
 	return status;
 }

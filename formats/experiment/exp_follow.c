@@ -8,6 +8,7 @@
 #include "formats/experiment/exp_reader.h"
 #include "formats/experiment/exp_reader_state.h"
 #include "formats/experiment/exp_state.h"
+#include "formats/experiment/exp_text.h"
 
 #include <errno.h>
 #include <string.h>
@@ -18,7 +19,7 @@
 /* The recorder's last sign of life; 0: there is none. */
 static enum ctx_status read_alive(const struct ctx_exp_reader *reader, uint64_t *ret_ns, struct ctx_err *err)
 {
-	int fd CTX_AUTO_CLOSE = ctx_exp_reader_open_file(reader->dir, CTX_EXP_LAST_FILE);
+	int fd CTX_AUTO_CLOSE = ctx_exp_open_file(reader->dir, CTX_EXP_LAST_FILE);
 	struct ctx_exp_lines *lines;
 	struct ctx_exp_line line;
 	enum ctx_status status;
@@ -26,7 +27,8 @@ static enum ctx_status read_alive(const struct ctx_exp_reader *reader, uint64_t 
 	*ret_ns = 0;
 	if (fd < 0)
 		return CTX_OK;
-	status = ctx_exp_lines_open(fd, (struct ctx_exp_lines_place){0}, true, &lines, err);
+	status = ctx_exp_lines_open(
+		&(struct ctx_exp_text){.fd = fd, .name = CTX_EXP_LAST_FILE, .grows = true}, &lines, err);
 	if (status != CTX_OK)
 		return status;
 	do {

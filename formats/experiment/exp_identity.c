@@ -5,6 +5,8 @@
 #include "base/fileio.h"
 #include "base/mem.h"
 #include "base/xxh.h"
+#include "base/zstd_file.h"
+#include "formats/experiment/exp_text.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -17,26 +19,58 @@
 
 static const char FIRST[] = "<experiment version=\"";
 
-bool ctx_exp_is_experiment(const char *path)
+static int open_log(const char *path, bool *ret_is_packed)
 {
-	char *name CTX_AUTO_FREE = ctx_path_join(path, "log.xml");
-	int fd CTX_AUTO_CLOSE = name != NULL ? open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC) : -1;
+	int dir CTX_AUTO_CLOSE = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return dir >= 0 ? ctx_exp_open_text(dir, CTX_EXP_LOG_FILE, ret_is_packed) : -1;
+}
+
+/* Whether the first bytes of the text are those of a log. */
+static bool is_log(int fd, bool is_packed)
+{
+	const struct ctx_file_place place = {fd, CTX_EXP_LOG_FILE, 0};
+	struct ctx_zstd_reader *reader = NULL;
 	char text[sizeof(FIRST) - 1];
-	struct stat info;
+	enum ctx_status status;
 	size_t got;
 
-	if (fd < 0 || fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))
-		return false;
-	return ctx_file_pread(&(struct ctx_file_place){fd, name, 0}, text, sizeof(text), &got, NULL) ==
-		       CTX_OK &&
-	       memcmp(text, FIRST, sizeof(text)) == 0;
+	if (!is_packed)
+		return ctx_file_pread(&place, text, sizeof(text), &got, NULL) == CTX_OK &&
+		       memcmp(text, FIRST, sizeof(text)) == 0;
+	status = ctx_zstd_open(fd, &reader, NULL);
+	if (status == CTX_OK)
+		status = ctx_zstd_read(reader, text, sizeof(text), &got, NULL);
+	ctx_zstd_close(reader);
+	/* Who opens it is told why it cannot be read. */
+	return status == CTX_E_LIMIT || (status == CTX_OK && memcmp(text, FIRST, sizeof(text)) == 0);
+}
+
+bool ctx_exp_is_experiment(const char *path)
+{
+	bool is_packed;
+	int fd CTX_AUTO_CLOSE = open_log(path, &is_packed);
+
+	return fd >= 0 && is_log(fd, is_packed);
 }
 
 int ctx_exp_open_log(const char *path)
 {
-	int dir CTX_AUTO_CLOSE = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	bool is_packed;
 
-	return dir >= 0 ? openat(dir, "log.xml", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) : -1;
+	return open_log(path, &is_packed);
+}
+
+char *ctx_exp_log_path(const char *path)
+{
+	char *plain = ctx_path_join(path, CTX_EXP_LOG_FILE);
+	char *packed CTX_AUTO_FREE = ctx_path_join(path, CTX_EXP_LOG_FILE CTX_EXP_PACKED_END);
+	struct stat info;
+
+	if (plain == NULL || packed == NULL || lstat(plain, &info) == 0 || lstat(packed, &info) != 0)
+		return plain;
+	free(plain);
+	return strdup(packed);
 }
 
 bool ctx_exp_is_recorded(const char *path)
@@ -44,6 +78,23 @@ bool ctx_exp_is_recorded(const char *path)
 	int log CTX_AUTO_CLOSE = ctx_exp_open_log(path);
 
 	return log >= 0 && flock(log, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
+bool ctx_exp_is_lineage(const char *name)
+{
+	if (*name != '_')
+		return false;
+	while (*name == '_') {
+		size_t n;
+
+		if (strchr("fxpn", name[1]) == NULL || name[1] == '\0')
+			return false;
+		n = strspn(name + 2, "0123456789");
+		if (n == 0)
+			return false;
+		name += 2 + n;
+	}
+	return strcmp(name, ".er") == 0;
 }
 
 struct entry {

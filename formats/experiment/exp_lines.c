@@ -3,6 +3,7 @@
 #include "base/digits.h"
 #include "base/fileio.h"
 #include "base/mem.h"
+#include "base/zstd_file.h"
 
 #include <errno.h>
 #include <libxml/parser.h>
@@ -16,8 +17,10 @@
 
 struct ctx_exp_lines {
 	int fd;
-	uint64_t offset;     /* of the next read */
-	struct ctx_buf text; /* read from the file; unused from `at` on */
+	struct ctx_zstd_reader *unpacking; /* NULL: the file is plain */
+	uint64_t begin;			   /* of the first line */
+	uint64_t offset;		   /* of the next read, in the plain text */
+	struct ctx_buf text;		   /* read from the file; unused from `at` on */
 	size_t at;
 	bool ended, grows;
 	size_t number;
@@ -26,21 +29,28 @@ struct ctx_exp_lines {
 	struct ctx_buf values;
 };
 
-enum ctx_status ctx_exp_lines_open(int fd, struct ctx_exp_lines_place from, bool grows,
-				   struct ctx_exp_lines **ret, struct ctx_err *err)
+enum ctx_status ctx_exp_lines_open(const struct ctx_exp_text *text, struct ctx_exp_lines **ret,
+				   struct ctx_err *err)
 {
 	struct ctx_exp_lines *lines = ctx_calloc(1, sizeof(*lines));
+	enum ctx_status status = CTX_OK;
 
 	if (lines == NULL)
 		return ctx_err_nomem(err);
-	lines->fd = fd;
-	lines->offset = from.offset;
-	lines->number = from.number;
-	lines->grows = grows;
+	lines->fd = text->fd;
+	lines->begin = text->read.offset;
+	lines->number = text->read.number;
+	lines->grows = text->grows;
 	lines->parser = xmlNewParserCtxt();
-	if (lines->parser == NULL) {
+	if (lines->parser == NULL)
+		status = ctx_err_nomem(err);
+	if (status == CTX_OK && text->is_packed)
+		status = ctx_zstd_open(text->fd, &lines->unpacking, err);
+	if (lines->unpacking == NULL)
+		lines->offset = lines->begin;
+	if (status != CTX_OK) {
 		ctx_exp_lines_close(lines);
-		return ctx_err_nomem(err);
+		return status;
 	}
 	*ret = lines;
 	return CTX_OK;
@@ -58,18 +68,58 @@ void ctx_exp_lines_close(struct ctx_exp_lines *lines)
 	xmlFreeDoc(lines->document);
 	if (lines->parser != NULL)
 		xmlFreeParserCtxt(lines->parser);
+	ctx_zstd_close(lines->unpacking);
 	ctx_buf_deinit(&lines->text);
 	ctx_buf_deinit(&lines->values);
 	free(lines);
+}
+
+/* Reads STEP bytes of a plain file. */
+static enum ctx_status fill_plain(struct ctx_exp_lines *lines, uint8_t *room, size_t *ret_got,
+				  struct ctx_err *err)
+{
+	uint64_t data = ctx_file_next_data(lines->fd, lines->offset);
+	enum ctx_status status;
+
+	/* A hole of a page or more is no text: what is behind it is read, if anything is. */
+	if (data != UINT64_MAX)
+		lines->offset = data;
+	status = ctx_file_pread(&(struct ctx_file_place){lines->fd, "lines", lines->offset}, room, STEP,
+				ret_got, err);
+	if (status < 0)
+		return status;
+	lines->ended = status == CTX_END || data == UINT64_MAX;
+	if (data == UINT64_MAX) /* up to the end: a hole, or nothing */
+		*ret_got = 0;
+	lines->offset += *ret_got;
+	return CTX_OK;
+}
+
+/* Unpacks as much, or passes over what was read before. Damage is the end of the text. */
+static enum ctx_status fill_packed(struct ctx_exp_lines *lines, uint8_t *room, size_t *ret_got,
+				   struct ctx_err *err)
+{
+	uint64_t known = lines->begin > lines->offset ? lines->begin - lines->offset : 0;
+	size_t step = known != 0 && known < STEP ? (size_t)known : STEP;
+	struct ctx_err why = {0};
+	enum ctx_status status = ctx_zstd_read(lines->unpacking, room, step, ret_got, &why);
+
+	lines->ended = status != CTX_OK;
+	lines->offset += *ret_got;
+	if (known != 0)
+		*ret_got = 0;
+	if (status == CTX_E_FORMAT)
+		return ctx_err_set(err, status, "byte %llu of the text: %s; the rest is left out",
+				   (unsigned long long)lines->offset, why.msg);
+	return status == CTX_OK || status == CTX_END ? CTX_OK : ctx_err_set(err, status, "%s", why.msg);
 }
 
 /* Reads up to a newline or the end of the file. First moves the unused text to the front. */
 static enum ctx_status fill(struct ctx_exp_lines *lines, struct ctx_err *err)
 {
 	struct ctx_buf *text = &lines->text;
-	uint64_t data;
 	uint8_t *room;
-	size_t got;
+	size_t got = 0;
 	enum ctx_status status;
 
 	if (lines->at != 0) {
@@ -80,20 +130,10 @@ static enum ctx_status fill(struct ctx_exp_lines *lines, struct ctx_err *err)
 	room = ctx_buf_reserve(text, STEP);
 	if (room == NULL)
 		return ctx_err_nomem(err);
-	data = ctx_file_next_data(lines->fd, lines->offset);
-	/* A hole of a page or more is no text: what is behind it is read, if anything is. */
-	if (data != UINT64_MAX)
-		lines->offset = data;
-	status = ctx_file_pread(&(struct ctx_file_place){lines->fd, "lines", lines->offset}, room, STEP, &got,
-				err);
-	if (status < 0)
-		return status;
-	lines->ended = status == CTX_END || data == UINT64_MAX;
-	if (data == UINT64_MAX) /* up to the end: a hole, or nothing */
-		got = 0;
-	lines->offset += got;
+	status = lines->unpacking != NULL ? fill_packed(lines, room, &got, err)
+					  : fill_plain(lines, room, &got, err);
 	text->n += got;
-	return CTX_OK;
+	return status;
 }
 
 /*
@@ -123,7 +163,7 @@ static enum ctx_status next_line(struct ctx_exp_lines *lines, size_t *ret_at, si
 			return CTX_END;
 		if (left > LINE_MAX_BYTES) {
 			lines->at = lines->text.n;
-			return ctx_err_set(err, CTX_E_FORMAT, "line %zu: longer than %zu bytes",
+			return ctx_err_set(err, CTX_E_FORMAT, "line %zu: longer than %zu bytes; line skipped",
 					   lines->number + 1, LINE_MAX_BYTES);
 		}
 		searched = left;
@@ -298,7 +338,7 @@ enum ctx_status ctx_exp_lines_next(struct ctx_exp_lines *lines, struct ctx_exp_l
 						    (int)n, NULL, "UTF-8", OPTIONS);
 	node = lines->document != NULL ? xmlDocGetRootElement(lines->document) : NULL;
 	if (node == NULL)
-		return ctx_err_set(err, CTX_E_FORMAT, "line %zu: is no element", lines->number);
+		return ctx_err_set(err, CTX_E_FORMAT, "line %zu: is no element; line skipped", lines->number);
 	ret->element = (const char *)node->name;
 	return take_attributes(lines, node, ret, err);
 }

@@ -34,24 +34,33 @@ struct ctx_exp_lines;
 
 /* How far a file was read. All zero: its beginning. */
 struct ctx_exp_lines_place {
-	uint64_t offset; /* of the next line */
+	uint64_t offset; /* of the next line, in the plain text */
 	size_t number;	 /* of the lines before it */
 };
 
+/* A log.xml or map.xml, and how far it was read. */
+struct ctx_exp_text {
+	int fd;
+	bool is_packed;			 /* see exp_text.h */
+	const char *name;		 /* for messages */
+	bool grows;			 /* text after the last newline is left for a later reading */
+	struct ctx_exp_lines_place read; /* in and out */
+};
+
 /*
- * Reads the file `fd`, which the caller keeps, from `from` on. `grows`: text after the last newline is
- * being written; it is left for a later reading.
+ * Reads the file, which the caller keeps, from `text->read` on.
  */
-CTX_MUST_CHECK enum ctx_status ctx_exp_lines_open(int fd, struct ctx_exp_lines_place from, bool grows,
-						  struct ctx_exp_lines **ret, struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_exp_lines_open(const struct ctx_exp_text *text, struct ctx_exp_lines **ret,
+						  struct ctx_err *err);
 void ctx_exp_lines_close(struct ctx_exp_lines *lines);
 
 /* Where the next reading of the file begins. */
 struct ctx_exp_lines_place ctx_exp_lines_place(const struct ctx_exp_lines *lines);
 
 /*
- * The next element. CTX_END at the end. CTX_E_FORMAT: an unusable line; the next call continues
- * after it. Fails with CTX_E_IO, CTX_E_NOMEM.
+ * The next element. CTX_END at the end. CTX_E_FORMAT: an unusable line, or the rest of a packed file;
+ * the next call continues after it. Fails with CTX_E_LIMIT (a packed file that unpacks to more than any
+ * recorder packs), CTX_E_IO, CTX_E_NOMEM.
  */
 CTX_MUST_CHECK enum ctx_status ctx_exp_lines_next(struct ctx_exp_lines *lines, struct ctx_exp_line *ret,
 						  struct ctx_err *err);

@@ -697,16 +697,18 @@ enum ctx_status ctx_exp_log_read(struct ctx_exp_log *log, struct ctx_exp_text *f
 {
 	struct ctx_exp_lines *lines;
 	struct ctx_exp_line line = {0};
-	enum ctx_status status = ctx_exp_lines_open(file->fd, file->read, file->grows, &lines, err);
+	enum ctx_status status = ctx_exp_lines_open(file, &lines, err);
 
 	if (status != CTX_OK)
 		return status;
 	for (;;) {
 		struct ctx_err local = {0};
 		char text[CTX_ERR_MAX + 320];
+		bool is_element;
 
 		status = ctx_exp_lines_next(lines, &line, &local);
-		if (status == CTX_OK) {
+		is_element = status == CTX_OK;
+		if (is_element) {
 			status = read_element(log, &line, &local);
 			if (status == CTX_E_FORMAT && local.msg[0] == '\0')
 				ctx_err_set(&local, status,
@@ -714,7 +716,8 @@ enum ctx_status ctx_exp_log_read(struct ctx_exp_log *log, struct ctx_exp_text *f
 					    line.number, line.element);
 		}
 		if (status == CTX_E_FORMAT) {
-			snprintf(text, sizeof(text), "%s: %s; line skipped", file->name, local.msg);
+			snprintf(text, sizeof(text), "%s: %s%s", file->name, local.msg,
+				 is_element ? "; line skipped" : "");
 			status = ctx_exp_log_damage(log, text, &local);
 		}
 		if (status != CTX_OK) {

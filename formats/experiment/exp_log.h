@@ -116,17 +116,9 @@ struct ctx_exp_log {
 
 void ctx_exp_log_deinit(struct ctx_exp_log *log);
 
-/* A log.xml or map.xml, and how far it was read. */
-struct ctx_exp_text {
-	int fd;
-	const char *name;		 /* for messages */
-	bool grows;			 /* text after the last newline is left for a later reading */
-	struct ctx_exp_lines_place read; /* in and out */
-};
-
 /*
  * Reads the lines from `read` on. Unusable lines become entries of kind CTX_EV_DAMAGE. Fails with
- * CTX_E_VERSION, CTX_E_IO, CTX_E_NOMEM.
+ * CTX_E_VERSION, CTX_E_LIMIT (see ctx_exp_lines_next), CTX_E_IO, CTX_E_NOMEM.
  */
 CTX_MUST_CHECK enum ctx_status ctx_exp_log_read(struct ctx_exp_log *log, struct ctx_exp_text *text,
 						struct ctx_err *err);

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "formats/experiment/exp_archive.h"
 #include "formats/experiment/exp_reader_state.h"
+#include "formats/experiment/exp_text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -63,8 +64,8 @@ static void close_reader(struct ctx_event_source *source)
 
 static enum ctx_status read_rest(struct ctx_exp_reader *reader, struct ctx_err *err)
 {
-	int notes CTX_AUTO_CLOSE = ctx_exp_reader_open_file(reader->dir, "notes");
-	int kallsyms CTX_AUTO_CLOSE = ctx_exp_reader_open_file(reader->dir, "archives/kallsyms.zst");
+	int notes CTX_AUTO_CLOSE = ctx_exp_open_file(reader->dir, "notes");
+	int kallsyms CTX_AUTO_CLOSE = ctx_exp_open_file(reader->dir, "archives/kallsyms.zst");
 	enum ctx_status status = ctx_exp_reader_list(reader->dir, "archives", &reader->archive.names, err);
 
 	reader->archive.n = reader->archive.names.n;
@@ -112,7 +113,7 @@ static enum ctx_status find_sources(struct ctx_exp_reader *reader, struct ctx_er
 		path = ctx_path_join(reader->archive.root, row->archive);
 		if (name == NULL || path == NULL)
 			return ctx_err_nomem(err);
-		fd = ctx_exp_reader_open_file(reader->dir, name);
+		fd = ctx_exp_open_file(reader->dir, name);
 		if (fd < 0)
 			continue;
 		status = ctx_grow(&reader->archive.sources, &reader->archive.sources_cap,

@@ -19,8 +19,11 @@ bool ctx_exp_is_experiment(const char *path);
 /* Whether it is the name of a descendant's directory: "_f1_x2.er". */
 bool ctx_exp_is_lineage(const char *name);
 
-/* Its log.xml, open for reading, or -1; links are not followed. The caller closes it. */
+/* Its log, plain or packed, open for reading, or -1; links are not followed. The caller closes it. */
 int ctx_exp_open_log(const char *path);
+
+/* The path of this file, malloc'ed (free()); of the plain one if there is none. NULL: out of memory. */
+char *ctx_exp_log_path(const char *path);
 
 /*
  * Is it being recorded now? The recorder keeps a lock (flock) on log.xml. False too where there is no

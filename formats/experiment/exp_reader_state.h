@@ -244,12 +244,6 @@ CTX_MUST_CHECK enum ctx_status ctx_exp_reader_scan(struct ctx_exp_reader *reader
 /* Sets what the source says of itself. */
 void ctx_exp_reader_fill_info(struct ctx_exp_reader *reader);
 
-/*
- * Opens a regular file in the experiment, or returns -1. Does not follow links, does not block on a
- * pipe.
- */
-int ctx_exp_reader_open_file(int dir, const char *name);
-
 /* Adds the names in the directory `below`; none if it cannot be read. */
 CTX_MUST_CHECK enum ctx_status ctx_exp_reader_list(int dir, const char *below, struct ctx_strtab *names,
 						   struct ctx_err *err);

@@ -8,6 +8,7 @@
 #include "formats/experiment/exp_archive.h"
 #include "formats/experiment/exp_block.h"
 #include "formats/experiment/exp_reader.h"
+#include "formats/experiment/exp_text.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -37,22 +38,6 @@ static bool is_one_of(const char *name, const char *const *names)
 			return true;
 	}
 	return false;
-}
-
-/* "_f3_x1.er": one or more of _, a letter of f x p n, digits. */
-static bool is_lineage(const char *name)
-{
-	bool any = false;
-
-	while (name[0] == '_' && name[1] != '\0' && strchr("fxpn", name[1]) != NULL) {
-		size_t digits = strspn(name + 2, "0123456789");
-
-		if (digits == 0)
-			return false;
-		name += 2 + digits;
-		any = true;
-	}
-	return any && strcmp(name, ".er") == 0;
 }
 
 /* The end of a database's name: "", "-journal", "-wal", "-shm". */
@@ -109,9 +94,19 @@ static bool is_archived(const char *name)
 /* Whether a regular file of this name is one of ours. */
 static bool is_own_file(enum level level, const char *name)
 {
-	static const char *const OF_PROCESSES[] = {"log.xml", "map.xml",	 "frameinfo",
-						   "profile", "states",		 "hwcounters",
-						   "stacks",  CTX_EXP_HEAP_FILE, NULL};
+	static const char *const OF_PROCESSES[] = {CTX_EXP_LOG_FILE,
+						   CTX_EXP_LOG_FILE CTX_EXP_PACKED_END,
+						   CTX_EXP_LOG_FILE CTX_EXP_PACKING_END,
+						   CTX_EXP_MAP_FILE,
+						   CTX_EXP_MAP_FILE CTX_EXP_PACKED_END,
+						   CTX_EXP_MAP_FILE CTX_EXP_PACKING_END,
+						   "frameinfo",
+						   "profile",
+						   "states",
+						   "hwcounters",
+						   "stacks",
+						   CTX_EXP_HEAP_FILE,
+						   NULL};
 	static const char *const OF_ALL[] = {"overview", "notes", "last.xml", NULL};
 
 	if (level == LEVEL_ARCHIVES)
@@ -125,7 +120,9 @@ static enum level level_of_directory(enum level level, const char *name)
 {
 	if (level != LEVEL_EXPERIMENT)
 		return LEVEL_NONE;
-	return strcmp(name, "archives") == 0 ? LEVEL_ARCHIVES : is_lineage(name) ? LEVEL_PROCESS : LEVEL_NONE;
+	return strcmp(name, "archives") == 0 ? LEVEL_ARCHIVES
+	       : ctx_exp_is_lineage(name)    ? LEVEL_PROCESS
+					     : LEVEL_NONE;
 }
 
 static enum ctx_status walk_directory(const struct walk *walk, int fd, enum level level, struct ctx_err *err);

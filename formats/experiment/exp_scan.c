@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "formats/experiment/exp_keep.h"
 #include "formats/experiment/exp_reader_state.h"
+#include "formats/experiment/exp_text.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -18,19 +19,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-int ctx_exp_reader_open_file(int dir, const char *name)
-{
-	int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	struct stat info;
-
-	if (fd >= 0 && (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))) {
-		close(fd);
-		errno = EINVAL;
-		return -1;
-	}
-	return fd;
-}
 
 static bool is_data_file(const char *name)
 {
@@ -102,8 +90,9 @@ static enum ctx_status place_of(struct ctx_exp_scan *scan, const char *name, str
 
 static enum ctx_status read_text_file(struct ctx_exp_reader *reader, const char *name, struct ctx_err *err)
 {
-	int fd CTX_AUTO_CLOSE = ctx_exp_reader_open_file(reader->dir, name);
-	struct ctx_exp_text text = {.fd = fd, .name = name, .grows = reader->scan.grows};
+	struct ctx_exp_text text = {.grows = reader->scan.grows};
+	int fd CTX_AUTO_CLOSE = ctx_exp_open_text(reader->dir, name, &text.is_packed);
+	char packed[320];
 	struct ctx_exp_lines_place *place;
 	struct ctx_err local = {0};
 	enum ctx_status status;
@@ -113,10 +102,13 @@ static enum ctx_status read_text_file(struct ctx_exp_reader *reader, const char 
 	status = place_of(&reader->scan, name, &place, err);
 	if (status != CTX_OK)
 		return status;
+	snprintf(packed, sizeof(packed), "%s" CTX_EXP_PACKED_END, name);
+	text.fd = fd;
+	text.name = text.is_packed ? packed : name;
 	text.read = *place;
 	status = ctx_exp_log_read(&reader->log, &text, &local);
 	*place = text.read;
-	if (status == CTX_E_VERSION && strcmp(name, "log.xml") != 0)
+	if ((status == CTX_E_VERSION || status == CTX_E_LIMIT) && strcmp(name, CTX_EXP_LOG_FILE) != 0)
 		return ctx_exp_log_damage(&reader->log, local.msg, err);
 	return status == CTX_OK ? CTX_OK : ctx_err_set(err, status, "%s", local.msg);
 }
@@ -139,11 +131,11 @@ static enum ctx_status read_file(struct ctx_exp_reader *reader, const char *belo
 
 	if (name == NULL)
 		return ctx_err_nomem(err);
-	if (strcmp(last, "map.xml") == 0)
+	if (strcmp(last, CTX_EXP_MAP_FILE) == 0)
 		return read_text_file(reader, name, err);
 	if (!is_data_file(last))
 		return CTX_OK;
-	fd = ctx_exp_reader_open_file(reader->dir, name);
+	fd = ctx_exp_open_file(reader->dir, name);
 	if (fd >= 0)
 		return ctx_exp_index_add(&reader->index, fd, name, &reader->log, err);
 	return errno == EACCES || errno == EPERM || errno == EIO ? add_open_damage(reader, name, err)
@@ -158,8 +150,13 @@ static enum ctx_status read_directory(struct ctx_exp_reader *reader, const char 
 	enum ctx_status status = list_sorted(reader->dir, below, &names, err);
 
 	for (size_t i = 0; i < names.n && status == CTX_OK; i++) {
-		status = read_file(reader, below, names.strings[i], err);
-		has_map = has_map || strcmp(names.strings[i], "map.xml") == 0;
+		const char *name = names.strings[i];
+
+		if (strcmp(name, CTX_EXP_MAP_FILE CTX_EXP_PACKED_END) == 0)
+			name = CTX_EXP_MAP_FILE;
+		if (strcmp(name, CTX_EXP_MAP_FILE) != 0 || !has_map)
+			status = read_file(reader, below, name, err);
+		has_map = has_map || strcmp(name, CTX_EXP_MAP_FILE) == 0;
 	}
 	if (status == CTX_OK && !has_map)
 		status = add_map_damage(reader, below, err);
@@ -170,30 +167,13 @@ static enum ctx_status read_directory(struct ctx_exp_reader *reader, const char 
 /* The same while it grows: what recorders write, without a list of the directory. */
 static enum ctx_status read_growing(struct ctx_exp_reader *reader, const char *below, struct ctx_err *err)
 {
-	static const char *const NAMES[] = {"frameinfo", "hwcounters",	      "map.xml",	"overview",
+	static const char *const NAMES[] = {"frameinfo", "hwcounters",	      CTX_EXP_MAP_FILE, "overview",
 					    "profile",	 CTX_EXP_STATES_FILE, CTX_EXP_HEAP_FILE};
 	enum ctx_status status = CTX_OK;
 
 	for (size_t i = 0; i < CTX_COUNT_OF(NAMES) && status == CTX_OK; i++)
 		status = read_file(reader, below, NAMES[i], err);
 	return status;
-}
-
-bool ctx_exp_is_lineage(const char *name)
-{
-	if (*name != '_')
-		return false;
-	while (*name == '_') {
-		size_t n;
-
-		if (strchr("fxpn", name[1]) == NULL || name[1] == '\0')
-			return false;
-		n = strspn(name + 2, "0123456789");
-		if (n == 0)
-			return false;
-		name += 2 + n;
-	}
-	return strcmp(name, ".er") == 0;
 }
 
 /* What is known of an end that was not in order. Older recorders leave no last words. */
@@ -249,7 +229,7 @@ static enum ctx_status read_running(struct ctx_exp_reader *reader, struct ctx_er
 
 enum ctx_status ctx_exp_reader_scan(struct ctx_exp_reader *reader, struct ctx_err *err)
 {
-	enum ctx_status status = read_text_file(reader, "log.xml", err);
+	enum ctx_status status = read_text_file(reader, CTX_EXP_LOG_FILE, err);
 
 	reader->index.grows = reader->scan.grows;
 	if (status == CTX_OK && !reader->log.begin.has_run)

@@ -53,6 +53,11 @@ need() {
 	done
 }
 
+# text FILE: a log.xml or map.xml, which is packed if it is large.
+text() {
+	if [ -e "$1" ]; then cat "$1"; else zstd -dcq "$1.zst"; fi
+}
+
 # Perf events may be refused (container, sysctl): then there is nothing to test.
 need_perf() {
 	ctxrec -q --no-archive -o probe.er -- true 2>probe.err || {

@@ -7,6 +7,11 @@
 
 #include "experiment_fixture.h"
 
+#include "base/zstd_file.h"
+#include "formats/experiment/exp_text.h"
+
+#include <fcntl.h>
+
 struct place {
 	char *directory;
 	char *path; /* of run.er in it */
@@ -57,6 +62,32 @@ static inline void close_and_check(struct fixture_recording *recording, const ch
 	fixture_check(&recording->in, &out);
 	fixture_contents_deinit(&out);
 	fixture_contents_deinit(&recording->in);
+}
+
+/* Appends a text of the experiment, plain or packed, at most 64 MiB. */
+static inline void place_load_text(const char *path, const char *name, struct ctx_buf *out)
+{
+	int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), fd;
+	const size_t max = (size_t)64 << 20;
+	uint8_t *room = ctx_buf_reserve(out, max);
+	struct ctx_zstd_reader *reader = NULL;
+	bool is_packed;
+	size_t got;
+
+	assert_true(dir >= 0 && room != NULL);
+	fd = ctx_exp_open_text(dir, name, &is_packed);
+	assert_true(fd >= 0);
+	if (is_packed) {
+		assert_int_equal(ctx_zstd_open(fd, &reader, NULL), CTX_OK);
+		assert_int_equal(ctx_zstd_read(reader, room, max, &got, NULL), CTX_END);
+	} else {
+		assert_int_equal(ctx_file_pread(&(struct ctx_file_place){fd, name, 0}, room, max, &got, NULL),
+				 CTX_END);
+	}
+	out->n += got;
+	ctx_zstd_close(reader);
+	close(fd);
+	close(dir);
 }
 
 /* Data written so far is readable before the recording is closed. */

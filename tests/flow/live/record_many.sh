@@ -28,6 +28,23 @@ else
 	leave_out "stacks of waits need states full, and nothing lost: $(ctxan -q many.er -r header | sed -n 's/^states  *//p'), $lost lost"
 fi
 
+# A large log is packed when the recording is closed; unpacked by hand it is the same.
+ctxrec -q --no-archive --unwind none --states off -o packed.er -- sh -c 'i=0; while [ $i -lt 1500 ]; do (:); i=$((i + 1)); done'
+cp -r packed.er plain.er
+if [ -e packed.er/log.xml ]; then
+	[ "$(wc -c <packed.er/log.xml)" -lt 131072 ] || fail "a log of $(wc -c <packed.er/log.xml) bytes is not packed: $(ls packed.er)"
+elif zstd --version >/dev/null 2>&1; then
+	zstd -dq --rm plain.er/log.xml.zst || fail "zstd -d: $(ls plain.er)"
+	[ "$(wc -c <plain.er/log.xml)" -ge 131072 ] && [ "$(wc -c <packed.er/log.xml.zst)" -lt 65536 ] || fail "packed: $(ls -l plain.er packed.er)"
+	for experiment in plain packed; do
+		ctxan -q $experiment.er -r processes --format json --limit 0 | jq -S .rows >$experiment.json
+	done
+	cmp plain.json packed.json || fail "the packed log says something else than the plain one"
+	[ "$(jq length packed.json)" -ge 1000 ] || fail "$(jq length packed.json) processes of a log that was packed"
+else
+	leave_out "zstd is not installed"
+fi
+
 # A process costs the recorder one look at its namespace, whether it still runs or not.
 if strace -V >/dev/null 2>&1 && strace -qq -o looks.txt -e trace=%stat,%file "$bin/ctxrec" -q --no-archive -o looks.er -- "$programs/fork_naps" 100 2>looks.err; then
 	images=$(ctxan -q looks.er -r processes --format json --limit 0 | jq '[.rows[].images[]] | length')

@@ -80,8 +80,8 @@ recorder=$!
 wait_for ready && kill -STOP $recorder && touch go && wait_for done && kill -CONT $recorder
 wait $recorder || fail "a burst of page faults: $?"
 touched=$(ctxan -q burst.er -r functions --format json | jq '[.rows[] | select(.function == "touch") | .exclusive] | add // 0')
-lost=$(grep -o 'kind="lost"[^/]* count="[0-9]*' burst.er/log.xml | sed 's/.*"//' | awk '{ n += $1 } END { print n + 0 }')
-ring=$(sed -n 's/.*name="ring_bytes" value="\([0-9]*\)".*/\1/p' burst.er/log.xml)
+lost=$(text burst.er/log.xml | grep -o 'kind="lost"[^/]* count="[0-9]*' | sed 's/.*"//' | awk '{ n += $1 } END { print n + 0 }')
+ring=$(text burst.er/log.xml | sed -n 's/.*name="ring_bytes" value="\([0-9]*\)".*/\1/p')
 [ $((touched + lost)) -ge 3072 ] || fail "$touched page faults in touch() and $lost lost of 3072"
 if [ "$ring" -ge 16777216 ]; then
 	[ "$touched" = 3072 ] && [ "$lost" = 0 ] || fail "$touched page faults in touch(), $lost lost of 3072"

@@ -192,9 +192,9 @@ ctxan -q bounded.er -r functions | grep -q 'beyond the limit' || fail "--max-siz
 # A long command line is cut, and no fork repeats it.
 ctxrec -q --no-archive --states off -o long.er -- sh -c "sh -c '(true); sleep 1; exit 0' $(head -c 100000 /dev/zero | tr '\0' x)"
 # The recorded command itself is written in full, once.
-longest=$(grep '<event kind="process"' long.er/log.xml | grep -v 'origin="founder"' | awk '{ if (length($0) > n) n = length($0) } END { print n + 0 }')
+longest=$(text long.er/log.xml | grep '<event kind="process"' | grep -v 'origin="founder"' | awk '{ if (length($0) > n) n = length($0) } END { print n + 0 }')
 [ "$longest" -gt 4096 ] && [ "$longest" -le 20000 ] || fail "a command line of $longest bytes in the log"
-grep 'origin="fork"' long.er/log.xml | grep -q 'command=' && fail "forks repeat the command"
+text long.er/log.xml | grep 'origin="fork"' | grep -q 'command=' && fail "forks repeat the command"
 
 # Nothing of ours is left running.
 left() {

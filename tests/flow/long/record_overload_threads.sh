@@ -4,8 +4,8 @@ need gcc jq chrt taskset
 need_perf
 gcc -O2 -g -o overload "$source_dir/tests/flow/overload.c" -pthread || fail "overload.c"
 
-count() { sed -n "s/.*kind=\"unwinding\".* $2=\"\([0-9]*\)\".*/\1/p" "$1/log.xml"; }
-lost() { grep -o 'kind="lost"[^/]* count="[0-9]*' "$1/log.xml" | sed 's/.*"//' | awk '{ n += $1 } END { print n + 0 }'; }
+count() { text "$1/log.xml" | sed -n "s/.*kind=\"unwinding\".* $2=\"\([0-9]*\)\".*/\1/p"; }
+lost() { text "$1/log.xml" | grep -o 'kind="lost"[^/]* count="[0-9]*' | sed 's/.*"//' | awk '{ n += $1 } END { print n + 0 }'; }
 # record THREADS SECONDS KIND: into KIND.er; the CPU time that the program used is in KIND.out.
 record() { ctxrec -q -O -e cpu-clock --no-archive -o "$3.er" -- ./overload "$1" "$2" "$3" >"$3.out" || fail "$3: $?"; }
 # weights KIND THREADS SIZES: samples are the CPU time, but for the last part of a period of each thread and each size of copies.
@@ -37,7 +37,7 @@ fi
 
 # Stacks deeper than the usual copy: it grows.
 record 4 5 deep
-if grep -q 'remark.*65528 bytes of each stack are copied' deep.er/log.xml; then
+if text deep.er/log.xml | grep -q 'remark.*65528 bytes of each stack are copied'; then
 	[ "$(count deep.er root)" -gt "$(count deep.er copy)" ] || fail "deep: $(count deep.er root) stacks up to their root, $(count deep.er copy) cut"
 	weights deep 5 2
 else
