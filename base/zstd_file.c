@@ -10,7 +10,6 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
-#define LEVEL 3
 #define WINDOW_LOG_MAX 23 /* 8 MiB, which every level up to 19 is content with */
 #define UNPACKED_ALWAYS (UINT64_C(64) << 20)
 #define UNPACKED_PER_BYTE UINT64_C(200)
@@ -96,7 +95,7 @@ enum ctx_status ctx_zstd_write(const struct ctx_zstd_content *content, int to, u
 	writing.out = malloc(writing.out_size);
 	if (writing.context == NULL || writing.out == NULL)
 		return ctx_err_nomem(err);
-	if (ZSTD_isError(ZSTD_CCtx_setParameter(writing.context, ZSTD_c_compressionLevel, LEVEL)) ||
+	if (ZSTD_isError(ZSTD_CCtx_setParameter(writing.context, ZSTD_c_compressionLevel, content->level)) ||
 	    ZSTD_isError(ZSTD_CCtx_setParameter(writing.context, ZSTD_c_checksumFlag, content->has_checksum)))
 		return ctx_err_set(err, CTX_E_INTERNAL, "zstd: parameters");
 	if (content->file >= 0 && content->has_size &&

@@ -26,12 +26,13 @@ struct ctx_zstd_content {
 	/* Of the file, if it does not change: the frame begins with it. Of another size then: CTX_E_NOTFOUND. */
 	bool has_size;
 	uint64_t size;
-	bool has_checksum;   /* the frame ends with one */
+	bool has_checksum; /* the frame ends with one */
+	int level;
 	const char *to_name; /* for messages */
 };
 
 /*
- * Compresses to the open file `to`, as one frame of level 3. `*ret_bytes` is the size before compression,
+ * Compresses to the open file `to`, as one frame. `*ret_bytes` is the size before compression,
  * as far as it came. CTX_E_NOTFOUND: the content cannot be read, or changes; CTX_E_IO: `to` cannot be written to; CTX_E_NOMEM.
  */
 CTX_MUST_CHECK enum ctx_status ctx_zstd_write(const struct ctx_zstd_content *content, int to,

@@ -31,7 +31,7 @@ static const char FIRST_LINES[] =
 static const char *const FILES[] = {"log.xml",		"map.xml",     "profile",	 "frameinfo",
 				    "overview",		"hwcounters",  "_f1.er/map.xml", "_f1.er/profile",
 				    "_f1.er/frameinfo", "notes",       "states",	 "_f1.er/states",
-				    "heaptrace",	"log.xml.zst", "map.xml.zst"};
+				    "heaptrace",	"log.xml.zst", "map.xml.zst",	 "profile.zst"};
 #define LOG 0u
 #define PACKED_LOG 13u
 #define N_FILES (sizeof(FILES) / sizeof(FILES[0]))

@@ -69,6 +69,7 @@ static enum ctx_status write_copy(const struct ctx_exp_store_end *to, const stru
 						 /* A file that has a key does not change. */
 						 .has_size = content->key[0] != '\0',
 						 .size = content->size,
+						 .level = 3,
 						 .to_name = "archives"};
 	struct ctx_exp_store_writing writing;
 	enum ctx_status status = ctx_exp_store_begin_writing(to, &writing, err);

@@ -349,8 +349,8 @@ struct ctx_exp_stats ctx_exp_stats(const struct ctx_exp_writer *writer)
 	return stats;
 }
 
-/* The maps of processes with a directory; then those of the others, and the log, which is the experiment. */
-static void pack_texts(const struct ctx_exp_writer *writer)
+/* The maps of processes with a directory; then the root process's files, and the log, which is the experiment, last. */
+static void pack_files(const struct ctx_exp_writer *writer)
 {
 	const unsigned mode = CTX_EXP_FILE_MODE(writer);
 	int below = writer->stats.directories != 0 ? openat(writer->dir, ".", O_RDONLY | O_CLOEXEC) : -1;
@@ -368,6 +368,12 @@ static void pack_texts(const struct ctx_exp_writer *writer)
 		closedir(stream);
 	else if (below >= 0)
 		close(below);
+	for (uint32_t file = CTX_EXP_FILE_FRAMES; file < CTX_EXP_FILE_DATA + writer->data.n_files; file++) {
+		const char *name = ctx_exp_name_of_file(writer, file);
+
+		if (ctx_exp_packed_data(name) < CTX_EXP_PACKED_DATA_FILES)
+			ctx_exp_pack_data(writer->dir, name, mode);
+	}
 	ctx_exp_pack_text(writer->dir, CTX_EXP_MAP_FILE, mode);
 	ctx_exp_pack_text(writer->dir, CTX_EXP_LOG_FILE, mode);
 }
@@ -400,7 +406,7 @@ enum ctx_status ctx_exp_close(struct ctx_exp_writer *writer, uint64_t time_ns, s
 	status = status == CTX_OK ? step : status;
 	ctx_exp_last_end(writer);
 	if (status == CTX_OK && !writer->last.has_failed)
-		pack_texts(writer);
+		pack_files(writer);
 	release(writer);
 	return status;
 }

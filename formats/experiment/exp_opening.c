@@ -36,6 +36,10 @@ static void close_reader(struct ctx_event_source *source)
 		close(reader->file.fd);
 	if (reader->dir >= 0)
 		close(reader->dir);
+	for (size_t i = 0; i < CTX_COUNT_OF(reader->scan.unpacked); i++) {
+		if (reader->scan.unpacked[i] != 0)
+			close(reader->scan.unpacked[i] - 1);
+	}
 	ctx_exp_open_block_free(reader->loading.block);
 	free(reader->path);
 	free(reader->dictionaries);

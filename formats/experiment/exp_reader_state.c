@@ -3,10 +3,13 @@
  */
 #include "formats/experiment/exp_reader_state.h"
 
+#include "base/fileio.h"
 #include "base/mem.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Pending events */
@@ -76,6 +79,35 @@ enum ctx_status ctx_exp_reader_announce(struct ctx_exp_reader *reader, uint32_t 
 
 /* Blocks */
 
+int ctx_exp_reader_open_data(struct ctx_exp_reader *reader, const char *name, struct ctx_err *damage)
+{
+	size_t number = ctx_exp_packed_data(name);
+	int fd = ctx_exp_open_file(reader->dir, name), packed CTX_AUTO_CLOSE = -1;
+	struct stat before, after;
+	char packed_name[32];
+	enum ctx_status status;
+
+	if (fd >= 0 || errno != ENOENT || number == CTX_EXP_PACKED_DATA_FILES)
+		return fd;
+	if (reader->scan.unpacked[number] == 0) {
+		snprintf(packed_name, sizeof(packed_name), "%s" CTX_EXP_PACKED_END, name);
+		packed = ctx_exp_open_file(reader->dir, packed_name);
+		if (packed < 0)
+			return -1;
+		status = ctx_exp_unpack_data(packed, &fd, damage);
+		if (status != CTX_OK)
+			ctx_err_prefix(damage, status, "%s", packed_name);
+		if (status != CTX_OK && status != CTX_E_FORMAT) {
+			errno = EINVAL;
+			return -1;
+		}
+		reader->scan.unpacked[number] = fd + 1;
+		if (fstat(packed, &before) == 0 && fstat(fd, &after) == 0 && after.st_size > before.st_size)
+			reader->scan.unpacked_excess += (uint64_t)(after.st_size - before.st_size);
+	}
+	return fcntl(reader->scan.unpacked[number] - 1, F_DUPFD_CLOEXEC, 0);
+}
+
 enum ctx_status ctx_exp_reader_read_place(struct ctx_exp_reader *reader, const struct ctx_exp_place *place,
 					  struct ctx_exp_block_header *ret, struct ctx_err *err)
 {
@@ -85,7 +117,7 @@ enum ctx_status ctx_exp_reader_read_place(struct ctx_exp_reader *reader, const s
 	if (reader->file.fd < 0 || reader->file.number != place->file) {
 		if (reader->file.fd >= 0)
 			close(reader->file.fd);
-		reader->file.fd = openat(reader->dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+		reader->file.fd = ctx_exp_reader_open_data(reader, name, NULL);
 		reader->file.number = place->file;
 		if (reader->file.fd < 0)
 			return ctx_err_errno(err, CTX_E_FORMAT, "cannot be opened any more");
@@ -113,13 +145,14 @@ enum ctx_status ctx_exp_reader_has_room(struct ctx_exp_reader *reader, enum ctx_
 					struct ctx_err *err)
 {
 	static const char *const NAMES[] = {"samples and changes", "frames of call stacks"};
-	uint64_t max = COUNTED_ALWAYS + COUNTED_PER_BYTE * reader->index.real_bytes;
+	uint64_t excess = reader->scan.unpacked_excess, real = reader->index.real_bytes;
+	uint64_t bytes = real > excess ? real - excess : 0;
+	uint64_t max = COUNTED_ALWAYS + COUNTED_PER_BYTE * bytes;
 
 	if (n > max || reader->n_read[what] > max - n)
 		return ctx_err_set(err, CTX_E_FORMAT,
 				   "more than %llu %s in data files of %llu bytes: no recorder packs so many",
-				   (unsigned long long)max, NAMES[what],
-				   (unsigned long long)reader->index.real_bytes);
+				   (unsigned long long)max, NAMES[what], (unsigned long long)bytes);
 	reader->n_read[what] += n;
 	return CTX_OK;
 }

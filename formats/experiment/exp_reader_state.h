@@ -11,6 +11,7 @@
 #include "formats/experiment/exp_dictionary.h"
 #include "formats/experiment/exp_index.h"
 #include "formats/experiment/exp_log.h"
+#include "formats/experiment/exp_text.h"
 #include "model/event_source.h"
 #include "model/heap_leaks.h"
 
@@ -107,6 +108,8 @@ struct ctx_exp_scan {
 	struct ctx_strtab texts;	    /* log.xml and maps, by name */
 	struct ctx_exp_lines_place *places; /* by text */
 	size_t places_cap;
+	int unpacked[CTX_EXP_PACKED_DATA_FILES]; /* files in memory, plus 1; 0: none */
+	uint64_t unpacked_excess;		 /* their bytes beyond those of the packed files */
 };
 
 struct ctx_exp_reader {
@@ -243,6 +246,12 @@ CTX_MUST_CHECK enum ctx_status ctx_exp_reader_scan(struct ctx_exp_reader *reader
 
 /* Sets what the source says of itself. */
 void ctx_exp_reader_fill_info(struct ctx_exp_reader *reader);
+
+/*
+ * Opens a data file, plain or packed; the caller closes it. -1, with errno: it cannot be opened, or
+ * unpacked. `*damage` says what of it is damaged; "" nothing.
+ */
+int ctx_exp_reader_open_data(struct ctx_exp_reader *reader, const char *name, struct ctx_err *damage);
 
 /* Adds the names in the directory `below`; none if it cannot be read. */
 CTX_MUST_CHECK enum ctx_status ctx_exp_reader_list(int dir, const char *below, struct ctx_strtab *names,

@@ -94,6 +94,9 @@ static bool is_archived(const char *name)
 /* Whether a regular file of this name is one of ours. */
 static bool is_own_file(enum level level, const char *name)
 {
+	char plain[32];
+	size_t n = strcspn(name, ".");
+
 	static const char *const OF_PROCESSES[] = {CTX_EXP_LOG_FILE,
 						   CTX_EXP_LOG_FILE CTX_EXP_PACKED_END,
 						   CTX_EXP_LOG_FILE CTX_EXP_PACKING_END,
@@ -111,6 +114,12 @@ static bool is_own_file(enum level level, const char *name)
 
 	if (level == LEVEL_ARCHIVES)
 		return is_archived(name);
+	if (level == LEVEL_EXPERIMENT && n < sizeof(plain) &&
+	    is_one_of(name + n, (const char *const[]){CTX_EXP_PACKED_END, CTX_EXP_PACKING_END, NULL})) {
+		snprintf(plain, sizeof(plain), "%.*s", (int)n, name);
+		if (ctx_exp_packed_data(plain) < CTX_EXP_PACKED_DATA_FILES)
+			return true;
+	}
 	return is_one_of(name, OF_PROCESSES) ||
 	       (level == LEVEL_EXPERIMENT && (is_one_of(name, OF_ALL) || is_database(name)));
 }

@@ -127,6 +127,7 @@ static enum ctx_status read_file(struct ctx_exp_reader *reader, const char *belo
 				 struct ctx_err *err)
 {
 	char *name CTX_AUTO_FREE = strcmp(below, ".") == 0 ? strdup(last) : ctx_path_join(below, last);
+	struct ctx_err damage = {0};
 	int fd CTX_AUTO_CLOSE = -1;
 
 	if (name == NULL)
@@ -135,11 +136,25 @@ static enum ctx_status read_file(struct ctx_exp_reader *reader, const char *belo
 		return read_text_file(reader, name, err);
 	if (!is_data_file(last))
 		return CTX_OK;
-	fd = ctx_exp_open_file(reader->dir, name);
+	fd = ctx_exp_reader_open_data(reader, name, &damage);
+	if (damage.msg[0] != '\0') {
+		enum ctx_status status = ctx_exp_log_damage(&reader->log, damage.msg, err);
+
+		if (status != CTX_OK)
+			return status;
+	}
 	if (fd >= 0)
 		return ctx_exp_index_add(&reader->index, fd, name, &reader->log, err);
 	return errno == EACCES || errno == EPERM || errno == EIO ? add_open_damage(reader, name, err)
 								 : CTX_OK;
+}
+
+/* Without the end of a packed file, malloc'ed. */
+static char *plain_name(const char *name)
+{
+	size_t n = strlen(name), end = strlen(CTX_EXP_PACKED_END);
+
+	return ctx_memdup0(name, n > end && strcmp(name + n - end, CTX_EXP_PACKED_END) == 0 ? n - end : n);
 }
 
 /* Reads map and data files of the root process (`below` is ".") or of a descendant. */
@@ -150,13 +165,11 @@ static enum ctx_status read_directory(struct ctx_exp_reader *reader, const char 
 	enum ctx_status status = list_sorted(reader->dir, below, &names, err);
 
 	for (size_t i = 0; i < names.n && status == CTX_OK; i++) {
-		const char *name = names.strings[i];
+		char *name CTX_AUTO_FREE = plain_name(names.strings[i]);
 
-		if (strcmp(name, CTX_EXP_MAP_FILE CTX_EXP_PACKED_END) == 0)
-			name = CTX_EXP_MAP_FILE;
-		if (strcmp(name, CTX_EXP_MAP_FILE) != 0 || !has_map)
-			status = read_file(reader, below, name, err);
-		has_map = has_map || strcmp(name, CTX_EXP_MAP_FILE) == 0;
+		/* One that is there twice is plain, and has been read to its end when its name comes again. */
+		status = name != NULL ? read_file(reader, below, name, err) : ctx_err_nomem(err);
+		has_map = has_map || (name != NULL && strcmp(name, CTX_EXP_MAP_FILE) == 0);
 	}
 	if (status == CTX_OK && !has_map)
 		status = add_map_damage(reader, below, err);
