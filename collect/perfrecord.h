@@ -13,6 +13,8 @@
 #include "formats/perfevent/pe_record.h"
 #include "formats/perfevent/pe_sample.h"
 
+#include <stdbool.h>
+
 #define CTX_PERF_SAMPLE_TYPE                                                                                 \
 	((uint64_t)PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |            \
 	 PERF_SAMPLE_CPU | PERF_SAMPLE_CALLCHAIN)
@@ -27,6 +29,13 @@ struct ctx_perf_layout {
 	const struct ctx_map64 *event_of_id; /* PERF_EVENT_IOC_ID -> index of the event; borrowed */
 	const struct ctx_pe_layout *events;  /* by index; borrowed */
 	uint32_t n_events;
+	/*
+	 * A software event whose samples have no lists, thus one size. Where another program samples the same event on
+	 * this CPU, the kernel gives both samples the id of the event that was opened last (do_perf_sw_event in
+	 * kernel/events/core.c): in our rings a sample with a foreign id and this size is of this event.
+	 */
+	bool has_shared;
+	uint32_t shared;
 };
 
 struct ctx_perf_record {

@@ -724,9 +724,26 @@ void ctx_session_close(struct ctx_session *session)
 	*session = (struct ctx_session){0};
 }
 
+/*
+ * Whether a sample with a foreign id can only be of a major fault: no other software event has such samples. Its thread's
+ * id is that of the foreign event's namespace as well.
+ */
+static bool has_shared(const struct ctx_session *session)
+{
+	for (size_t i = 0; i < session->events->n; i++) {
+		const struct ctx_perf_event *event = &session->events->items[i];
+
+		if (event->attr.type == PERF_TYPE_SOFTWARE && !event->is_clock)
+			return false;
+	}
+	return session->states.level == CTX_STATES_FULL && !ctx_state_events_are_ids_inner();
+}
+
 struct ctx_perf_layout ctx_session_layout(const struct ctx_session *session)
 {
 	return (struct ctx_perf_layout){.event_of_id = &session->event_of_id,
 					.events = session->layouts,
-					.n_events = (uint32_t)session->events->n + CTX_STATE_EVENT_N};
+					.n_events = (uint32_t)session->events->n + CTX_STATE_EVENT_N,
+					.has_shared = has_shared(session),
+					.shared = (uint32_t)session->events->n + CTX_STATE_EVENT_FAULT};
 }

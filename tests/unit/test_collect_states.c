@@ -259,6 +259,20 @@ static void make_sample(struct bytes *bytes, enum ctx_state_event event, uint32_
 	set_size(bytes);
 }
 
+static void make_fault(struct bytes *bytes, uint64_t id)
+{
+	begin(bytes, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+	put64(bytes, id);
+	put64(bytes, 0x402000);
+	put32(bytes, 7);
+	put32(bytes, 9);
+	put64(bytes, 123);
+	put64(bytes, 0x402000);
+	put64(bytes, 1);
+	put64(bytes, 0);
+	set_size(bytes);
+}
+
 static void make_switch(struct bytes *bytes, bool cpu_wide, uint16_t misc, uint32_t pid, uint32_t tid,
 			uint64_t time_ns)
 {
@@ -322,6 +336,40 @@ static void test_perfrecord__parses_switches_and_tracepoints_and_refuses_truncat
 	make_switch(&bytes, false, 0, 5, 6, 79);
 	assert_int_equal(parse_exact(&bytes, bytes.n, &layout.layout, &record, &sum), CTX_OK);
 	assert_int_equal(parse_exact(&bytes, bytes.n - 8, &layout.layout, &record, &sum), CTX_E_FORMAT);
+	ctx_map64_deinit(&layout.ids);
+}
+
+/* Another recorder on this CPU watches the same event: the kernel gives both samples its id. */
+static void test_perfrecord__a_fault_with_a_foreign_id_is_known_by_its_size(void **state)
+{
+	struct layout layout;
+	struct ctx_perf_record record;
+	struct bytes bytes;
+
+	(void)state;
+	layout_begin(&layout);
+	for (int shared = 0; shared < 2; shared++) {
+		layout.layout.has_shared = shared != 0;
+		layout.layout.shared = CTX_STATE_EVENT_FAULT;
+		make_fault(&bytes, 4711);
+		assert_int_equal(ctx_perf_record_parse(bytes.words, bytes.n, &layout.layout, &record, NULL),
+				 CTX_OK);
+		assert_int_equal(record.event, shared != 0 ? (uint32_t)CTX_STATE_EVENT_FAULT : UINT32_MAX);
+		if (shared != 0)
+			assert_int_equal(record.sample.address, 0x402000);
+		assert_int_equal(record.tid, 9);
+		assert_int_equal(record.time_ns, 123);
+		/* One of more fields, or of our own event, is not. */
+		put64(&bytes, 0);
+		set_size(&bytes);
+		assert_int_equal(ctx_perf_record_parse(bytes.words, bytes.n, &layout.layout, &record, NULL),
+				 CTX_OK);
+		assert_int_equal(record.event, UINT32_MAX);
+		make_fault(&bytes, 10 + CTX_STATE_EVENT_ENTER);
+		assert_int_equal(ctx_perf_record_parse(bytes.words, bytes.n, &layout.layout, &record, NULL),
+				 CTX_OK);
+		assert_int_equal(record.event, CTX_STATE_EVENT_ENTER);
+	}
 	ctx_map64_deinit(&layout.ids);
 }
 
@@ -749,6 +797,7 @@ int main(void)
 		cmocka_unit_test(test_state_events__tasks_inherit_one_tracepoint_and_what_only_they_have),
 		cmocka_unit_test(test_recargs__states_are_one_of_four),
 		cmocka_unit_test(test_perfrecord__parses_switches_and_tracepoints_and_refuses_truncated_ones),
+		cmocka_unit_test(test_perfrecord__a_fault_with_a_foreign_id_is_known_by_its_size),
 		cmocka_unit_test(test_state_records__a_wait_and_its_waker),
 		cmocka_unit_test(test_state_records__an_early_waker_has_its_stack),
 		cmocka_unit_test(
