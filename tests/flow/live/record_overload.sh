@@ -29,7 +29,9 @@ says kept 'command 5 0 0'
 says kept 'recorder 5 0 0'
 expect 1 '"100" is not a number from 0 to 99' ctxrec --realtime 100 -- touch ran
 if nice -n -20 true 2>nice.err && [ ! -s nice.err ] && chrt -f 7 true 2>/dev/null; then
-	says usual 'recorder -20 0 0'
+	# Where it got its processor late, or other programs fill the machine, it is real-time by then.
+	says usual 'recorder -20 \(0 0\|1 1\)'
+	grep -q '^recorder -20 0 0' usual.out || grep -q 'real-time 1' usual.er/log.xml || fail "it is real-time, and the log does not say so: $(cat usual.er/log.xml)"
 	grep -q 'name="priority" value="nice -20' usual.er/log.xml || fail "the log does not say the priority: $(grep priority usual.er/log.xml)"
 	look realtime "$bin/ctxrec" -q --no-archive --realtime 7 -o realtime.er --
 	says realtime 'command 0 0 0'
