@@ -17,11 +17,11 @@ check() {
 	esac
 }
 
-# record HOW OPTION... -- COMMAND...: HOW.er
+# record HOW OPTION... -- COMMAND...: HOW.er. Every stack is copied: on a busy machine the budget would leave some out (record_budget).
 record() {
 	how=$1
 	shift
-	ctxrec -q -O -o "$how.er" "$@" >"$how.out" 2>"$how.err" || fail "recording $*: $(head -c 300 "$how.err")"
+	ctxrec -q -O --budget off -o "$how.er" "$@" >"$how.out" 2>"$how.err" || fail "recording $*: $(head -c 300 "$how.err")"
 }
 
 level() { ctxan -q "$1" -r header | sed -n 's/^states  *//p'; }
@@ -64,7 +64,7 @@ if [ "$(id -u)" != 0 ] || ! command -v setpriv >/dev/null; then
 	finish
 fi
 mkdir user && chown 65534 user && chmod 755 "$work"
-(cd user && setpriv --reuid=65534 --regid=65534 --clear-groups ctxrec -O --no-archive -o user.er -- "$programs/states" >user.out 2>user.err)
+(cd user && setpriv --reuid=65534 --regid=65534 --clear-groups ctxrec -O --budget off --no-archive -o user.er -- "$programs/states" >user.out 2>user.err)
 status=$?
 if grep -q perf_event_paranoid user/user.err && [ $status = 1 ]; then
 	leave_out "ordinary users are refused here: $(head -n 1 user/user.err)"
