@@ -172,12 +172,13 @@ static inline void print_phase(const char *thread, int tid, const char *phase, s
 	printf("{\"thread\":\"%s\",\"tid\":%d,\"phase\":\"%s\",\"begin\":%" PRId64 ",\"end\":%" PRId64
 	       ",\"wall\":%" PRId64 ",\"cpu\":%" PRId64 ",\"user\":%" PRId64 ",\"system\":%" PRId64
 	       ",\"wait_cpu\":%" PRId64 ",\"stolen\":%" PRId64 ",\"life_cpu\":%" PRId64
-	       ",\"life_wait_cpu\":%" PRId64
-	       ",\"waits\":%ld,\"life_waits\":%ld,\"life_preempted\":%ld,\"major_faults\":%ld}\n",
+	       ",\"life_wait_cpu\":%" PRId64 ",\"waits\":%ld,\"preempted\":%ld,\"life_waits\":%ld"
+	       ",\"life_preempted\":%ld,\"major_faults\":%ld}\n",
 	       thread, tid, phase, begin.at_ns, end.at_ns, end.at_ns - begin.at_ns, end.cpu_ns - begin.cpu_ns,
 	       end.user_ns - begin.user_ns, end.system_ns - begin.system_ns, wait_cpu,
 	       end.stolen_ns - begin.stolen_ns, end.cpu_ns, end.wait_cpu_ns, end.voluntary - begin.voluntary,
-	       end.voluntary, end.involuntary, end.major_faults - begin.major_faults);
+	       end.involuntary - begin.involuntary, end.voluntary, end.involuntary,
+	       end.major_faults - begin.major_faults);
 }
 
 #endif

@@ -4,7 +4,7 @@ record_budget.py OUTPUT RECORDING
 """
 import bisect, json, subprocess, sys
 
-from states_of import Check, Recording, check_counts, check_lives
+from states_of import WAITING, Check, Recording, check_lives
 
 PLACES = {"shallow_place", "one_way", "other_way"}
 WAITS = "'SLEEP', 'USER_LOCK', 'DFAULT', 'TFAULT', 'KFAULT'"
@@ -23,6 +23,18 @@ def names_of_stacks(recording):
         if row["parent"] is not None:
             names[row["id"]] = names[row["parent"]] | {row["name"]}
     return names
+
+
+def check_counts(check, recording, phase):
+    """As many waits and preemptions as the kernel counted, from the phase's begin on: what the thread did before it executed the program is not its own."""
+    begin_ns, thread = recording.begin_ns(), recording.thread_id(phase["tid"])
+    interval = f"{phase['begin'] - begin_ns}ns:{phase['end'] - begin_ns}ns"
+    spans = recording.states("-i", interval, "--thread", str(thread))[thread]["spans"]
+    waits = sum(spans[state] for state in WAITING)
+    check.that(waits == phase["waits"], f"{waits} waits instead of {phase['waits']}: {spans}")
+    # It may be preempted between the count and the clock, at either end; and every wait is followed by one for a CPU, of more than 0 ns or not.
+    check.that(phase["preempted"] - 2 <= spans["WAIT_CPU"] <= phase["preempted"] + 2 + waits,
+               f"{spans['WAIT_CPU']} waits for a CPU, {phase['preempted']} preemptions, {waits} waits")
 
 
 def main():
@@ -48,7 +60,7 @@ def main():
     check_lives(check, recording)
     lost = sql(path, "SELECT value FROM experiment WHERE key = 'lost_samples'")[0]["value"]
     if path == "full.er" and int(lost) == 0:  # without tracepoints some reasons are guesses
-        check_counts(check, recording, phase, "full")
+        check_counts(check, recording, phase)
     # Whatever is known of stacks: all of them together are the spans.
     for metric, state in (("other-wait", "SLEEP"), ("lock", "USER_LOCK"), ("wait-cpu", "WAIT_CPU")):
         spans = sql(path, f"SELECT coalesce(sum(end_ns - begin_ns), 0) AS ns FROM thread_state WHERE state = '{state}'")[0]["ns"]
