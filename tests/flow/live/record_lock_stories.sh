@@ -6,7 +6,7 @@ need_perf
 need_tracefs || skip "wake-ups: $tracefs_is_missing"
 
 for story in lock_convoy producer_consumer priority_inversion; do
-	ctxrec -q -O -o $story.er -- $story >$story.out 2>$story.err || fail "recording $story: $(head -c 300 $story.err)"
+	ctxrec -q -O --budget off -o $story.er -- $story >$story.out 2>$story.err || fail "recording $story: $(head -c 300 $story.err)"
 	case $(ctxan -q $story.er -r header | sed -n 's/^states  *//p') in
 	full*) ;;
 	*) skip "wake-ups are refused here: $(cat $story.err)" ;;

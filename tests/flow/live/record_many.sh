@@ -4,7 +4,7 @@ need jq
 need_perf
 programs=$build/bin/examples
 
-ctxrec -q --no-archive -m 8M -o many.er -- "$programs/fork_naps" 300 2>many.err || fail "recording: $(head -c 300 many.err)"
+ctxrec -q --budget off --no-archive -m 8M -o many.er -- "$programs/fork_naps" 300 2>many.err || fail "recording: $(head -c 300 many.err)"
 [ "$(find many.er -mindepth 1 -type d | wc -l)" -le 16 ] || fail "directories: $(ls many.er | head -c 300)"
 [ "$(find many.er -type f | wc -l)" -le 120 ] || fail "files: $(find many.er -type f | wc -l)"
 [ "$(du -sk many.er | cut -f1)" -le 2500 ] || fail "du: $(du -sk many.er)"

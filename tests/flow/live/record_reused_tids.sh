@@ -10,7 +10,7 @@ echo 310 >/proc/sys/kernel/pid_max || exit 3
 # The first time around all ids are new.
 i=0
 while [ $i -lt 305 ]; do (:); i=$((i + 1)); done
-ctxrec -q -O --no-archive -o reuse.er -- reuse_tids 120 >reuse.out
+ctxrec -q -O --budget off --no-archive -o reuse.er -- reuse_tids 120 >reuse.out
 SCRIPT
 before=$(cat /proc/sys/kernel/pid_max)
 record() { unshare -pf --mount-proc sh inside.sh 2>inside.err; }
