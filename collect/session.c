@@ -240,9 +240,11 @@ static enum ctx_status explain_refusal(const struct opening *opening, int error,
 				   "less (sysctl kernel.perf_event_paranoid=2) or %s",
 				   level, ctx_permissions_capability());
 	return ctx_err_set(err, CTX_E_PERM,
-			   "the kernel refuses perf events (%s): the process belongs to another user; "
+			   "the kernel refuses perf events (%s)%s; "
 			   "kernel.perf_event_paranoid is %d; what helps is %s",
-			   strerror(error), level, ctx_permissions_capability());
+			   strerror(error),
+			   opening->options->on_exec ? "" : ": the process belongs to another user", level,
+			   ctx_permissions_capability());
 }
 
 static enum ctx_status explain_open(const struct opening *opening, const char *name, int error,
