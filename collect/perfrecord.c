@@ -38,14 +38,12 @@ static size_t size_without_lists(const struct ctx_pe_layout *layout)
 	return CTX_PE_HEADER_BYTES + ((size_t)layout->n_words + 1) * sizeof(uint64_t);
 }
 
-static uint32_t event_of_sample(const struct ctx_perf_layout *layout, uint64_t id, size_t n)
+static uint32_t event_of_foreign(const struct ctx_perf_layout *layout, size_t n)
 {
-	uint32_t event = event_of(layout, id);
-
-	return event == UINT32_MAX && layout->has_shared &&
-			       n == size_without_lists(&layout->events[layout->shared])
-		       ? layout->shared
-		       : event;
+	if (!layout->has_shared)
+		return UINT32_MAX;
+	return n == size_without_lists(&layout->events[layout->shared]) ? layout->shared
+									: layout->shared_longer;
 }
 
 static enum ctx_status too_short(size_t n, struct ctx_err *err)
@@ -63,7 +61,9 @@ static enum ctx_status parse_sample(const void *bytes, size_t n, const struct ct
 
 	if (!ctx_pe_word_at(bytes, n, ctx_pe_sample_id_at(CTX_PERF_SAMPLE_TYPE), false, &id))
 		return too_short(n, err);
-	record->event = event_of_sample(layout, id, n);
+	record->event = event_of(layout, id);
+	if (record->event == UINT32_MAX)
+		record->event = event_of_foreign(layout, n);
 	status =
 		ctx_pe_sample_parse(record->event != UINT32_MAX ? &layout->events[record->event] : &of_others,
 				    bytes, n, &record->sample, err);

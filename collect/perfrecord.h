@@ -30,12 +30,12 @@ struct ctx_perf_layout {
 	const struct ctx_pe_layout *events;  /* by index; borrowed */
 	uint32_t n_events;
 	/*
-	 * A software event whose samples have no lists, thus one size. Where another program samples the same event on
-	 * this CPU, the kernel gives both samples the id of the event that was opened last (do_perf_sw_event in
-	 * kernel/events/core.c): in our rings a sample with a foreign id and this size is of this event.
+	 * Software events that other programs may sample at the same time: the kernel gives the samples of all of them
+	 * the id of the event that was opened last (do_perf_sw_event in kernel/events/core.c). In our rings a sample with
+	 * a foreign id is of `shared`, which has no lists, where it is as long as these, else of `shared_longer`.
 	 */
 	bool has_shared;
-	uint32_t shared;
+	uint32_t shared, shared_longer; /* the latter UINT32_MAX: none */
 };
 
 struct ctx_perf_record {

@@ -727,8 +727,8 @@ void ctx_session_close(struct ctx_session *session)
 }
 
 /*
- * Whether a sample with a foreign id can only be of a major fault: no other software event has such samples. Its thread's
- * id is that of the foreign event's namespace as well.
+ * Whether samples with a foreign id are of our state events: there is no other software event. The ids of their threads
+ * are those of the foreign event's pid namespace, where threads of ours hardly have the same.
  */
 static bool has_shared(const struct ctx_session *session)
 {
@@ -738,14 +738,18 @@ static bool has_shared(const struct ctx_session *session)
 		if (event->attr.type == PERF_TYPE_SOFTWARE && !event->is_clock)
 			return false;
 	}
-	return session->states.level == CTX_STATES_FULL && !ctx_state_events_are_ids_inner();
+	return session->states.level == CTX_STATES_FULL;
 }
 
 struct ctx_perf_layout ctx_session_layout(const struct ctx_session *session)
 {
-	return (struct ctx_perf_layout){.event_of_id = &session->event_of_id,
-					.events = session->layouts,
-					.n_events = (uint32_t)session->events->n + CTX_STATE_EVENT_N,
-					.has_shared = has_shared(session),
-					.shared = (uint32_t)session->events->n + CTX_STATE_EVENT_FAULT};
+	uint32_t n = (uint32_t)session->events->n;
+
+	return (struct ctx_perf_layout){
+		.event_of_id = &session->event_of_id,
+		.events = session->layouts,
+		.n_events = n + CTX_STATE_EVENT_N,
+		.has_shared = has_shared(session),
+		.shared = n + CTX_STATE_EVENT_FAULT,
+		.shared_longer = session->states.has_switch ? UINT32_MAX : n + CTX_STATE_EVENT_LEAVES};
 }

@@ -340,7 +340,7 @@ static void test_perfrecord__parses_switches_and_tracepoints_and_refuses_truncat
 }
 
 /* Another recorder on this CPU watches the same event: the kernel gives both samples its id. */
-static void test_perfrecord__a_fault_with_a_foreign_id_is_known_by_its_size(void **state)
+static void test_perfrecord__a_sample_with_a_foreign_id_is_known_by_its_size(void **state)
 {
 	struct layout layout;
 	struct ctx_perf_record record;
@@ -351,6 +351,7 @@ static void test_perfrecord__a_fault_with_a_foreign_id_is_known_by_its_size(void
 	for (int shared = 0; shared < 2; shared++) {
 		layout.layout.has_shared = shared != 0;
 		layout.layout.shared = CTX_STATE_EVENT_FAULT;
+		layout.layout.shared_longer = CTX_STATE_EVENT_LEAVES;
 		make_fault(&bytes, 4711);
 		assert_int_equal(ctx_perf_record_parse(bytes.words, bytes.n, &layout.layout, &record, NULL),
 				 CTX_OK);
@@ -359,12 +360,13 @@ static void test_perfrecord__a_fault_with_a_foreign_id_is_known_by_its_size(void
 			assert_int_equal(record.sample.address, 0x402000);
 		assert_int_equal(record.tid, 9);
 		assert_int_equal(record.time_ns, 123);
-		/* One of more fields, or of our own event, is not. */
-		put64(&bytes, 0);
-		set_size(&bytes);
+		make_sample(&bytes, CTX_STATE_EVENT_LEAVES, 7, 9, 123, NULL);
+		bytes.words[1] = 4711;
 		assert_int_equal(ctx_perf_record_parse(bytes.words, bytes.n, &layout.layout, &record, NULL),
 				 CTX_OK);
-		assert_int_equal(record.event, UINT32_MAX);
+		assert_int_equal(record.event, shared != 0 ? (uint32_t)CTX_STATE_EVENT_LEAVES : UINT32_MAX);
+		assert_int_equal(record.sample.n_chain, 2);
+		/* One of our own is what its id says. */
 		make_fault(&bytes, 10 + CTX_STATE_EVENT_ENTER);
 		assert_int_equal(ctx_perf_record_parse(bytes.words, bytes.n, &layout.layout, &record, NULL),
 				 CTX_OK);
@@ -797,7 +799,7 @@ int main(void)
 		cmocka_unit_test(test_state_events__tasks_inherit_one_tracepoint_and_what_only_they_have),
 		cmocka_unit_test(test_recargs__states_are_one_of_four),
 		cmocka_unit_test(test_perfrecord__parses_switches_and_tracepoints_and_refuses_truncated_ones),
-		cmocka_unit_test(test_perfrecord__a_fault_with_a_foreign_id_is_known_by_its_size),
+		cmocka_unit_test(test_perfrecord__a_sample_with_a_foreign_id_is_known_by_its_size),
 		cmocka_unit_test(test_state_records__a_wait_and_its_waker),
 		cmocka_unit_test(test_state_records__an_early_waker_has_its_stack),
 		cmocka_unit_test(

@@ -32,6 +32,10 @@ record auto -- states
 case $(level auto.er) in
 full*)
 	check full auto.out auto.er
+	# Two recorders of the same threads: the kernel gives samples of both the same ids.
+	record outer -- ctxrec -q -O --budget off --no-archive -o inner.er -- states nap text
+	check full outer.out inner.er
+	ctxan -q outer.er -r functions --no-inlines --metric other-wait --limit 0 | grep -q '^.* nap \[states\]' || fail "the outer recorder has no stack of the nap"
 	record syscalls --states syscalls -- states burn nap lock system
 	check syscalls syscalls.out syscalls.er
 	level syscalls.er | grep -q 'system calls' || fail "the header does not say that system calls were recorded"
