@@ -302,6 +302,36 @@ static void test_outer_chain__a_call_of_another_function_is_not_followed(void **
 	tell(begin_story);
 }
 
+/* --- what a candidate costs --- */
+
+static size_t n_code_bytes;
+static size_t (*read_code)(void *context, uint64_t address, uint8_t *out, size_t n);
+
+static size_t count_code(void *context, uint64_t address, uint8_t *out, size_t n)
+{
+	n_code_bytes += n;
+	return read_code(context, address, out, n);
+}
+
+static void look_for_calls(struct story *story)
+{
+	struct ctx_unwind_space space = ctx_code_view_space(&story->view);
+
+	read_code = space.read_code;
+	space.read_code = count_code;
+	n_code_bytes = 0;
+	assert_true(ctx_unwind_follows_call(&space, story->frames[2].address + 1));
+	assert_false(ctx_unwind_follows_call(&space, story->frames[2].address));
+	/* Each word of a window is one: the code is not followed. */
+	assert_in_range(n_code_bytes, 4, 32);
+}
+
+static void test_outer_chain__to_look_for_a_call_reads_a_few_bytes(void **state)
+{
+	(void)state;
+	tell(look_for_calls);
+}
+
 #else
 
 static void test_outermost__is_for_x86_64(void **state)
@@ -320,6 +350,7 @@ int main(void)
 		cmocka_unit_test(test_outermost__a_stack_of_other_functions_is_not_continued),
 		cmocka_unit_test(test_outermost__what_reads_do_not_agree_on_is_left_out),
 		cmocka_unit_test(test_outer_chain__a_call_of_another_function_is_not_followed),
+		cmocka_unit_test(test_outer_chain__to_look_for_a_call_reads_a_few_bytes),
 #else
 		cmocka_unit_test(test_outermost__is_for_x86_64),
 #endif
