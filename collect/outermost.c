@@ -24,6 +24,7 @@
 #define NEAR_CUT 64u		      /* frames of the cut stack that are compared with it */
 #define READS_OF_ROUND 16u
 #define LOCATE_AGAIN_NS UINT64_C(200000000)
+#define SEARCH_PART 100u /* searches take at most this part of the time */
 
 struct outer_frame {
 	struct ctx_unwind_frame frame;
@@ -52,6 +53,7 @@ struct ctx_outermost {
 	size_t n_near;
 	uint8_t bytes[ABOVE_ROOT];
 	uint64_t n_unread;
+	uint64_t search_at_ns; /* not before then */
 };
 
 enum ctx_status ctx_outermost_create(struct ctx_outermost **ret, struct ctx_err *err)
@@ -293,29 +295,55 @@ static struct ctx_stack_part answer(struct ctx_outermost *outermost, const struc
 	return (struct ctx_stack_part){outermost->frames, n};
 }
 
+static uint64_t now_of(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* Reads what is due; false: nothing is known of the stack. */
+static bool search(struct ctx_outermost *outermost, struct entry *entry, const struct ctx_outermost_cut *cut)
+{
+	bool is_due = cut->now_ns >= outermost->search_at_ns;
+
+	if ((cut->sp < entry->bounds.begin || cut->sp >= entry->bounds.end || entry->root == 0) && is_due &&
+	    cut->now_ns - entry->located_ns >=
+		    (entry->root != 0 ? CTX_OUTERMOST_APART_NS : LOCATE_AGAIN_NS) &&
+	    !entry->is_denied)
+		locate(outermost, entry, cut);
+	if (entry->is_denied)
+		outermost->n_unread++;
+	if (entry->root == 0 || entry->is_denied || cut->sp >= entry->root)
+		return false;
+	note_near(outermost, cut);
+	if (is_due && cut->now_ns - entry->read_ns >= CTX_OUTERMOST_APART_NS)
+		look(outermost, entry, cut);
+	return entry->n != 0;
+}
+
+/*
+ * Searches are paused for a time that follows from what the last one took: threads that wait with deep
+ * stacks, each time another, would be searched all the time.
+ */
 struct ctx_stack_part ctx_outermost_find(struct ctx_outermost *outermost,
 					 const struct ctx_outermost_cut *from)
 {
 	struct entry *entry = &outermost->entries[from->thread % CTX_OUTERMOST_THREADS];
 	struct ctx_outermost_cut cut = *from;
-	struct timespec now;
+	uint64_t began_ns = 0;
+	bool is_known;
 
-	if (cut.now_ns == 0) {
-		clock_gettime(CLOCK_MONOTONIC, &now);
-		cut.now_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	if (from->now_ns == 0) {
+		cut.now_ns = now_of(CLOCK_MONOTONIC);
+		began_ns = now_of(CLOCK_THREAD_CPUTIME_ID);
 	}
 	if (entry->thread != cut.thread || entry->process != cut.view->process)
 		forget(entry, cut.thread, cut.view->process);
-	if ((cut.sp < entry->bounds.begin || cut.sp >= entry->bounds.end || entry->root == 0) &&
-	    cut.now_ns - entry->located_ns >= (entry->root != 0 ? CTX_OUTERMOST_APART_NS : LOCATE_AGAIN_NS) &&
-	    !entry->is_denied)
-		locate(outermost, entry, &cut);
-	if (entry->is_denied)
-		outermost->n_unread++;
-	if (entry->root == 0 || entry->is_denied || cut.sp >= entry->root)
-		return (struct ctx_stack_part){0};
-	note_near(outermost, &cut);
-	if (cut.now_ns - entry->read_ns >= CTX_OUTERMOST_APART_NS)
-		look(outermost, entry, &cut);
-	return entry->n != 0 ? answer(outermost, entry, &cut) : (struct ctx_stack_part){0};
+	is_known = search(outermost, entry, &cut);
+	if (from->now_ns == 0 && (entry->located_ns == cut.now_ns || entry->read_ns == cut.now_ns))
+		outermost->search_at_ns =
+			cut.now_ns + (now_of(CLOCK_THREAD_CPUTIME_ID) - began_ns) * SEARCH_PART;
+	return is_known ? answer(outermost, entry, &cut) : (struct ctx_stack_part){0};
 }

@@ -35,7 +35,7 @@ struct ctx_outermost_cut { /* a stack that was cut */
 /*
  * Its outermost frames, leaf first; `frames` is NULL where they are not known. Borrowed until the next
  * call. One read of some KiB for each thread in CTX_OUTERMOST_APART_NS; where the bytes are new,
- * some 20 us.
+ * some 20 us. Where the clock is read, all this takes at most 1 % of the time.
  */
 struct ctx_stack_part ctx_outermost_find(struct ctx_outermost *outermost,
 					 const struct ctx_outermost_cut *from);

@@ -17,7 +17,8 @@
 #define GAP_MIN_NS UINT64_C(5000000) /* between two */
 #define GAP_MAX_NS UINT64_C(1000000000)
 #define AGAIN_NS UINT64_C(100000) /* between two samples of one switch */
-#define TURN_PART 100u		  /* opening and closing takes at most this part of the time */
+#define TURN_PART 100u		  /* opening and closing takes at most this part of the time, */
+#define TURN_PART_OF_WINDOW 10u	  /* and at most this part of a window */
 
 /* --- windows --- */
 
@@ -70,7 +71,7 @@ struct ctx_wait_sampling {
 	bool is_open;			/* a window */
 	bool is_refused;		/* brief events are not permitted */
 	uint64_t opened_ns, turn_at_ns; /* the last window; when to close or open the next */
-	uint64_t turning_ns;		/* what opening the last one took */
+	uint64_t turning_ns; /* CPU time that opening the last one took; while closed, closing it too */
 	uint64_t random;
 };
 
@@ -304,28 +305,35 @@ static uint64_t limited(uint64_t value, uint64_t min, uint64_t max)
 static void open_window(struct ctx_wait_sampling *sampling, uint64_t for_ns)
 {
 	const struct ctx_session *session = sampling->options.session;
-	uint64_t begin_ns = now_of(CLOCK_MONOTONIC);
+	uint64_t begin_ns = now_of(CLOCK_THREAD_CPUTIME_ID);
 
 	if (!overlaps(sampling))
 		ask_all(sampling->fds, sampling->n_fds, PERF_EVENT_IOC_DISABLE);
 	ask_all(session->whole_fds, session->n_whole_fds, PERF_EVENT_IOC_ENABLE);
 	sampling->opened_ns = now_of(CLOCK_MONOTONIC);
-	sampling->turning_ns = sampling->opened_ns - begin_ns;
+	sampling->turning_ns = now_of(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
 	ctx_wait_windows_open(&sampling->windows, sampling->opened_ns);
 	sampling->is_open = true;
 	sampling->turn_at_ns = sampling->opened_ns + for_ns;
+}
+
+/* Each turn interrupts every CPU for each event of each thread: where these are many, windows are longer and fewer. */
+static uint64_t window_ns(const struct ctx_wait_sampling *sampling)
+{
+	return limited(sampling->turning_ns * TURN_PART_OF_WINDOW, WINDOW_NS, LEARN_NS);
 }
 
 /* The gap until the next one follows from how long this one really was. */
 static void close_window(struct ctx_wait_sampling *sampling)
 {
 	const struct ctx_session *session = sampling->options.session;
-	uint64_t end_ns = now_of(CLOCK_MONOTONIC), gap_ns;
+	uint64_t end_ns = now_of(CLOCK_MONOTONIC), begin_ns = now_of(CLOCK_THREAD_CPUTIME_ID), gap_ns;
 
 	ctx_wait_windows_close(&sampling->windows, end_ns);
 	ask_all(session->whole_fds, session->n_whole_fds, PERF_EVENT_IOC_DISABLE);
 	if (!overlaps(sampling))
 		ask_all(sampling->fds, sampling->n_fds, PERF_EVENT_IOC_ENABLE);
+	sampling->turning_ns += now_of(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
 	gap_ns = (end_ns - sampling->opened_ns) * (CTX_WAIT_DUTY_ONE - sampling->plan.duty) /
 		 sampling->plan.duty;
 	gap_ns = limited(gap_ns, GAP_MIN_NS + sampling->turning_ns * TURN_PART, GAP_MAX_NS);
@@ -397,7 +405,7 @@ void ctx_wait_sampling_turn(struct ctx_wait_sampling *sampling, uint64_t now_ns,
 	else if (sampling->is_open)
 		close_window(sampling);
 	else if (may_open)
-		open_window(sampling, WINDOW_NS);
+		open_window(sampling, window_ns(sampling));
 }
 
 void ctx_wait_sampling_stop(struct ctx_wait_sampling *sampling)
