@@ -62,10 +62,10 @@ def main():
     if path == "full.er" and int(lost) == 0:  # without tracepoints some reasons are guesses
         check_counts(check, recording, phase)
     # Whatever is known of stacks: all of them together are the spans.
-    for metric, state in (("other-wait", "SLEEP"), ("lock", "USER_LOCK"), ("wait-cpu", "WAIT_CPU")):
-        spans = sql(path, f"SELECT coalesce(sum(end_ns - begin_ns), 0) AS ns FROM thread_state WHERE state = '{state}'")[0]["ns"]
+    for metric, states in (("other-wait", "'SLEEP', 'KFAULT', 'STOPPED'"), ("lock", "'USER_LOCK'"), ("wait-cpu", "'WAIT_CPU'")):
+        spans = sql(path, f"SELECT coalesce(sum(end_ns - begin_ns), 0) AS ns FROM thread_state WHERE state IN ({states})")[0]["ns"]
         by_stack = sql(path, "SELECT coalesce(sum(end_ns - begin_ns), 0) AS ns FROM thread_state JOIN stack ON stack.id = coalesce(thread_state.stack, 0) "
-                             f"WHERE state = '{state}'")[0]["ns"]
+                             f"WHERE state IN ({states})")[0]["ns"]
         rows = recording.report("functions", "--no-inlines", "--metric", metric)["rows"]
         check.that(by_stack == spans, f"{metric}: {by_stack} ns by stack, {spans} ns of spans")
         check.that(sum(row["exclusive"] for row in rows if not row["function"].startswith("<Total>")) == spans, f"{metric}: functions are not the spans")
