@@ -1,5 +1,6 @@
 #include "collect/codemaps.h"
 
+#include "base/clock.h"
 #include "base/fileio.h"
 #include "base/mem.h"
 #include "formats/experiment/exp_archive.h"
@@ -11,7 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/uio.h>
-#include <time.h>
 #include <unistd.h>
 
 /* How long instructions of code in memory are remembered: a JIT compiler may replace them. */
@@ -86,14 +86,12 @@ enum ctx_status ctx_codemaps_refresh(struct ctx_codemaps *maps, struct ctx_err *
 {
 	size_t want = ctx_exp_all_objects(maps->writer)->names.n;
 	enum ctx_status status = ctx_grow(&maps->objects, &maps->cap, want, err);
-	struct timespec now;
 
 	if (status != CTX_OK)
 		return status;
 	while (maps->n < want)
 		maps->objects[maps->n++] = (struct object){0};
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	maps->memory_code = ((uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000) / MEMORY_CODE_MS;
+	maps->memory_code = ctx_clock_ns(CLOCK_MONOTONIC) / 1000000 / MEMORY_CODE_MS;
 	return CTX_OK;
 }
 

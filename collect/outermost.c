@@ -7,6 +7,7 @@
  */
 #include "collect/outermost.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "collect/stack_bounds.h"
 #include "model/profile.h"
@@ -15,7 +16,6 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/uio.h>
-#include <time.h>
 
 #define WINDOW_MIN ((size_t)4 << 10)
 #define WINDOW_MAX ((size_t)32 << 10)
@@ -295,14 +295,6 @@ static struct ctx_stack_part answer(struct ctx_outermost *outermost, const struc
 	return (struct ctx_stack_part){outermost->frames, n};
 }
 
-static uint64_t now_of(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 /* Reads what is due; false: nothing is known of the stack. */
 static bool search(struct ctx_outermost *outermost, struct entry *entry, const struct ctx_outermost_cut *cut)
 {
@@ -336,14 +328,14 @@ struct ctx_stack_part ctx_outermost_find(struct ctx_outermost *outermost,
 	bool is_known;
 
 	if (from->now_ns == 0) {
-		cut.now_ns = now_of(CLOCK_MONOTONIC);
-		began_ns = now_of(CLOCK_THREAD_CPUTIME_ID);
+		cut.now_ns = ctx_clock_ns(CLOCK_MONOTONIC);
+		began_ns = ctx_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	}
 	if (entry->thread != cut.thread || entry->process != cut.view->process)
 		forget(entry, cut.thread, cut.view->process);
 	is_known = search(outermost, entry, &cut);
 	if (from->now_ns == 0 && (entry->located_ns == cut.now_ns || entry->read_ns == cut.now_ns))
 		outermost->search_at_ns =
-			cut.now_ns + (now_of(CLOCK_THREAD_CPUTIME_ID) - began_ns) * SEARCH_PART;
+			cut.now_ns + (ctx_clock_ns(CLOCK_THREAD_CPUTIME_ID) - began_ns) * SEARCH_PART;
 	return is_known ? answer(outermost, entry, &cut) : (struct ctx_stack_part){0};
 }

@@ -5,6 +5,7 @@
  */
 #include "collect/proctree.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "collect/id_table.h"
 #include "collect/namespaces.h"
@@ -15,7 +16,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 
 #define NAME_BYTES 64
 
@@ -414,14 +414,6 @@ static enum ctx_status add_threads(struct ctx_proctree *tree, struct process *pr
 	return status;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 void ctx_proctree_looks(struct ctx_proctree *tree, uint64_t start_ns, uint64_t until_ns)
 {
 	tree->looks_start_ns = start_ns;
@@ -465,7 +457,7 @@ static enum ctx_status start_present(struct ctx_proctree *tree, int64_t pid, uin
 	if (status == CTX_OK)
 		status = add_maps(tree, process, time_ns, err);
 	if (status == CTX_OK) {
-		process->looked_ns = now_ns();
+		process->looked_ns = ctx_clock_ns(CLOCK_MONOTONIC);
 		*ret = process;
 	}
 	ctx_buf_deinit(&command);

@@ -6,6 +6,7 @@
  */
 #include "collect/recorder.h"
 
+#include "base/clock.h"
 #include "base/fileio.h"
 #include "base/mem.h"
 #include "collect/recmeta.h"
@@ -107,7 +108,7 @@ static void wait_for_child(struct ctx_recorder *recorder, uint64_t until_ns)
 {
 	while (!look_at_child(recorder, false) && recorder->signals.interruptions < 2) {
 		struct pollfd signals = {.fd = recorder->signals.fd, .events = POLLIN};
-		uint64_t now = ctx_recorder_now_ns(CLOCK_MONOTONIC);
+		uint64_t now = ctx_clock_ns(CLOCK_MONOTONIC);
 		int timeout = -1;
 
 		if (until_ns != 0 && now >= until_ns)
@@ -186,7 +187,7 @@ static enum ctx_status rise(struct ctx_recorder *recorder, const char *why, bool
 		return CTX_OK;
 	ctx_priority_describe(&recorder->keeping_up.priority.own, text, sizeof(text));
 	snprintf(line, sizeof(line), "%s: %s", why, text);
-	return ctx_exp_remark(recorder->writer, ctx_recorder_now_ns(CLOCK_MONOTONIC), line, err);
+	return ctx_exp_remark(recorder->writer, ctx_clock_ns(CLOCK_MONOTONIC), line, err);
 }
 
 static enum ctx_status adapt_copies(struct ctx_recorder *recorder, uint64_t now, struct ctx_err *err)
@@ -248,8 +249,8 @@ static bool wait_for_records(struct ctx_recorder *recorder, uint64_t now)
 		timeout = (int)((recorder->start_ns + duration_ns - now) / 1000000 + 1);
 	n_ready = ctx_ring_wait(&recorder->wait, recorder->polls, recorder->session.rings,
 				recorder->session.n_rings, timeout);
-	is_late = ctx_pressure_is_late((ctx_recorder_now_ns(CLOCK_MONOTONIC) - now) / 1000000,
-				       (uint64_t)timeout, recorder->merge.fullest);
+	is_late = ctx_pressure_is_late((ctx_clock_ns(CLOCK_MONOTONIC) - now) / 1000000, (uint64_t)timeout,
+				       recorder->merge.fullest);
 	if (n_ready <= 0)
 		return !is_late;
 	/*
@@ -267,7 +268,7 @@ static bool wait_for_records(struct ctx_recorder *recorder, uint64_t now)
 static enum ctx_status run_loop(struct ctx_recorder *recorder, struct ctx_err *err)
 {
 	for (;;) {
-		uint64_t now = ctx_recorder_now_ns(CLOCK_MONOTONIC);
+		uint64_t now = ctx_clock_ns(CLOCK_MONOTONIC);
 		bool is_last = is_over(recorder, now), rose;
 		enum ctx_status status;
 
@@ -295,7 +296,7 @@ static enum ctx_status run_loop(struct ctx_recorder *recorder, struct ctx_err *e
 			status = ctx_exp_tick(recorder->writer, now, err);
 		if (status != CTX_OK || is_last)
 			return status;
-		now = ctx_recorder_now_ns(CLOCK_MONOTONIC);
+		now = ctx_clock_ns(CLOCK_MONOTONIC);
 		if (!wait_for_records(recorder, now))
 			status = rise(recorder, "the recorder was late", &rose, err);
 		if (status != CTX_OK)
@@ -412,8 +413,7 @@ static enum ctx_status end_trace(struct ctx_recorder *recorder, struct ctx_err *
 static enum ctx_status finish_tree(struct ctx_recorder *recorder, uint64_t now, struct ctx_err *err)
 {
 	struct ctx_exp_unwinding counts = ctx_sample_batch_counts(recorder->batch);
-	enum ctx_status status =
-		ctx_losses_finish(recorder->losses, ctx_recorder_now_ns(CLOCK_MONOTONIC), err);
+	enum ctx_status status = ctx_losses_finish(recorder->losses, ctx_clock_ns(CLOCK_MONOTONIC), err);
 
 	if (status == CTX_OK && recorder->session.sizes.stack_bytes != 0)
 		status = ctx_exp_unwound(recorder->writer, now, &counts, err);
@@ -477,7 +477,7 @@ static void fail(struct ctx_recorder *recorder, const struct ctx_err *err)
  */
 static void finish(struct ctx_recorder *recorder, struct ctx_recording *recording)
 {
-	uint64_t end_ns = ctx_proctree_end_ns(recorder->tree, ctx_recorder_now_ns(CLOCK_MONOTONIC));
+	uint64_t end_ns = ctx_proctree_end_ns(recorder->tree, ctx_clock_ns(CLOCK_MONOTONIC));
 	struct ctx_exp_stats stats;
 	struct ctx_err err = {0};
 
@@ -531,7 +531,7 @@ static enum ctx_status give_up(struct ctx_recorder *recorder, enum ctx_status st
 		/*
 		 * The user should read why nothing was recorded, not errors of the removal.
 		 */
-		if (ctx_exp_close(recorder->writer, ctx_recorder_now_ns(CLOCK_MONOTONIC), NULL) != CTX_OK ||
+		if (ctx_exp_close(recorder->writer, ctx_clock_ns(CLOCK_MONOTONIC), NULL) != CTX_OK ||
 		    ctx_dir_remove(recorder->path, NULL) != CTX_OK)
 			recorder->user.say(recorder->user.context,
 					   "the experiment that was begun could not be removed");
@@ -560,7 +560,7 @@ static void record(struct ctx_recorder *recorder, const struct ctx_recorder_user
 		ctx_session_disable(&recorder->session);
 		fail(recorder, &err);
 	} else if (recorder->signals.interruptions > 0 && recorder->options->command != NULL) {
-		wait_for_child(recorder, ctx_recorder_now_ns(CLOCK_MONOTONIC) + GRACE_NS);
+		wait_for_child(recorder, ctx_clock_ns(CLOCK_MONOTONIC) + GRACE_NS);
 	}
 	finish(recorder, recording);
 	/* From here on the rings cost the command nothing. */

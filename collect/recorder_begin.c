@@ -3,6 +3,7 @@
  */
 #include "collect/recorder_impl.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "collect/permissions.h"
 #include "collect/recmeta.h"
@@ -264,12 +265,12 @@ static enum ctx_status create_experiment(struct ctx_recorder *recorder, struct c
 				      .properties = meta.properties,
 				      .n_properties = meta.n};
 
-	recorder->start_ns = ctx_recorder_now_ns(CLOCK_MONOTONIC);
+	recorder->start_ns = ctx_clock_ns(CLOCK_MONOTONIC);
 	exp.start_ns = recorder->start_ns;
 	if (status == CTX_OK)
 		status = ctx_mapped_files_create(&recorder->files, err);
 	exp.opener = (struct ctx_exp_opener){open_object, recorder->files};
-	exp.start_unix_ns = (int64_t)ctx_recorder_now_ns(CLOCK_REALTIME);
+	exp.start_unix_ns = (int64_t)ctx_clock_ns(CLOCK_REALTIME);
 	if (status == CTX_OK)
 		status = options->output != NULL ? create_named(recorder, &exp, err)
 						 : create_numbered(recorder, meta.stem, &exp, err);
@@ -367,9 +368,9 @@ static enum ctx_status begin_present(struct ctx_recorder *recorder, struct ctx_e
 		status = ctx_proctree_add_present(recorder->tree, pids->items[i], recorder->start_ns, err);
 		if (status == CTX_OK && i % 8 == 7)
 			status = ctx_recorder_take_until(
-				recorder, ctx_recorder_now_ns(CLOCK_MONOTONIC) - CTX_RECORDER_SLACK_NS, err);
+				recorder, ctx_clock_ns(CLOCK_MONOTONIC) - CTX_RECORDER_SLACK_NS, err);
 	}
-	ctx_proctree_looks(recorder->tree, recorder->start_ns, ctx_recorder_now_ns(CLOCK_MONOTONIC));
+	ctx_proctree_looks(recorder->tree, recorder->start_ns, ctx_clock_ns(CLOCK_MONOTONIC));
 	ctx_ids_deinit(&all);
 	return status;
 }

@@ -84,8 +84,6 @@ struct ctx_recorder {
 	bool has_failed; /* and said so */
 };
 
-uint64_t ctx_recorder_now_ns(clockid_t clock);
-
 /*
  * Prepares everything up to the target's first instruction; for processes that already run, up to
  * their scan. Fails as ctx_record does.

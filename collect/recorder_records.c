@@ -3,19 +3,12 @@
  */
 #include "collect/recorder_impl.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "collect/pressure.h"
 #include "collect/procfs.h"
 
 #define FULL_PERCENT 75u /* of a ring: fewer stacks of waits are copied then */
-
-uint64_t ctx_recorder_now_ns(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return (uint64_t)now.tv_sec * CTX_RECORDER_SECOND_NS + (uint64_t)now.tv_nsec;
-}
 
 static enum ctx_status take_state(struct ctx_recorder *recorder, const struct ctx_perf_record *record,
 				  struct ctx_err *err)
@@ -92,8 +85,8 @@ static enum ctx_status take_record(struct ctx_recorder *recorder, const struct p
 
 	/* A malformed record is counted as lost and does not end the recording. */
 	if (ctx_perf_record_parse(header, header->size, &recorder->layout, &record, NULL) != CTX_OK)
-		return ctx_losses_unusable(recorder->losses, ctx_recorder_now_ns(CLOCK_MONOTONIC),
-					   CTX_LOSS_KIND_N, err);
+		return ctx_losses_unusable(recorder->losses, ctx_clock_ns(CLOCK_MONOTONIC), CTX_LOSS_KIND_N,
+					   err);
 	if (record.type == PERF_RECORD_SAMPLE)
 		return take_sample(recorder, &record, err);
 	if (record.type == PERF_RECORD_SWITCH || record.type == PERF_RECORD_SWITCH_CPU_WIDE)
@@ -147,7 +140,7 @@ static void adapt(struct ctx_recorder *recorder, unsigned *fill, bool *hurries)
 static enum ctx_status tick_in_between(struct ctx_recorder *recorder, uint64_t *ticked_ns,
 				       struct ctx_err *err)
 {
-	uint64_t now_ns = ctx_recorder_now_ns(CLOCK_MONOTONIC);
+	uint64_t now_ns = ctx_clock_ns(CLOCK_MONOTONIC);
 
 	if (now_ns < *ticked_ns + CTX_RECORDER_TICK_NS)
 		return CTX_OK;
@@ -159,7 +152,7 @@ enum ctx_status ctx_recorder_take_until(struct ctx_recorder *recorder, uint64_t 
 {
 	const struct perf_event_header *header;
 	uint64_t damaged = recorder->merge.damaged;
-	uint64_t ticked_ns = ctx_recorder_now_ns(CLOCK_MONOTONIC);
+	uint64_t ticked_ns = ctx_clock_ns(CLOCK_MONOTONIC);
 	unsigned fill;
 	bool hurries = false;
 	enum ctx_status status = CTX_OK;
@@ -184,8 +177,8 @@ enum ctx_status ctx_recorder_take_until(struct ctx_recorder *recorder, uint64_t 
 	if (status == CTX_OK && recorder->trace != NULL)
 		status = ctx_trace_take(recorder->trace, limit_ns, err);
 	for (; status == CTX_OK && damaged != recorder->merge.damaged; damaged++)
-		status = ctx_losses_unusable(recorder->losses, ctx_recorder_now_ns(CLOCK_MONOTONIC),
-					     CTX_LOSS_KIND_N, err);
+		status = ctx_losses_unusable(recorder->losses, ctx_clock_ns(CLOCK_MONOTONIC), CTX_LOSS_KIND_N,
+					     err);
 	return status;
 }
 

@@ -6,6 +6,7 @@
 #include "collect/source_helper.h"
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/fileio.h"
 #include "base/mem.h"
 #include "model/source_protocol.h"
@@ -19,7 +20,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #define OUTPUT_MAX ((size_t)64 << 20)
@@ -101,10 +101,7 @@ static int spawn(const struct ctx_source_helper_request *request, int input, int
 
 static int64_t now_ms(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+	return (int64_t)(ctx_clock_ns(CLOCK_MONOTONIC) / 1000000);
 }
 
 /* Reads the pipe to its end. False: timeout or too much data. */

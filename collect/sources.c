@@ -3,6 +3,7 @@
  */
 #include "collect/sources.h"
 
+#include "base/clock.h"
 #include "base/fileio.h"
 #include "base/mem.h"
 #include "base/strtab.h"
@@ -62,10 +63,7 @@ static enum ctx_status take_path(void *context, const char *path, struct ctx_err
 
 static time_t now_seconds(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec;
+	return (time_t)(ctx_clock_ns(CLOCK_MONOTONIC) / 1000000000u);
 }
 
 static enum ctx_status take_object(void *context, const struct ctx_exp_sampled *sampled, struct ctx_err *err)

@@ -1,5 +1,6 @@
 #include "collect/trace.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "collect/trace_segments.h"
 #include "model/traced.h"
@@ -9,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define LIBRARY "libctxrt.so"
@@ -26,14 +26,6 @@ struct ctx_trace {
 	uint64_t now_ns; /* not after this moment */
 	struct ctx_trace_counts counts;
 };
-
-static uint64_t now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * UINT64_C(1000000000) + (uint64_t)time.tv_nsec;
-}
 
 /* The beginning */
 
@@ -165,7 +157,7 @@ struct taking {
 static bool is_impossible(struct ctx_trace *trace, uint64_t time_ns)
 {
 	if (time_ns > trace->now_ns)
-		trace->now_ns = now();
+		trace->now_ns = ctx_clock_ns(CLOCK_MONOTONIC);
 	return time_ns > trace->now_ns;
 }
 
@@ -268,7 +260,7 @@ enum ctx_status ctx_trace_take(struct ctx_trace *trace, uint64_t until_ns, struc
 {
 	enum ctx_status status;
 
-	trace->now_ns = now();
+	trace->now_ns = ctx_clock_ns(CLOCK_MONOTONIC);
 	status = ctx_trace_segments_accept(&trace->segments, trace->now_ns, err);
 	for (struct ctx_trace_segment *segment = trace->segments.first; segment != NULL && status == CTX_OK;
 	     segment = segment->next)
@@ -281,7 +273,7 @@ enum ctx_status ctx_trace_before_end(struct ctx_trace *trace, int64_t pid, uint6
 {
 	enum ctx_status status;
 
-	trace->now_ns = now();
+	trace->now_ns = ctx_clock_ns(CLOCK_MONOTONIC);
 	status = ctx_trace_segments_accept(&trace->segments, trace->now_ns, err);
 	for (struct ctx_trace_segment *segment = trace->segments.first; segment != NULL && status == CTX_OK;
 	     segment = segment->next) {

@@ -1,5 +1,6 @@
 #include "collect/wait_sampling.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 
 #include <errno.h>
@@ -7,7 +8,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #define PLAN_NS UINT64_C(20000000)   /* a plan holds so long at least */
@@ -74,14 +74,6 @@ struct ctx_wait_sampling {
 	uint64_t turning_ns; /* CPU time that opening the last one took; while closed, closing it too */
 	uint64_t random;
 };
-
-static uint64_t now_of(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
 
 enum ctx_status ctx_wait_sampling_create(const struct ctx_wait_sampling_options *options,
 					 struct ctx_wait_sampling **ret, struct ctx_err *err)
@@ -305,13 +297,13 @@ static uint64_t limited(uint64_t value, uint64_t min, uint64_t max)
 static void open_window(struct ctx_wait_sampling *sampling, uint64_t for_ns)
 {
 	const struct ctx_session *session = sampling->options.session;
-	uint64_t begin_ns = now_of(CLOCK_THREAD_CPUTIME_ID);
+	uint64_t begin_ns = ctx_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
 	if (!overlaps(sampling))
 		ask_all(sampling->fds, sampling->n_fds, PERF_EVENT_IOC_DISABLE);
 	ask_all(session->whole_fds, session->n_whole_fds, PERF_EVENT_IOC_ENABLE);
-	sampling->opened_ns = now_of(CLOCK_MONOTONIC);
-	sampling->turning_ns = now_of(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
+	sampling->opened_ns = ctx_clock_ns(CLOCK_MONOTONIC);
+	sampling->turning_ns = ctx_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
 	ctx_wait_windows_open(&sampling->windows, sampling->opened_ns);
 	sampling->is_open = true;
 	sampling->turn_at_ns = sampling->opened_ns + for_ns;
@@ -327,13 +319,14 @@ static uint64_t window_ns(const struct ctx_wait_sampling *sampling)
 static void close_window(struct ctx_wait_sampling *sampling)
 {
 	const struct ctx_session *session = sampling->options.session;
-	uint64_t end_ns = now_of(CLOCK_MONOTONIC), begin_ns = now_of(CLOCK_THREAD_CPUTIME_ID), gap_ns;
+	uint64_t end_ns = ctx_clock_ns(CLOCK_MONOTONIC), begin_ns = ctx_clock_ns(CLOCK_THREAD_CPUTIME_ID),
+		 gap_ns;
 
 	ctx_wait_windows_close(&sampling->windows, end_ns);
 	ask_all(session->whole_fds, session->n_whole_fds, PERF_EVENT_IOC_DISABLE);
 	if (!overlaps(sampling))
 		ask_all(sampling->fds, sampling->n_fds, PERF_EVENT_IOC_ENABLE);
-	sampling->turning_ns += now_of(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
+	sampling->turning_ns += ctx_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
 	gap_ns = (end_ns - sampling->opened_ns) * (CTX_WAIT_DUTY_ONE - sampling->plan.duty) /
 		 sampling->plan.duty;
 	gap_ns = limited(gap_ns, GAP_MIN_NS + sampling->turning_ns * TURN_PART, GAP_MAX_NS);

@@ -1,5 +1,6 @@
 #include "ctxan/answer.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "ctxan/browsing.h"
 #include "ctxan/exporting.h"
@@ -14,16 +15,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define SORT_MAX 128u
 
 static double cpu_ms(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-	return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+	return (double)ctx_clock_ns(CLOCK_PROCESS_CPUTIME_ID) / 1e6;
 }
 
 /* Runs one command on one database. */

@@ -7,6 +7,7 @@
  */
 #include "ctxan/following.h"
 
+#include "base/clock.h"
 #include "base/fileio.h"
 #include "base/mem.h"
 #include "ctxan/answer.h"
@@ -24,7 +25,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #define LAST_NS UINT64_C(5000000000)
@@ -49,10 +49,7 @@ struct following {
 
 static uint64_t now_ms(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+	return ctx_clock_ns(CLOCK_MONOTONIC) / 1000000;
 }
 
 /* Appends the name and the words as a line of text; zero-terminated. */

@@ -1,32 +1,26 @@
 #include "ctxan/progress.h"
 
+#include "base/clock.h"
+
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define FIRST_NS UINT64_C(1000000000)
 #define EVERY_NS UINT64_C(200000000)
 #define BAR 30
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 struct ctx_progress ctx_progress_start(const char *what, bool quiet)
 {
-	return (struct ctx_progress){
-		.what = what, .enabled = !quiet && isatty(STDERR_FILENO), .start_ns = now_ns()};
+	return (struct ctx_progress){.what = what,
+				     .enabled = !quiet && isatty(STDERR_FILENO),
+				     .start_ns = ctx_clock_ns(CLOCK_MONOTONIC)};
 }
 
 void ctx_progress_update(void *context, uint64_t done, uint64_t total, uint64_t samples)
 {
 	struct ctx_progress *progress = context;
-	uint64_t now = progress->enabled ? now_ns() : 0;
+	uint64_t now = progress->enabled ? ctx_clock_ns(CLOCK_MONOTONIC) : 0;
 	double share = total != 0 ? (double)done / (double)total : 0;
 	double seconds;
 	char bar[BAR + 1];

@@ -6,13 +6,13 @@
  */
 #include "query/store_source.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "query/query.h"
 #include "query/query_samples.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* By thread or not, with calls or not, of every metric or of one. */
 #define PARTS_QUERIES 8u
@@ -75,10 +75,7 @@ static struct source *source_of(struct ctx_report_source *base)
 
 static double cpu_ms(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-	return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+	return (double)ctx_clock_ns(CLOCK_PROCESS_CPUTIME_ID) / 1e6;
 }
 
 /* Every query is enclosed by these two. */

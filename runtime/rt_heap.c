@@ -11,6 +11,8 @@
  */
 #include "runtime/rt_process.h"
 
+#include "base/clock.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <malloc.h>
@@ -103,7 +105,7 @@ static inline void note(const void *block, size_t size, const struct ctx_rt_regi
 	thread = ctx_rt_thread_acquire();
 	if (thread == NULL)
 		return;
-	operation.words[0] = ctx_rt_now_ns();
+	operation.words[0] = ctx_clock_ns(CLOCK_MONOTONIC);
 	operation.words[1] = size;
 	operation.words[2] = (uint64_t)block;
 	ctx_rt_record(thread, &operation, caller);
@@ -142,7 +144,7 @@ static void note_free(void *block)
 
 	if (thread == NULL)
 		return;
-	operation.words[0] = ctx_rt_now_ns();
+	operation.words[0] = ctx_clock_ns(CLOCK_MONOTONIC);
 	operation.words[1] = (uint64_t)block;
 	ctx_rt_record(thread, &operation, NULL);
 	ctx_rt_thread_release();
@@ -177,7 +179,7 @@ static void *reallocate(void *old, size_t size, const struct ctx_rt_registers *c
 	thread = ctx_rt_thread_acquire();
 	if (thread == NULL)
 		return block;
-	operation.words[0] = ctx_rt_now_ns();
+	operation.words[0] = ctx_clock_ns(CLOCK_MONOTONIC);
 	operation.words[1] = size;
 	operation.words[2] = (uint64_t)block;
 	operation.words[3] = (uint64_t)old;

@@ -4,6 +4,8 @@
  */
 #include "runtime/rt_process.h"
 
+#include "base/clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -60,14 +62,6 @@ static uint64_t main_thread; /* as pthread_self says */
 static __thread struct ctx_rt_thread *own __attribute__((tls_model("initial-exec")));
 static __thread uint32_t own_generation __attribute__((tls_model("initial-exec")));
 static __thread bool busy __attribute__((tls_model("initial-exec")));
-
-uint64_t ctx_rt_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 static int32_t thread_id(void)
 {
@@ -142,7 +136,7 @@ static bool make_segment(struct segment *segment)
 	header->magic = CTX_RT_MAGIC;
 	header->version = CTX_RT_VERSION;
 	header->pid = (uint32_t)getpid();
-	header->created_ns = ctx_rt_now_ns();
+	header->created_ns = ctx_clock_ns(CLOCK_MONOTONIC);
 	if (madvise(bytes, CTX_RT_SEGMENT_BYTES, MADV_DONTFORK) != 0 || !hand_over(fd)) {
 		munmap(bytes, CTX_RT_SEGMENT_BYTES);
 		bytes = NULL;
@@ -327,7 +321,7 @@ static void enter_thread(void)
 		return;
 	}
 	find_stack(&segment->threads[i]->walker);
-	first.words[0] = ctx_rt_now_ns();
+	first.words[0] = ctx_clock_ns(CLOCK_MONOTONIC);
 	first.words[1] = (uint64_t)(uint32_t)tid;
 	own = segment->threads[i];
 	ctx_rt_walk_anew(&own->walker);

@@ -46,6 +46,4 @@ void ctx_rt_record(struct ctx_rt_thread *thread, struct ctx_rt_operation *operat
 /* The process is about to execute a program that cannot have the runtime. */
 void ctx_rt_note_unfit(void);
 
-uint64_t ctx_rt_now_ns(void); /* CLOCK_MONOTONIC */
-
 #endif
