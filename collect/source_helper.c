@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/fileio.h"
 #include "base/mem.h"
+#include "collect/installation.h"
 #include "model/source_protocol.h"
 
 #include <errno.h>
@@ -29,21 +30,8 @@ extern char **environ;
 
 enum ctx_status ctx_source_helper_find(char path[PATH_MAX], struct ctx_err *err)
 {
-	static const char *const places[] = {"", CTX_LIBEXEC_FROM_BIN "/"};
-	char own[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", own, sizeof(own) - 1);
-
-	if (n > 0) {
-		own[n] = '\0';
-		*strrchr(own, '/') = '\0';
-		for (size_t i = 0; i < CTX_COUNT_OF(places); i++) {
-			int length =
-				snprintf(path, PATH_MAX, "%s/%s%s", own, places[i], CTX_SOURCE_HELPER_NAME);
-
-			if (length > 0 && length < PATH_MAX && access(path, X_OK) == 0)
-				return CTX_OK;
-		}
-	}
+	if (ctx_installation_find(CTX_SOURCE_HELPER_NAME, X_OK, path))
+		return CTX_OK;
 	return ctx_err_set(err, CTX_E_NOTFOUND,
 			   "the program " CTX_SOURCE_HELPER_NAME " of this installation is missing");
 }

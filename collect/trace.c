@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "collect/installation.h"
 #include "collect/trace_segments.h"
 #include "model/traced.h"
 #include "runtime/program_check.h"
@@ -29,23 +30,14 @@ struct ctx_trace {
 
 /* The beginning */
 
-/* Beside this program, or where an installation has it. */
 static enum ctx_status find_library(char path[PATH_MAX], struct ctx_err *err)
 {
-	static const char *const places[] = {"", CTX_LIBEXEC_FROM_BIN "/"};
-	char own[PATH_MAX], found[PATH_MAX + 64];
-	ssize_t n = readlink("/proc/self/exe", own, sizeof(own) - 1);
+	char found[PATH_MAX];
 
-	if (n > 0) {
-		own[n] = '\0';
-		*strrchr(own, '/') = '\0';
-	}
-	for (size_t i = 0; n > 0 && i < CTX_COUNT_OF(places); i++) {
-		snprintf(found, sizeof(found), "%s/%s" LIBRARY, own, places[i]);
-		/* The loader takes a space and a colon for the end of the name. */
-		if (realpath(found, path) != NULL && strpbrk(path, " :") == NULL)
-			return CTX_OK;
-	}
+	/* The loader takes a space and a colon for the end of the name. */
+	if (ctx_installation_find(LIBRARY, R_OK, found) && realpath(found, path) != NULL &&
+	    strpbrk(path, " :") == NULL)
+		return CTX_OK;
 	return ctx_err_set(err, CTX_E_NOTFOUND,
 			   "the library " LIBRARY
 			   " of this installation is missing, or its path has a space or a "
