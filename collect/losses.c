@@ -172,14 +172,9 @@ static void join(struct ctx_loss *joined, const struct ctx_loss *loss)
 		*joined = *loss;
 		return;
 	}
-	joined->count += loss->count;
-	joined->has_kinds = joined->has_kinds && loss->has_kinds;
-	for (int i = 0; i < CTX_LOSS_KIND_N; i++)
-		joined->kinds[i] += loss->kinds[i];
 	if (loss->cpu != joined->cpu)
 		joined->cpu = -1;
-	if (loss->time.end_ns > joined->time.end_ns)
-		joined->time.end_ns = loss->time.end_ns;
+	ctx_loss_join(joined, loss);
 }
 
 static enum ctx_status put(struct ctx_losses *losses, struct ring *ring, const struct ctx_loss *loss,

@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RING_WORDS (CTX_RT_RING_BYTES / 8)
-
 void ctx_trace_ring_deinit(struct ctx_trace_ring *ring)
 {
 	free(ring->frames);
@@ -28,12 +26,12 @@ void ctx_trace_reader_deinit(struct ctx_trace_reader *reader)
 static bool copy_words(const struct ctx_trace_ring *ring, uint64_t *out, size_t *ret_n)
 {
 	uint64_t head = atomic_load_explicit(&ring->slot->head, memory_order_acquire);
-	uint64_t bytes = head - ring->tail, at = ring->tail / 8 % RING_WORDS, first;
+	uint64_t bytes = head - ring->tail, at = ring->tail / 8 % CTX_RT_RING_WORDS, first;
 
 	if (bytes > CTX_RT_RING_BYTES || bytes % 8 != 0)
 		return false;
 	*ret_n = (size_t)(bytes / 8);
-	first = *ret_n < RING_WORDS - at ? *ret_n : RING_WORDS - at;
+	first = *ret_n < CTX_RT_RING_WORDS - at ? *ret_n : CTX_RT_RING_WORDS - at;
 	memcpy(out, ring->words + at, first * 8);
 	memcpy(out + first, ring->words, (*ret_n - first) * 8);
 	return true;
@@ -94,7 +92,7 @@ enum ctx_status ctx_trace_ring_read(struct ctx_trace_ring *ring, struct ctx_trac
 	if (ring->frames == NULL)
 		ring->frames = ctx_calloc(CTX_RT_FRAMES_MAX + 1, sizeof(*ring->frames));
 	if (reader->copy == NULL)
-		reader->copy = ctx_calloc(RING_WORDS, sizeof(*reader->copy));
+		reader->copy = ctx_calloc(CTX_RT_RING_WORDS, sizeof(*reader->copy));
 	if (ring->frames == NULL || reader->copy == NULL)
 		return ctx_err_nomem(err);
 	if (!copy_words(ring, reader->copy, &n)) {

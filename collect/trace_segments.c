@@ -55,8 +55,8 @@ enum ctx_status ctx_trace_segment_map(int fd, struct ctx_trace_segment **ret, st
 	segment->created_ns = segment->header->created_ns;
 	segment->process = CTX_NONE;
 	for (uint32_t i = 0; i < CTX_RT_SLOTS; i++) {
-		segment->rings[i].slot = (struct ctx_rt_slot *)(bytes + CTX_RT_PAGE) + i;
-		segment->rings[i].words = (const uint64_t *)(bytes + 2 * CTX_RT_PAGE + i * CTX_RT_RING_BYTES);
+		segment->rings[i].slot = ctx_rt_slot_of(bytes, i);
+		segment->rings[i].words = ctx_rt_words_of(bytes, i);
 		segment->threads[i] = CTX_NONE;
 	}
 	*ret = segment;

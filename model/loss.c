@@ -36,7 +36,7 @@ static int by_begin(const void *left, const void *right)
 	return (a->cpu > b->cpu) - (a->cpu < b->cpu);
 }
 
-static void join(struct ctx_loss *loss, const struct ctx_loss *next)
+void ctx_loss_join(struct ctx_loss *loss, const struct ctx_loss *next)
 {
 	loss->count += next->count;
 	loss->has_kinds = loss->has_kinds && next->has_kinds;
@@ -57,7 +57,7 @@ static size_t join_close(struct ctx_loss *losses, size_t n, uint64_t gap_ns)
 		if (last != NULL && last->located == losses[i].located && last->cpu == losses[i].cpu &&
 		    (!last->located || losses[i].time.begin_ns <= last->time.end_ns ||
 		     losses[i].time.begin_ns - last->time.end_ns <= gap_ns))
-			join(last, &losses[i]);
+			ctx_loss_join(last, &losses[i]);
 		else
 			losses[kept++] = losses[i];
 	}

@@ -36,6 +36,9 @@ bool ctx_loss_hides_states(const struct ctx_loss *loss);
 /* The same for begins and ends of threads and processes. */
 bool ctx_loss_hides_lives(const struct ctx_loss *loss);
 
+/* Adds a loss of the same processor that begins no earlier; both are located, or neither. */
+void ctx_loss_join(struct ctx_loss *loss, const struct ctx_loss *next);
+
 #define CTX_LOSSES_MAX 4096u
 
 /*

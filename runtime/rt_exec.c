@@ -135,25 +135,33 @@ static size_t count_arguments(va_list list)
 	return n;
 }
 
-static void take_arguments(const char *first, va_list list, char **argv, size_t n)
+/* With the NULL behind the last one: the list goes on there. */
+static char **take_arguments(const char *first, va_list list, char **argv, size_t n)
 {
 	argv[0] = (char *)first;
 	for (size_t i = 1; i <= n; i++)
 		argv[i] = va_arg(list, char *);
+	return argv;
 }
+
+/* The arguments behind `first`, as an array in the frame of the function that uses this. */
+#define ARGUMENTS(first, list)                                                                               \
+	({                                                                                                   \
+		va_list counted_;                                                                            \
+		size_t n_;                                                                                   \
+		va_copy(counted_, list);                                                                     \
+		n_ = count_arguments(counted_);                                                              \
+		va_end(counted_);                                                                            \
+		take_arguments(first, list, alloca((n_ + 1) * sizeof(char *)), n_);                          \
+	})
 
 EXPORT int execl(const char *path, const char *arg, ...)
 {
 	va_list list;
 	char **argv;
-	size_t n;
 
 	va_start(list, arg);
-	n = count_arguments(list);
-	va_end(list);
-	argv = alloca((n + 1) * sizeof(*argv));
-	va_start(list, arg);
-	take_arguments(arg, list, argv, n);
+	argv = ARGUMENTS(arg, list);
 	va_end(list);
 	return execv(path, argv);
 }
@@ -162,14 +170,9 @@ EXPORT int execlp(const char *file, const char *arg, ...)
 {
 	va_list list;
 	char **argv;
-	size_t n;
 
 	va_start(list, arg);
-	n = count_arguments(list);
-	va_end(list);
-	argv = alloca((n + 1) * sizeof(*argv));
-	va_start(list, arg);
-	take_arguments(arg, list, argv, n);
+	argv = ARGUMENTS(arg, list);
 	va_end(list);
 	return execvp(file, argv);
 }
@@ -179,14 +182,9 @@ EXPORT int execle(const char *path, const char *arg, ...)
 	char *const *envp;
 	va_list list;
 	char **argv;
-	size_t n;
 
 	va_start(list, arg);
-	n = count_arguments(list);
-	va_end(list);
-	argv = alloca((n + 1) * sizeof(*argv));
-	va_start(list, arg);
-	take_arguments(arg, list, argv, n);
+	argv = ARGUMENTS(arg, list);
 	envp = va_arg(list, char *const *);
 	va_end(list);
 	return execve(path, argv, envp);

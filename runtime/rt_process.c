@@ -294,8 +294,8 @@ static struct ctx_rt_thread *make_thread(struct segment *segment, uint32_t i)
 	if (thread == MAP_FAILED)
 		return NULL;
 	(void)madvise(thread, sizeof(*thread), MADV_DONTFORK);
-	thread->ring.slot = (struct ctx_rt_slot *)(segment->bytes + CTX_RT_PAGE) + i;
-	thread->ring.words = (uint64_t *)(segment->bytes + 2 * CTX_RT_PAGE + i * CTX_RT_RING_BYTES);
+	thread->ring.slot = ctx_rt_slot_of(segment->bytes, i);
+	thread->ring.words = ctx_rt_words_of(segment->bytes, i);
 	thread->closed = &header->closed;
 	thread->beat = &header->beat;
 	thread->waits = waits;

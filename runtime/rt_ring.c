@@ -1,18 +1,16 @@
 #include "runtime/rt_ring.h"
 
-#define RING_WORDS (CTX_RT_RING_BYTES / 8)
-
 /* Fills the rest of the ring if `words` do not fit there in one piece. */
 static void pad(struct ctx_rt_ring *ring, uint64_t words)
 {
-	uint64_t at = ring->head / 8 % RING_WORDS;
+	uint64_t at = ring->head / 8 % CTX_RT_RING_WORDS;
 	struct ctx_rt_word0 word = {.kind = CTX_RT_PAD};
 
-	if (RING_WORDS - at >= words)
+	if (CTX_RT_RING_WORDS - at >= words)
 		return;
-	word.words = (uint32_t)(RING_WORDS - at);
+	word.words = (uint32_t)(CTX_RT_RING_WORDS - at);
 	ring->words[at] = ctx_rt_pack(&word);
-	ring->head += (RING_WORDS - at) * 8;
+	ring->head += (CTX_RT_RING_WORDS - at) * 8;
 }
 
 void ctx_rt_ring_put(struct ctx_rt_ring *ring, const struct ctx_rt_operation *operation)
@@ -26,7 +24,7 @@ void ctx_rt_ring_put(struct ctx_rt_ring *ring, const struct ctx_rt_operation *op
 	uint64_t *out;
 
 	pad(ring, word.words);
-	out = ring->words + ring->head / 8 % RING_WORDS;
+	out = ring->words + ring->head / 8 % CTX_RT_RING_WORDS;
 	*out++ = ctx_rt_pack(&word);
 	for (unsigned i = 0; i < n; i++)
 		*out++ = operation->words[i];

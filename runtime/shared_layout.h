@@ -38,6 +38,7 @@
 #define CTX_RT_VERSION 1u /* of the layout; the runtime and the recorder are installed together */
 #define CTX_RT_SLOTS 16u
 #define CTX_RT_RING_BYTES (UINT64_C(4) << 20)
+#define CTX_RT_RING_WORDS (CTX_RT_RING_BYTES / 8)
 #define CTX_RT_PAGE 4096u
 #define CTX_RT_SEGMENT_BYTES (2 * CTX_RT_PAGE + CTX_RT_SLOTS * CTX_RT_RING_BYTES)
 #define CTX_RT_SEGMENTS_MAX 128u /* of one process: 2048 threads at a time */
@@ -68,6 +69,16 @@ struct ctx_rt_slot {
 	_Atomic uint64_t interrupted; /* those in a signal handler that interrupted the writing of another */
 	_Alignas(64) _Atomic uint64_t tail;
 };
+
+static inline struct ctx_rt_slot *ctx_rt_slot_of(uint8_t *segment, uint32_t number)
+{
+	return (struct ctx_rt_slot *)(segment + CTX_RT_PAGE) + number;
+}
+
+static inline uint64_t *ctx_rt_words_of(uint8_t *segment, uint32_t number)
+{
+	return (uint64_t *)(segment + 2 * CTX_RT_PAGE + number * CTX_RT_RING_BYTES);
+}
 
 _Static_assert(sizeof(struct ctx_rt_slot) * CTX_RT_SLOTS <= CTX_RT_PAGE, "one page");
 _Static_assert(sizeof(struct ctx_rt_header) <= CTX_RT_PAGE, "one page");
