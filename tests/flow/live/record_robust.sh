@@ -184,8 +184,8 @@ ctxrec -q --no-archive -m 8 -o tight.er -- true 2>tight.err
 grep -q 'limit on locked memory' tight.err && fail "-m 8: $(cat tight.err)"
 grep -q 'as small as -m says' tight.err || fail "-m 8: $(cat tight.err)"
 # --max-size bounds the experiment.
-ctxrec -q -F 9999 --max-size 150k --no-archive -o bounded.er -- sh -c "$spin; $spin; $spin; $spin; $spin; $spin; $spin; $spin"
-[ "$(cat bounded.er/profile bounded.er/frameinfo | wc -c)" -le 153600 ] || fail "--max-size: $(du -b bounded.er/profile bounded.er/frameinfo)"
+ctxrec -q -F 9999 --max-size 60k --no-archive -o bounded.er -- sh -c "$spin; $spin; $spin; $spin; $spin; $spin; $spin; $spin"
+[ "$(cat bounded.er/profile bounded.er/frameinfo | wc -c)" -le 61440 ] || fail "--max-size: $(du -b bounded.er/profile bounded.er/frameinfo)"
 [ "$(samples bounded.er)" -ge 100 ] || fail "--max-size: nothing was kept"
 ctxan -q bounded.er -r functions | grep -q 'beyond the limit' || fail "--max-size: what was dropped is not said"
 
