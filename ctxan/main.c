@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "browse/browse.h"
 #include "ctxan/answer.h"
+#include "ctxan/comparing.h"
 #include "ctxan/following.h"
 #include "ctxan/opening.h"
 #include "ctxan/options.h"
@@ -121,6 +122,8 @@ static enum ctx_status answer_inputs(const struct ctx_options *options, struct c
 	size_t n = options->n_inputs;
 	enum ctx_status status = CTX_OK;
 
+	if (options->diff)
+		return ctx_comparing_answer(options, err);
 	if (n == 0) {
 		status = ctx_opening_newest(".", &newest, err);
 		inputs = (const char *const *)&newest;

@@ -336,6 +336,7 @@ static const struct ctx_option rows[] = {
 	{"max-size", 0, CTX_OPTION_TEXT, .set = set_max_size},
 	{"open", 0, CTX_OPTION_FLAG, FLAG(open)},
 
+	{"diff", 0, CTX_OPTION_FLAG, FLAG(diff)},
 	{"browse", 0, CTX_OPTION_FLAG, FLAG(browse)},
 
 	{"sql", 0, CTX_OPTION_TEXT, STRING(output.sql)},

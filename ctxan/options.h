@@ -64,6 +64,7 @@ struct ctx_options {
 	enum ctx_option_color color;
 	bool no_pager, no_config;
 	bool browse;  /* in the terminal */
+	bool diff;    /* of two sides */
 	bool open;    /* the page, in a browser */
 	char *config; /* owned; the text of the configuration file, which values point into; NULL none */
 	char *page;   /* owned; the place of the page of --open; NULL: -o */

@@ -79,6 +79,34 @@ static enum ctx_status check_browse(const struct ctx_options *options, struct ct
 	return CTX_OK;
 }
 
+/* Two sides of functions; what else of a recording is shown, a comparison cannot say yet. */
+static enum ctx_status check_diff(const struct ctx_options *options, struct ctx_err *err)
+{
+	const char *other = options->browse		      ? "--browse"
+			    : options->follow.wanted	      ? "--follow"
+			    : options->output.export != NULL  ? "--export"
+			    : options->output.sql != NULL     ? "--sql"
+			    : options->output.show_sql	      ? "--show-sql"
+			    : options->per_thread	      ? "--per-thread"
+			    : options->top_only		      ? "--coverage"
+			    : options->opening.db != NULL     ? "--db: it is the database of one recording"
+			    : n_standard_inputs(options) != 0 ? "'-'"
+			    : !ctx_hiding_is_empty(&options->hiding) ? "--hide, --show and --fold-object"
+								     : NULL;
+
+	if (!options->diff)
+		return CTX_OK;
+	if (other != NULL)
+		return ctx_err_set(err, CTX_E_ARG, "--diff excludes %s", other);
+	for (size_t i = 0; i < options->n_reports; i++) {
+		if (strcmp(options->reports[i].kind->name, "functions") != 0)
+			return ctx_err_set(err, CTX_E_ARG,
+					   "--diff compares functions: there is no comparison of '%s'",
+					   options->reports[i].kind->name);
+	}
+	return CTX_OK;
+}
+
 static enum ctx_status check_export(const struct ctx_options *options, struct ctx_err *err)
 {
 	const struct ctx_export_kind *kind = options->output.export;
@@ -180,7 +208,7 @@ enum ctx_status ctx_options_check(const struct ctx_options *options, struct ctx_
 		return ctx_err_set(err, CTX_E_ARG,
 				   "--show-sql excludes --function, --min-percent, --limit, --per-thread and "
 				   "--coverage top");
-	if (options->report.sort != NULL && options->n_reports == 0)
+	if (!options->diff && options->report.sort != NULL && options->n_reports == 0)
 		return ctx_err_set(err, CTX_E_ARG,
 				   "--sort requires --report; --by comm,dso,sym has rows by several keys");
 	if (options->report.sort != NULL && strchr(options->report.sort, ',') != NULL &&
@@ -193,6 +221,8 @@ enum ctx_status ctx_options_check(const struct ctx_options *options, struct ctx_
 	status = check_follow(options, err);
 	if (status == CTX_OK)
 		status = check_tree(options, err);
+	if (status == CTX_OK)
+		status = check_diff(options, err);
 	if (status == CTX_OK)
 		status = check_browse(options, err);
 	if (status == CTX_OK)

@@ -50,6 +50,7 @@ enum ctx_cell_kind {
 	CTX_CELL_SIGNED,
 	CTX_CELL_NAME,
 	CTX_CELL_BOOL,	 /* JSON true, false; otherwise "true", "false" */
+	CTX_CELL_FIGURE, /* a decimal number as text, in `name`; JSON: without quotes */
 	CTX_CELL_ABSENT, /* JSON: not even the key; otherwise empty */
 };
 
@@ -80,6 +81,12 @@ static inline struct ctx_cell ctx_cell_signed(int64_t number)
 static inline struct ctx_cell ctx_cell_name(const char *name) /* NULL: an empty cell */
 {
 	return (struct ctx_cell){.kind = name != NULL ? CTX_CELL_NAME : CTX_CELL_NULL, .name = name};
+}
+
+/* "-12.5": borrowed like a name. */
+static inline struct ctx_cell ctx_cell_figure(const char *figure)
+{
+	return (struct ctx_cell){.kind = CTX_CELL_FIGURE, .name = figure};
 }
 
 static inline struct ctx_cell ctx_cell_bool(bool value)

@@ -52,7 +52,17 @@ void ctx_out_put_figure(const struct ctx_out *out, size_t column, const struct c
 	enum ctx_style style = out->columns[column].style;
 	char figure[CTX_FIGURE_MAX];
 
-	if (cell->kind == CTX_CELL_SIGNED) {
+	if (cell->kind == CTX_CELL_FIGURE) {
+		ctx_buf_put_text(buf, cell->name);
+		return;
+	}
+	if (cell->kind == CTX_CELL_SIGNED && style == CTX_STYLE_WEIGHT) {
+		int64_t number = (int64_t)cell->number;
+
+		ctx_buf_put_text(buf, number < 0 ? "-" : number > 0 ? "+" : "");
+		ctx_figure_fixed(figure, number < 0 ? 0 - (uint64_t)number : (uint64_t)number,
+				 scale_of(out, column)->divisor, scale_of(out, column)->digits);
+	} else if (cell->kind == CTX_CELL_SIGNED) {
 		snprintf(figure, sizeof(figure), "%" PRId64, (int64_t)cell->number);
 	} else if (style == CTX_STYLE_WEIGHT) {
 		const struct ctx_scale *scale = scale_of(out, column);

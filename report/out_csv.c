@@ -54,6 +54,8 @@ static void row_begin(struct ctx_out *out, const struct ctx_cell *cells)
 			ctx_buf_printf(&out->line, "%" PRIu64, cell->number);
 		else if (cell->kind == CTX_CELL_SIGNED)
 			ctx_buf_printf(&out->line, "%" PRId64, (int64_t)cell->number);
+		else if (cell->kind == CTX_CELL_FIGURE)
+			ctx_buf_put_text(&out->line, cell->name);
 		else if (cell->kind == CTX_CELL_NAME)
 			ctx_name_put_csv(&out->line, cell->name);
 		else if (cell->kind == CTX_CELL_BOOL)

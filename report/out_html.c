@@ -176,7 +176,8 @@ static void put_cell(struct ctx_out *out, size_t column, const struct ctx_cell *
 		ctx_html_put_text(body, cell->name);
 	else if (cell->kind == CTX_CELL_BOOL)
 		ctx_buf_put_text(body, cell->number != 0 ? "true" : "false");
-	else if (cell->kind == CTX_CELL_NUMBER || cell->kind == CTX_CELL_SIGNED)
+	else if (cell->kind == CTX_CELL_NUMBER || cell->kind == CTX_CELL_SIGNED ||
+		 cell->kind == CTX_CELL_FIGURE)
 		ctx_out_put_figure(out, column, cell, body);
 	ctx_buf_put_text(body, "</td>");
 }

@@ -244,6 +244,9 @@ static void put_cells(struct ctx_out *out, const struct ctx_column *columns, siz
 		case CTX_CELL_NAME:
 			put_name(out, cells[i].name);
 			break;
+		case CTX_CELL_FIGURE:
+			check(out, yajl_gen_number(out->gen, cells[i].name, strlen(cells[i].name)));
+			break;
 		case CTX_CELL_BOOL:
 			check(out, yajl_gen_bool(out->gen, cells[i].number != 0));
 			break;

@@ -99,7 +99,8 @@ static void put_cell(const struct ctx_out *out, size_t at, const struct ctx_cell
 		ctx_cell_put_text(buf, cell, out->columns[at].style, width, out->options->ascii);
 	else if (cell->kind == CTX_CELL_BOOL)
 		ctx_buf_put_text(buf, cell->number != 0 ? "true" : "false");
-	else if (cell->kind == CTX_CELL_NUMBER || cell->kind == CTX_CELL_SIGNED)
+	else if (cell->kind == CTX_CELL_NUMBER || cell->kind == CTX_CELL_SIGNED ||
+		 cell->kind == CTX_CELL_FIGURE)
 		ctx_out_put_figure(out, at, cell, buf);
 }
 

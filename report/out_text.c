@@ -59,7 +59,8 @@ static size_t put_cell(const struct ctx_out *out, size_t column, const struct ct
 		ctx_cell_put_text(buf, cell, style, width, out->options->ascii);
 	else if (cell->kind == CTX_CELL_BOOL)
 		ctx_buf_put_text(buf, cell->number != 0 ? "true" : "false");
-	else if (cell->kind == CTX_CELL_NUMBER || cell->kind == CTX_CELL_SIGNED)
+	else if (cell->kind == CTX_CELL_NUMBER || cell->kind == CTX_CELL_SIGNED ||
+		 cell->kind == CTX_CELL_FIGURE)
 		ctx_out_put_figure(out, column, cell, buf);
 	ctx_buf_put_u8(buf, '\0');
 	return buf->failed ? 0 : ctx_text_width((const char *)buf->bytes, buf->n - 1);

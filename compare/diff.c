@@ -1,0 +1,345 @@
+#include "compare/diff.h"
+
+#include "base/mem.h"
+#include "compare/bins.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BINS_MIN 32u
+#define BINS_MAX 4096u
+#define SAMPLES_A_BIN 4u /* finer bins hide that samples come at regular times */
+#define TESTED_MAX 500u
+#define TESTED_SHARE 0.001
+
+/* A recording of a side, and what was measured of it. */
+struct recording {
+	struct ctx_report_source *source;
+	enum ctx_compare_side side;
+	struct ctx_bins bins;
+	double quantum; /* mean weight of a sample */
+	uint64_t samples;
+};
+
+struct work {
+	const struct ctx_diff_spec *spec;
+	struct ctx_diff *diff;
+	struct recording *recordings; /* of side A, then of side B */
+	size_t n;
+	uint32_t *row_of_item; /* tested ones */
+};
+
+const char *ctx_verdict_word(enum ctx_verdict verdict)
+{
+	static const char *const WORDS[CTX_VERDICT_N] = {"no evidence", "slower", "faster", "new", "gone"};
+
+	return WORDS[verdict];
+}
+
+static void work_deinit(struct work *work)
+{
+	for (size_t i = 0; i < work->n && work->recordings != NULL; i++)
+		ctx_bins_deinit(&work->recordings[i].bins);
+	free(work->recordings);
+	free(work->row_of_item);
+}
+
+static const struct ctx_metric_info *metric_of(const struct ctx_report_source *source)
+{
+	return &source->selection.profile->metrics[source->selection.metrics[0]];
+}
+
+static enum ctx_status gather(struct work *work, struct ctx_err *err)
+{
+	const struct ctx_diff_side *sides = work->spec->sides;
+
+	work->n = sides[CTX_COMPARE_A].n + sides[CTX_COMPARE_B].n;
+	work->recordings = ctx_calloc(work->n, sizeof(*work->recordings));
+	if (work->recordings == NULL)
+		return ctx_err_nomem(err);
+	for (size_t i = 0; i < work->n; i++) {
+		enum ctx_compare_side side = i < sides[CTX_COMPARE_A].n ? CTX_COMPARE_A : CTX_COMPARE_B;
+		const struct ctx_metric_info *first, *own;
+
+		work->recordings[i].side = side;
+		work->recordings[i].source =
+			sides[side].sources[side == CTX_COMPARE_A ? i : i - sides[CTX_COMPARE_A].n];
+		if (work->spec->total && work->recordings[i].source->selection.profile->losses.call_stacks)
+			return ctx_err_set(err, CTX_E_ARG,
+					   "%s has no call stacks: inclusive times are not known",
+					   work->recordings[i].source->selection.path);
+		first = metric_of(work->recordings[0].source);
+		own = metric_of(work->recordings[i].source);
+		if (own->unit != first->unit ||
+		    (own->kind == CTX_METRIC_EVENTS && strcmp(own->name, first->name) != 0))
+			return ctx_err_set(
+				err, CTX_E_ARG,
+				"%s has the metric '%s' and %s '%s': choose a common one with --metric",
+				work->recordings[0].source->selection.path, first->name,
+				work->recordings[i].source->selection.path, own->name);
+	}
+	return CTX_OK;
+}
+
+static enum ctx_status match(struct work *work, struct ctx_err *err)
+{
+	struct ctx_match_recording *inputs CTX_AUTO_FREE = ctx_calloc(work->n, sizeof(*inputs));
+
+	if (inputs == NULL)
+		return ctx_err_nomem(err);
+	for (size_t i = 0; i < work->n; i++)
+		inputs[i] = (struct ctx_match_recording){work->recordings[i].source->selection.profile,
+							 work->recordings[i].side};
+	return ctx_matching_make(inputs, work->n, &work->diff->matching, err);
+}
+
+/* Adds the weight of a call stack to the item of its leaf, or once to each item on it. */
+static void add_stack(struct work *work, size_t at, const struct ctx_hist_entry *entry, uint32_t *seen)
+{
+	const struct recording *recording = &work->recordings[at];
+	const struct ctx_trie *cct = &recording->source->selection.profile->cct;
+	double weight = (double)entry->weight / (double)work->spec->sides[recording->side].n;
+
+	for (uint32_t node = entry->stack; node != CTX_TRIE_ROOT; node = cct->parent[node]) {
+		uint32_t item = work->diff->matching.item_of[at][cct->key[node]];
+
+		if (seen[item] != entry->stack)
+			work->diff->rows[item].weight[recording->side] += weight;
+		seen[item] = entry->stack;
+		if (!work->spec->total)
+			break;
+	}
+}
+
+/* Adds a recording's weights to the rows, of which there is one for each item. */
+static enum ctx_status add_weights(struct work *work, size_t at, struct ctx_err *err)
+{
+	struct recording *recording = &work->recordings[at];
+	const struct ctx_parts_query query = {.per_thread = false};
+	struct ctx_diff_totals *totals = &work->diff->sides[recording->side];
+	uint32_t *seen CTX_AUTO_FREE = ctx_calloc((size_t)work->diff->matching.n_items + 1, sizeof(*seen));
+	struct ctx_report_parts parts;
+	enum ctx_status status = recording->source->parts(recording->source, &query, &parts, err);
+
+	if (status == CTX_OK && seen == NULL)
+		status = ctx_err_nomem(err);
+	for (size_t i = 0; status == CTX_OK && i < parts.n; i++) {
+		const struct ctx_histogram *histogram = parts.parts[i].histograms;
+
+		for (size_t e = 0; e < histogram->n; e++)
+			add_stack(work, at, &histogram->entries[e], seen);
+		totals->weight += (double)histogram->weight / (double)work->spec->sides[recording->side].n;
+		totals->samples += histogram->samples;
+		recording->samples = histogram->samples;
+		if (histogram->samples != 0)
+			recording->quantum = (double)histogram->weight / (double)histogram->samples;
+	}
+	return status;
+}
+
+static double weight_of(const struct ctx_diff_row *row)
+{
+	return row->weight[CTX_COMPARE_A] + row->weight[CTX_COMPARE_B];
+}
+
+static int by_weight(const void *left, const void *right)
+{
+	const struct ctx_diff_row *a = left, *b = right;
+	double x = weight_of(a), y = weight_of(b);
+
+	if (x != y)
+		return x < y ? 1 : -1;
+	return (a->item > b->item) - (a->item < b->item);
+}
+
+static enum ctx_status weigh(struct work *work, struct ctx_err *err)
+{
+	struct ctx_diff *diff = work->diff;
+	uint32_t n_items = diff->matching.n_items;
+	enum ctx_status status = CTX_OK;
+	double all;
+
+	diff->rows = ctx_calloc((size_t)n_items + 1, sizeof(*diff->rows));
+	work->row_of_item = ctx_calloc((size_t)n_items + 1, sizeof(*work->row_of_item));
+	if (diff->rows == NULL || work->row_of_item == NULL)
+		return ctx_err_nomem(err);
+	for (uint32_t i = 0; i < n_items; i++) {
+		diff->rows[i] = (struct ctx_diff_row){.item = i, .evidence = {.p = 1}};
+		work->row_of_item[i] = CTX_NONE;
+	}
+	for (size_t i = 0; i < work->n && status == CTX_OK; i++)
+		status = add_weights(work, i, err);
+	if (status != CTX_OK)
+		return status;
+	qsort(diff->rows, n_items, sizeof(*diff->rows), by_weight);
+	while (diff->n < n_items && weight_of(&diff->rows[diff->n]) > 0)
+		diff->n++;
+	all = diff->sides[CTX_COMPARE_A].weight + diff->sides[CTX_COMPARE_B].weight;
+	while (diff->n_tested < diff->n && diff->n_tested < TESTED_MAX &&
+	       weight_of(&diff->rows[diff->n_tested]) >= TESTED_SHARE * all) {
+		work->row_of_item[diff->rows[diff->n_tested].item] = (uint32_t)diff->n_tested;
+		diff->n_tested++;
+	}
+	return CTX_OK;
+}
+
+static enum ctx_status fill_bins(struct work *work, size_t at, struct ctx_err *err)
+{
+	struct recording *recording = &work->recordings[at];
+	uint32_t n = recording->source->selection.profile->n_functions;
+	uint32_t *row_of CTX_AUTO_FREE = ctx_calloc((size_t)n + 1, sizeof(*row_of));
+	struct ctx_bins_spec spec = {.row_of = row_of,
+				     .n_rows = (uint32_t)work->diff->n_tested,
+				     .n_bins = recording->samples / SAMPLES_A_BIN,
+				     .total = work->spec->total};
+
+	if (row_of == NULL)
+		return ctx_err_nomem(err);
+	spec.n_bins = spec.n_bins < BINS_MIN ? BINS_MIN : spec.n_bins < BINS_MAX ? spec.n_bins : BINS_MAX;
+	for (uint32_t i = 0; i < n; i++)
+		row_of[i] = work->row_of_item[work->diff->matching.item_of[at][i]];
+	return ctx_bins_fill(recording->source, &spec, &recording->bins, err);
+}
+
+/* Several recordings: what differs between them counts, and no part of them says how much that is. */
+static struct ctx_evidence_side side_of_runs(const double *sums, size_t n, double quantum)
+{
+	struct ctx_evidence_side side = {.df = (double)(n - 1), .blocks = n};
+	double squares = 0;
+
+	for (size_t i = 0; i < n; i++)
+		side.sum += sums[i] / (double)n;
+	for (size_t i = 0; i < n; i++)
+		squares += (sums[i] - side.sum) * (sums[i] - side.sum);
+	side.variance = squares / (double)(n - 1) / (double)n + quantum * quantum / (double)n;
+	return side;
+}
+
+static enum ctx_status measure(struct work *work, enum ctx_compare_side side, uint32_t row,
+			       struct ctx_evidence_side *ret, struct ctx_err *err)
+{
+	size_t first = side == CTX_COMPARE_A ? 0 : work->spec->sides[CTX_COMPARE_A].n;
+	size_t n = work->spec->sides[side].n;
+	double *sums CTX_AUTO_FREE = ctx_calloc(n, sizeof(*sums));
+
+	if (sums == NULL)
+		return ctx_err_nomem(err);
+	for (size_t i = 0; i < n; i++) {
+		const struct recording *recording = &work->recordings[first + i];
+		struct ctx_evidence_lane lanes[CTX_BINS_LANES_MAX];
+
+		ctx_bins_lanes(&recording->bins, row, lanes);
+		*ret = ctx_evidence_measure(lanes, recording->bins.n_lanes, recording->quantum);
+		sums[i] = ret->sum;
+	}
+	if (n == 1)
+		ctx_evidence_side_blur(ret, CTX_DIFF_NOISE);
+	else
+		*ret = side_of_runs(sums, n, work->recordings[first].quantum);
+	return CTX_OK;
+}
+
+static enum ctx_status compare_row(struct work *work, uint32_t row, struct ctx_evidence *ret,
+				   struct ctx_err *err)
+{
+	struct ctx_evidence_side sides[CTX_COMPARE_SIDES];
+
+	for (enum ctx_compare_side side = CTX_COMPARE_A; side < CTX_COMPARE_SIDES; side++) {
+		enum ctx_status status = measure(work, side, row, &sides[side], err);
+
+		if (status != CTX_OK)
+			return status;
+		if (row == work->diff->n_tested) {
+			const struct recording *first =
+				&work->recordings[side == CTX_COMPARE_A ? 0 : work->n - 1];
+
+			work->diff->sides[side].blocks = sides[side].blocks;
+			work->diff->sides[side].length_ns =
+				work->spec->sides[side].n == 1 ? sides[side].length * first->bins.width_ns
+							       : 0;
+		}
+	}
+	*ret = ctx_evidence_compare(&sides[CTX_COMPARE_A], &sides[CTX_COMPARE_B]);
+	return CTX_OK;
+}
+
+static enum ctx_verdict verdict_of(const struct ctx_match_item *item, double change)
+{
+	if (change > 0)
+		return item != NULL && item->sides == 1u << CTX_COMPARE_B ? CTX_VERDICT_NEW
+									  : CTX_VERDICT_SLOWER;
+	return item != NULL && item->sides == 1u << CTX_COMPARE_A ? CTX_VERDICT_GONE : CTX_VERDICT_FASTER;
+}
+
+static enum ctx_status test_rows(struct work *work, struct ctx_err *err)
+{
+	struct ctx_diff *diff = work->diff;
+	double *p CTX_AUTO_FREE = ctx_calloc(diff->n_tested + 1, sizeof(*p));
+	bool *keep CTX_AUTO_FREE = ctx_calloc(diff->n_tested + 1, sizeof(*keep));
+	enum ctx_status status = p != NULL && keep != NULL ? CTX_OK : ctx_err_nomem(err);
+
+	for (uint32_t i = 0; i < diff->n_tested && status == CTX_OK; i++) {
+		status = compare_row(work, i, &diff->rows[i].evidence, err);
+		diff->rows[i].tested = true;
+		p[i] = diff->rows[i].evidence.p;
+	}
+	if (status == CTX_OK)
+		status = ctx_evidence_keep(p, diff->n_tested, CTX_DIFF_RATE, keep, err);
+	for (uint32_t i = 0; i < diff->n_tested && status == CTX_OK; i++) {
+		struct ctx_diff_row *row = &diff->rows[i];
+
+		if (keep[i])
+			row->verdict = verdict_of(&diff->matching.items[row->item], row->evidence.change);
+	}
+	if (status == CTX_OK)
+		status = compare_row(work, (uint32_t)diff->n_tested, &diff->total, err);
+	if (status == CTX_OK && diff->total.p <= CTX_DIFF_RATE)
+		diff->total_verdict = verdict_of(NULL, diff->total.change);
+	return status;
+}
+
+static int by_change(const void *left, const void *right)
+{
+	const struct ctx_diff_row *a = left, *b = right;
+	double x = fabs(a->evidence.change), y = fabs(b->evidence.change);
+
+	if ((a->verdict == CTX_VERDICT_NONE) != (b->verdict == CTX_VERDICT_NONE))
+		return a->verdict == CTX_VERDICT_NONE ? 1 : -1;
+	if (x != y)
+		return x < y ? 1 : -1;
+	return by_weight(left, right);
+}
+
+enum ctx_status ctx_diff_make(const struct ctx_diff_spec *spec, struct ctx_diff *ret, struct ctx_err *err)
+{
+	struct work work = {.spec = spec, .diff = ret};
+	enum ctx_status status;
+
+	*ret = (struct ctx_diff){0};
+	status = gather(&work, err);
+	if (status == CTX_OK)
+		status = match(&work, err);
+	if (status == CTX_OK)
+		status = weigh(&work, err);
+	for (size_t i = 0; i < work.n && status == CTX_OK; i++)
+		status = fill_bins(&work, i, err);
+	if (status == CTX_OK)
+		status = test_rows(&work, err);
+	for (size_t i = 0; i < ret->n && status == CTX_OK; i++)
+		ret->rows[i].evidence.change =
+			ret->rows[i].weight[CTX_COMPARE_B] - ret->rows[i].weight[CTX_COMPARE_A];
+	if (status == CTX_OK)
+		qsort(ret->rows, ret->n, sizeof(*ret->rows), by_change);
+	work_deinit(&work);
+	if (status != CTX_OK)
+		ctx_diff_deinit(ret);
+	return status;
+}
+
+void ctx_diff_deinit(struct ctx_diff *diff)
+{
+	ctx_matching_deinit(&diff->matching);
+	free(diff->rows);
+	*diff = (struct ctx_diff){0};
+}

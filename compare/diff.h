@@ -1,0 +1,76 @@
+/*
+ * Differences of two sides, each of one or several recordings, by function.
+ *
+ *	sources --histograms--> weight of each item --the heaviest--> bins --evidence--> rows
+ *
+ * Items whose weight on both sides together is below a thousandth are not tested: their choice does not depend on
+ * how much they changed, so that the tests of the others are not biased.
+ */
+#ifndef CTX_COMPARE_DIFF_H
+#define CTX_COMPARE_DIFF_H
+
+#include "compare/evidence.h"
+#include "compare/matching.h"
+#include "model/report_source.h"
+
+#define CTX_DIFF_RATE 0.05 /* of the rows with a verdict, the expected share of those by chance */
+/* The assumed standard deviation of a program's times from run to run, where there is one run only. */
+#define CTX_DIFF_NOISE 0.02
+
+enum ctx_verdict {
+	CTX_VERDICT_NONE, /* no evidence */
+	CTX_VERDICT_SLOWER,
+	CTX_VERDICT_FASTER,
+	CTX_VERDICT_NEW, /* on side B alone */
+	CTX_VERDICT_GONE,
+	CTX_VERDICT_N,
+};
+
+/* "no evidence", "slower": as in reports. */
+const char *ctx_verdict_word(enum ctx_verdict verdict);
+
+struct ctx_diff_side {
+	struct ctx_report_source *const *sources; /* borrowed: one recording each */
+	size_t n;				  /* at least 1 */
+};
+
+struct ctx_diff_spec {
+	struct ctx_diff_side sides[CTX_COMPARE_SIDES];
+	bool total; /* the time in a function and what it called; else its own */
+};
+
+struct ctx_diff_row {
+	uint32_t item;
+	double weight[CTX_COMPARE_SIDES]; /* the mean of the side's recordings */
+	struct ctx_evidence evidence;
+	bool tested;
+	enum ctx_verdict verdict;
+};
+
+/* What is known of a side as a whole. */
+struct ctx_diff_totals {
+	double weight;	  /* mean of its recordings */
+	uint64_t samples; /* of all of them */
+	size_t blocks; /* independent ones, as the side's total has them; with several recordings their number */
+	uint64_t length_ns; /* of a block; 0 with several recordings */
+};
+
+struct ctx_diff { /* owned by the caller (ctx_diff_deinit) */
+	struct ctx_matching matching;
+	struct ctx_diff_row *rows; /* with a verdict first, then by the size of the change */
+	size_t n;
+	size_t n_tested;
+	struct ctx_diff_totals sides[CTX_COMPARE_SIDES];
+	struct ctx_evidence total; /* of everything together */
+	enum ctx_verdict total_verdict;
+};
+
+/*
+ * CTX_E_ARG: the first metrics of the sources differ, or total times of a recording without call stacks. Otherwise CTX_E_NOMEM and what a source fails with. Reads
+ * all samples of the selections.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_diff_make(const struct ctx_diff_spec *spec, struct ctx_diff *ret,
+					     struct ctx_err *err);
+void ctx_diff_deinit(struct ctx_diff *diff);
+
+#endif

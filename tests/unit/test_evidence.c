@@ -1,0 +1,251 @@
+/*
+ * Evidence for a difference: against tables, against drawn bootstraps, and on series where nothing changed.
+ */
+#include "compare/evidence.h"
+#include "compare/student.h"
+
+#include "base/mem.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static uint64_t state = 1;
+
+/* The same numbers in every run: xorshift64*. */
+static double uniform(void)
+{
+	state ^= state >> 12;
+	state ^= state << 25;
+	state ^= state >> 27;
+	return (double)((state * 0x2545f4914f6cdd1du) >> 11) / 9007199254740992.0;
+}
+
+static double normal(void)
+{
+	return sqrt(-2 * log(1 - uniform())) * cos(2 * acos(-1) * uniform());
+}
+
+/* Mean 10, standard deviation 1, correlation `rho` from one bin to the next. */
+static void fill(double *bins, size_t n, double rho)
+{
+	double x = normal();
+
+	for (size_t i = 0; i < n; i++) {
+		bins[i] = 10 + x;
+		x = rho * x + sqrt(1 - rho * rho) * normal();
+	}
+}
+
+static void test_student__is_what_tables_say(void **unused)
+{
+	static const struct {
+		double df, p, t;
+	} table[] = {
+		{1, 0.975, 12.706204736432095}, {2, 0.975, 4.302652729911275},	 {5, 0.95, 2.015048372669157},
+		{10, 0.995, 3.169272672616838}, {30, 0.975, 2.0422724563012373}, {2.5, 0.9, 1.730250965586},
+		{120, 0.999, 3.159539},		{1e9, 0.975, 1.959963984540054},
+	};
+
+	(void)unused;
+	for (size_t i = 0; i < CTX_COUNT_OF(table); i++) {
+		double t = ctx_student_quantile(table[i].p, table[i].df);
+
+		if (table[i].df != 2.5)
+			assert_true(fabs(t - table[i].t) < 1e-6 * table[i].t);
+		assert_true(fabs(ctx_student_two_sided(t, table[i].df) - 2 * (1 - table[i].p)) < 1e-10);
+		assert_true(fabs(ctx_student_quantile(1 - table[i].p, table[i].df) + t) < 1e-9 * t);
+	}
+	/* With one degree of freedom it is Cauchy's distribution, with two it has a closed form. */
+	for (double t = 0.01; t < 1e6; t *= 3) {
+		assert_true(fabs(ctx_student_two_sided(t, 1) - (1 - 2 * atan(t) / acos(-1))) < 1e-9);
+		assert_true(fabs(ctx_student_two_sided(t, 2) - (1 - t / sqrt(t * t + 2))) < 1e-9);
+	}
+	assert_true(ctx_student_two_sided(0, 3) == 1);
+	assert_true(ctx_student_two_sided(INFINITY, 3) == 0);
+}
+
+/* Draws blocks at random and sums them, as the bootstrap is defined. */
+static double drawn_variance(const double *bins, size_t n, size_t length, size_t draws)
+{
+	double mean = 0, squares = 0;
+
+	for (size_t d = 0; d < draws; d++) {
+		double sum = 0;
+
+		for (size_t b = 0; b < n / length; b++) {
+			size_t at = (size_t)(uniform() * (double)n);
+
+			for (size_t i = 0; i < length; i++)
+				sum += bins[(at + i) % n];
+		}
+		mean += sum / (double)draws;
+		squares += sum * sum / (double)draws;
+	}
+	return squares - mean * mean;
+}
+
+static void test_evidence__variance_is_that_of_drawn_blocks(void **unused)
+{
+	double bins[600];
+	struct ctx_evidence_lane lane = {bins, CTX_COUNT_OF(bins)};
+
+	(void)unused;
+	for (int i = 0; i < 3; i++) {
+		struct ctx_evidence_side side;
+		double drawn, n = (double)lane.n;
+
+		fill(bins, lane.n, 0.3 * i);
+		side = ctx_evidence_measure(&lane, 1, 0);
+		drawn = drawn_variance(bins, lane.n, side.length, 20000);
+		drawn *= n / (double)(lane.n / side.length * side.length); /* whole blocks only */
+		drawn *= n / (n - (double)side.length);
+		assert_true(fabs(side.variance / drawn - 1) < 0.05);
+	}
+}
+
+static void test_evidence__block_length_grows_with_correlation(void **unused)
+{
+	double bins[4000];
+	struct ctx_evidence_lane lane = {bins, CTX_COUNT_OF(bins)},
+				 halves[2] = {{bins, 2000}, {bins + 2000, 2000}};
+	size_t none, some, much;
+
+	(void)unused;
+	fill(bins, lane.n, 0);
+	none = ctx_evidence_block_length(&lane, 1);
+	fill(bins, lane.n, 0.5);
+	some = ctx_evidence_block_length(&lane, 1);
+	fill(bins, lane.n, 0.95);
+	much = ctx_evidence_block_length(&lane, 1);
+	assert_in_range(none, 1, 4);
+	/* (2 g^2 / D)^(1/3) n^(1/3) of such a process is 22 and 134: rho 0.5 and 0.95. */
+	assert_in_range(some, 12, 40);
+	assert_in_range(much, 60, 190);
+	assert_in_range(ctx_evidence_block_length(halves, 2), much / 2, much * 2);
+	for (size_t i = 0; i < lane.n; i++)
+		bins[i] = 3;
+	assert_int_equal(ctx_evidence_block_length(&lane, 1), 1);
+	for (size_t n = 0; n < 12; n++)
+		assert_in_range(ctx_evidence_block_length(&(struct ctx_evidence_lane){bins, n}, 1), 1,
+				n < 3 ? 1 : (n + 2) / 3);
+}
+
+/* 2,000 comparisons of two series in which nothing, or `change` of the mean, changed. */
+static unsigned found(double rho, double change, size_t n)
+{
+	double a[1000], b[1000];
+	unsigned rejected = 0;
+
+	for (int i = 0; i < 2000; i++) {
+		struct ctx_evidence_lane lanes[2] = {{a, n}, {b, n}};
+		struct ctx_evidence_side sides[2];
+		struct ctx_evidence evidence;
+
+		fill(a, n, rho);
+		fill(b, n, rho);
+		for (size_t t = 0; t < n; t++)
+			b[t] += change;
+		sides[0] = ctx_evidence_measure(&lanes[0], 1, 0);
+		sides[1] = ctx_evidence_measure(&lanes[1], 1, 0);
+		evidence = ctx_evidence_compare(&sides[0], &sides[1]);
+		assert_true((evidence.p < 0.05) == (evidence.low > 0 || evidence.high < 0));
+		rejected += evidence.p < 0.05;
+	}
+	return rejected;
+}
+
+static void test_evidence__one_in_twenty_of_equal_sides_differs(void **unused)
+{
+	(void)unused;
+	assert_in_range(found(0, 0, 300), 70, 130);
+	assert_in_range(found(0.5, 0, 300), 70, 180);
+	assert_in_range(found(0.9, 0, 1000), 70, 240);
+}
+
+static void test_evidence__a_detectable_change_is_found_in_four_of_five(void **unused)
+{
+	/* (1.96 + 0.84) * sqrt(2 / 300): what detectable says for independent bins. */
+	unsigned n = found(0, 2.8 * sqrt(2.0 / 300), 300);
+	struct ctx_evidence_side side = {.sum = 1, .variance = 300, .df = 299, .blocks = 300};
+	struct ctx_evidence evidence = ctx_evidence_compare(&side, &side);
+
+	(void)unused;
+	assert_in_range(n, 1540, 1660);
+	assert_true(fabs(evidence.detectable / (2.8 * sqrt(600)) - 1) < 0.01);
+}
+
+static void test_evidence__too_few_blocks_are_no_evidence(void **unused)
+{
+	double few[] = {1, 2, 3, 1, 2}, more[] = {1, 2, 3, 1, 2, 3, 1, 2};
+	struct ctx_evidence_lane lane = {few, CTX_COUNT_OF(few)};
+	struct ctx_evidence_side small = ctx_evidence_measure(&lane, 1, 1);
+	struct ctx_evidence_side large = {.sum = 1e9, .variance = 1, .df = 100};
+	struct ctx_evidence evidence = ctx_evidence_compare(&small, &large);
+
+	(void)unused;
+	assert_true(small.df == 0 && small.sum == 9);
+	assert_true(evidence.p == 1 && isinf(evidence.low) && isinf(evidence.high) &&
+		    isinf(evidence.detectable));
+	lane = (struct ctx_evidence_lane){more, CTX_COUNT_OF(more)};
+	assert_true(ctx_evidence_measure(&lane, 1, 1).df > 0);
+	assert_true(ctx_evidence_measure(NULL, 0, 1).df == 0);
+}
+
+/* Four samples on one side and none on the other happen by chance in one of eight such cases. */
+static void test_evidence__few_observations_are_not_certain(void **unused)
+{
+	double a[1000] = {0}, b[1000] = {0};
+	struct ctx_evidence_lane lanes[2] = {{a, 1000}, {b, 1000}};
+	struct ctx_evidence_side sides[2];
+
+	(void)unused;
+	b[100] = b[300] = b[550] = b[900] = 1e6;
+	for (int i = 0; i < 2; i++)
+		sides[i] = ctx_evidence_measure(&lanes[i], 1, 1e6);
+	assert_true(ctx_evidence_compare(&sides[0], &sides[1]).p > 0.05);
+	for (size_t i = 0; i < 1000; i += 100)
+		b[i + 50] = 1e6;
+	sides[1] = ctx_evidence_measure(&lanes[1], 1, 1e6);
+	assert_true(ctx_evidence_compare(&sides[0], &sides[1]).p < 0.05);
+}
+
+static void test_evidence__keeps_what_benjamini_and_hochberg_keep(void **unused)
+{
+	/* The example of their paper: four of these fifteen at 5 %. */
+	static const double p[] = {0.3240, 0.0001, 0.0278, 0.6528, 0.0004, 0.0298, 0.0344, 0.0019,
+				   0.0459, 0.0095, 0.4262, 0.5719, 0.7590, 1.000,  0.0201};
+	bool keep[CTX_COUNT_OF(p)];
+	unsigned n = 0;
+
+	(void)unused;
+	assert_int_equal(ctx_evidence_keep(p, CTX_COUNT_OF(p), 0.05, keep, NULL), CTX_OK);
+	for (size_t i = 0; i < CTX_COUNT_OF(p); i++) {
+		assert_int_equal(keep[i], p[i] <= 0.0095);
+		n += keep[i];
+	}
+	assert_int_equal(n, 4);
+	assert_int_equal(ctx_evidence_keep(p, 1, 0.05, keep, NULL), CTX_OK);
+	assert_false(keep[0]);
+	assert_int_equal(ctx_evidence_keep(p, 0, 0.05, keep, NULL), CTX_OK);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_student__is_what_tables_say),
+		cmocka_unit_test(test_evidence__variance_is_that_of_drawn_blocks),
+		cmocka_unit_test(test_evidence__block_length_grows_with_correlation),
+		cmocka_unit_test(test_evidence__one_in_twenty_of_equal_sides_differs),
+		cmocka_unit_test(test_evidence__a_detectable_change_is_found_in_four_of_five),
+		cmocka_unit_test(test_evidence__too_few_blocks_are_no_evidence),
+		cmocka_unit_test(test_evidence__few_observations_are_not_certain),
+		cmocka_unit_test(test_evidence__keeps_what_benjamini_and_hochberg_keep),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
