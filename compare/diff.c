@@ -91,7 +91,7 @@ static enum ctx_status match(struct work *work, struct ctx_err *err)
 	for (size_t i = 0; i < work->n; i++)
 		inputs[i] = (struct ctx_match_recording){work->recordings[i].source->selection.profile,
 							 work->recordings[i].side};
-	return ctx_matching_make(inputs, work->n, &work->diff->matching, err);
+	return ctx_matching_make(inputs, work->n, work->spec->subject, &work->diff->matching, err);
 }
 
 /* Adds the weight of a call stack to the item of its leaf, or once to each item on it. */

@@ -1,5 +1,5 @@
 /*
- * Differences of two sides, each of one or several recordings, by function.
+ * Differences of two sides, each of one or several recordings, by function or load object.
  *
  *	sources --histograms--> weight of each item --the heaviest--> bins --evidence--> rows
  *
@@ -36,7 +36,8 @@ struct ctx_diff_side {
 
 struct ctx_diff_spec {
 	struct ctx_diff_side sides[CTX_COMPARE_SIDES];
-	bool total; /* the time in a function and what it called; else its own */
+	enum ctx_match_subject subject;
+	bool total; /* the time in an item and what it called; else its own */
 };
 
 struct ctx_diff_row {

@@ -45,7 +45,7 @@ static const char *object_of(const struct ctx_profile *profile, const struct ctx
 }
 
 /* What a pass compares. */
-enum key { BY_NAME, BY_LINKAGE_NAME, BY_NAME_ALONE, N_KEYS };
+enum key { BY_NAME, BY_LINKAGE_NAME, BY_NAME_ALONE, N_KEYS, BY_OBJECT = N_KEYS };
 
 static void put_key(struct ctx_buf *buf, const struct ctx_profile *profile,
 		    const struct ctx_function_info *function, enum key key)
@@ -53,6 +53,10 @@ static void put_key(struct ctx_buf *buf, const struct ctx_profile *profile,
 	const char *name = key == BY_LINKAGE_NAME ? function->linkage_name : function->name;
 
 	ctx_buf_clear(buf);
+	if (key == BY_OBJECT && function->object != CTX_NONE) {
+		ctx_match_put_object(buf, object_of(profile, function));
+		return;
+	}
 	if (key != BY_NAME_ALONE) {
 		ctx_match_put_object(buf, object_of(profile, function));
 		ctx_buf_put_u8(buf, '\0');
@@ -63,6 +67,7 @@ static void put_key(struct ctx_buf *buf, const struct ctx_profile *profile,
 struct work {
 	const struct ctx_match_recording *recordings;
 	struct ctx_matching *matching;
+	enum ctx_match_subject subject;
 	struct ctx_strtab names;
 	struct ctx_strtab objects;
 	unsigned *object_sides; /* by name of `objects` */
@@ -125,7 +130,8 @@ static enum ctx_status add_functions(struct work *work, size_t at, struct ctx_er
 	for (uint32_t i = 0; i < profile->n_functions; i++) {
 		enum ctx_status status;
 
-		put_key(&work->text, profile, &profile->functions[i], BY_NAME);
+		put_key(&work->text, profile, &profile->functions[i],
+			work->subject == CTX_MATCH_OBJECTS ? BY_OBJECT : BY_NAME);
 		status = name_of(work, &work->names, &item_of[i], err);
 		if (status == CTX_OK)
 			status = ctx_grow(&matching->items, &work->items_cap, work->names.n, err);
@@ -239,9 +245,10 @@ static enum ctx_status join_items(struct work *work, struct ctx_err *err)
 }
 
 enum ctx_status ctx_matching_make(const struct ctx_match_recording *recordings, size_t n,
-				  struct ctx_matching *ret, struct ctx_err *err)
+				  enum ctx_match_subject subject, struct ctx_matching *ret,
+				  struct ctx_err *err)
 {
-	struct work work = {.recordings = recordings, .matching = ret};
+	struct work work = {.recordings = recordings, .matching = ret, .subject = subject};
 	enum ctx_status status = CTX_OK;
 
 	*ret = (struct ctx_matching){.item_of = ctx_calloc(n + 1, sizeof(*ret->item_of)), .n_recordings = n};
@@ -251,7 +258,7 @@ enum ctx_status ctx_matching_make(const struct ctx_match_recording *recordings, 
 		status = see_objects(&work, &recordings[i], err);
 	for (size_t i = 0; i < n && status == CTX_OK; i++)
 		status = add_functions(&work, i, err);
-	if (status == CTX_OK)
+	if (status == CTX_OK && subject == CTX_MATCH_FUNCTIONS)
 		status = join_items(&work, err);
 	work_deinit(&work);
 	if (status != CTX_OK)

@@ -6,7 +6,8 @@
  * Object and name are compared as people would: the object without its directory and version ("libz.so" for
  * /usr/lib/libz.so.1.2.13), the name without the mark of inlined instances, so that a function which is inlined
  * on one side only is one item. What stays on one side only is matched by its linkage name, then by its name
- * alone if the object is on its side only (a renamed program) and no other function has that name.
+ * alone if the object is on its side only (a renamed program) and no other function has that name. Objects are
+ * matched by their own names alone.
  */
 #ifndef CTX_COMPARE_MATCHING_H
 #define CTX_COMPARE_MATCHING_H
@@ -33,9 +34,16 @@ struct ctx_matching { /* owned by the caller (ctx_matching_deinit) */
 	size_t n_recordings;
 };
 
-/* O(functions * log functions). CTX_E_NOMEM. */
+/* What an item is. */
+enum ctx_match_subject {
+	CTX_MATCH_FUNCTIONS,
+	CTX_MATCH_OBJECTS, /* all functions of a load object; those without one are items of their own */
+};
+
+/* O(functions). CTX_E_NOMEM. */
 CTX_MUST_CHECK enum ctx_status ctx_matching_make(const struct ctx_match_recording *recordings, size_t n,
-						 struct ctx_matching *ret, struct ctx_err *err);
+						 enum ctx_match_subject subject, struct ctx_matching *ret,
+						 struct ctx_err *err);
 void ctx_matching_deinit(struct ctx_matching *matching);
 
 /* Appends the name by which an object is matched: "libz.so", "[kernel]", "app". */

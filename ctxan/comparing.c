@@ -96,6 +96,19 @@ static enum ctx_status open_side(struct side *side, const char *list, const char
 	return CTX_OK;
 }
 
+/* One of --report, each a table of its own. */
+static enum ctx_status print(const struct side sides[CTX_COMPARE_SIDES], const struct ctx_options *options,
+			     const char *report, struct ctx_err *err)
+{
+	struct ctx_diff_spec spec = {
+		.subject = strcmp(report, "objects") == 0 ? CTX_MATCH_OBJECTS : CTX_MATCH_FUNCTIONS,
+		.total = options->report.sort != NULL && strcmp(options->report.sort, "inclusive") == 0};
+
+	for (int i = 0; i < CTX_COMPARE_SIDES; i++)
+		spec.sides[i] = (struct ctx_diff_side){sides[i].sources, sides[i].n};
+	return ctx_diff_report_print(&spec, &options->report, err);
+}
+
 static enum ctx_status open_sides(struct side sides[CTX_COMPARE_SIDES], const struct ctx_options *options,
 				  struct ctx_err *err)
 {
@@ -124,14 +137,15 @@ static enum ctx_status open_sides(struct side sides[CTX_COMPARE_SIDES], const st
 enum ctx_status ctx_comparing_answer(const struct ctx_options *options, struct ctx_err *err)
 {
 	struct side sides[CTX_COMPARE_SIDES] = {0};
-	struct ctx_diff_spec spec = {.total = options->report.sort != NULL &&
-					      strcmp(options->report.sort, "inclusive") == 0};
 	enum ctx_status status = open_sides(sides, options, err);
 
-	for (int i = 0; i < CTX_COMPARE_SIDES; i++)
-		spec.sides[i] = (struct ctx_diff_side){sides[i].sources, sides[i].n};
-	if (status == CTX_OK)
-		status = ctx_diff_report_print(&spec, &options->report, err);
+	if (status == CTX_OK && options->n_reports == 0)
+		status = print(sides, options, "functions", err);
+	for (size_t i = 0; i < options->n_reports && status == CTX_OK; i++) {
+		if (i != 0 && options->report.format == CTX_REPORT_TEXT)
+			fputc('\n', options->report.out);
+		status = print(sides, options, options->reports[i].kind->name, err);
+	}
 	for (int i = 0; i < CTX_COMPARE_SIDES; i++)
 		side_deinit(&sides[i]);
 	return status;

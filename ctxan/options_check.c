@@ -79,7 +79,7 @@ static enum ctx_status check_browse(const struct ctx_options *options, struct ct
 	return CTX_OK;
 }
 
-/* Two sides of functions; what else of a recording is shown, a comparison cannot say yet. */
+/* Two sides of functions or objects; what else of a recording is shown, a comparison cannot say yet. */
 static enum ctx_status check_diff(const struct ctx_options *options, struct ctx_err *err)
 {
 	const char *other = options->browse		      ? "--browse"
@@ -99,10 +99,13 @@ static enum ctx_status check_diff(const struct ctx_options *options, struct ctx_
 	if (other != NULL)
 		return ctx_err_set(err, CTX_E_ARG, "--diff excludes %s", other);
 	for (size_t i = 0; i < options->n_reports; i++) {
-		if (strcmp(options->reports[i].kind->name, "functions") != 0)
-			return ctx_err_set(err, CTX_E_ARG,
-					   "--diff compares functions: there is no comparison of '%s'",
-					   options->reports[i].kind->name);
+		const char *name = options->reports[i].kind->name;
+
+		if (strcmp(name, "functions") != 0 && strcmp(name, "objects") != 0)
+			return ctx_err_set(
+				err, CTX_E_ARG,
+				"--diff compares functions and objects: there is no comparison of '%s'",
+				name);
 	}
 	return CTX_OK;
 }

@@ -25,20 +25,21 @@ enum {
 	N_COLUMNS,
 };
 
-static const struct ctx_column columns[N_COLUMNS] = {
-	[WEIGHT_A] = {"a", "A", CTX_STYLE_WEIGHT},
-	[WEIGHT_B] = {"b", "B", CTX_STYLE_WEIGHT},
-	[CHANGE] = {"change", "Change", CTX_STYLE_WEIGHT},
-	[PERCENT] = {NULL, "%", CTX_STYLE_COUNT},
-	[ERROR] = {NULL, "+-", CTX_STYLE_WEIGHT},
-	[VERDICT] = {"verdict", "Verdict", CTX_STYLE_NAME},
-	[NAME] = {"function", "Name", CTX_STYLE_NAME},
-	[OBJECT] = {"object", NULL, CTX_STYLE_NAME},
-	[CHANGE_PERCENT] = {"change_percent", NULL, CTX_STYLE_COUNT},
-	[LOW] = {"low", NULL, CTX_STYLE_WEIGHT},
-	[HIGH] = {"high", NULL, CTX_STYLE_WEIGHT},
-	[P] = {"p", NULL, CTX_STYLE_COUNT},
-};
+#define COLUMNS(function_key)                                                                                \
+	{                                                                                                    \
+		[WEIGHT_A] = {"a", "A", CTX_STYLE_WEIGHT}, [WEIGHT_B] = {"b", "B", CTX_STYLE_WEIGHT},        \
+		[CHANGE] = {"change", "Change", CTX_STYLE_WEIGHT}, [PERCENT] = {NULL, "%", CTX_STYLE_COUNT}, \
+		[ERROR] = {NULL, "+-", CTX_STYLE_WEIGHT},                                                    \
+		[VERDICT] = {"verdict", "Verdict", CTX_STYLE_NAME},                                          \
+		[NAME] = {function_key, "Name", CTX_STYLE_NAME},                                             \
+		[OBJECT] = {"object", NULL, CTX_STYLE_NAME},                                                 \
+		[CHANGE_PERCENT] = {"change_percent", NULL, CTX_STYLE_COUNT},                                \
+		[LOW] = {"low", NULL, CTX_STYLE_WEIGHT}, [HIGH] = {"high", NULL, CTX_STYLE_WEIGHT},          \
+		[P] = {"p", NULL, CTX_STYLE_COUNT},                                                          \
+	}
+
+static const struct ctx_column function_columns[N_COLUMNS] = COLUMNS("function"),
+			       object_columns[N_COLUMNS] = COLUMNS(NULL);
 
 struct page {
 	struct ctx_out out;
@@ -100,6 +101,8 @@ static void put_row(struct page *page, const struct ctx_diff_row *row)
 	cells[VERDICT] = ctx_cell_name(ctx_verdict_word(row->verdict));
 	cells[NAME] = ctx_function_cell(item->profile, item->function);
 	cells[OBJECT] = ctx_cell_name(cells[NAME].object);
+	if (page->spec->subject == CTX_MATCH_OBJECTS && cells[NAME].object != NULL)
+		cells[NAME] = cells[OBJECT];
 	ctx_out_row(&page->out, cells);
 }
 
@@ -112,7 +115,8 @@ static void put_rows(struct page *page)
 		const struct ctx_diff_row *row = &page->diff.rows[i];
 		const struct ctx_match_item *item = &page->diff.matching.items[row->item];
 
-		if (!ctx_function_matches(item->profile, item->function, page->options->function))
+		if (page->spec->subject == CTX_MATCH_FUNCTIONS &&
+		    !ctx_function_matches(item->profile, item->function, page->options->function))
 			continue;
 		if (page->options->limit != 0 && shown == page->options->limit) {
 			left_out++;
@@ -122,7 +126,7 @@ static void put_rows(struct page *page)
 		put_row(page, row);
 	}
 	ctx_out_section(&page->out, NULL);
-	ctx_out_more(&page->out, left_out, "function");
+	ctx_out_more(&page->out, left_out, page->spec->subject == CTX_MATCH_OBJECTS ? "object" : "function");
 }
 
 static void put_side(struct page *page, enum ctx_compare_side side)
@@ -152,8 +156,10 @@ static void put_titles(struct page *page)
 	const struct ctx_diff *diff = &page->diff;
 	double whole = diff->sides[CTX_COMPARE_A].weight, least = diff->total.detectable;
 
-	ctx_out_line(&page->out, ctx_out_format(&page->out, "Difference of %s, %s time", "functions",
-						page->spec->total ? "total" : "self"));
+	ctx_out_line(&page->out,
+		     ctx_out_format(&page->out, "Difference of %s, %s time",
+				    page->spec->subject == CTX_MATCH_OBJECTS ? "load objects" : "functions",
+				    page->spec->total ? "total" : "self"));
 	for (enum ctx_compare_side side = CTX_COMPARE_A; side < CTX_COMPARE_SIDES; side++)
 		put_side(page, side);
 	if (isfinite(least) && whole > 0)
@@ -208,10 +214,11 @@ enum ctx_status ctx_diff_report_print(const struct ctx_diff_spec *spec,
 				      const struct ctx_report_options *options, struct ctx_err *err)
 {
 	struct page page = {.spec = spec, .options = options};
-	struct ctx_out_spec out = {.kind = &ctx_report_functions,
+	bool objects = spec->subject == CTX_MATCH_OBJECTS;
+	struct ctx_out_spec out = {.kind = objects ? &ctx_report_objects : &ctx_report_functions,
 				   .selection = &spec->sides[CTX_COMPARE_A].sources[0]->selection,
 				   .options = options,
-				   .columns = columns,
+				   .columns = objects ? object_columns : function_columns,
 				   .n_columns = N_COLUMNS,
 				   .own_title = true};
 	enum ctx_status status = ctx_diff_make(spec, &page.diff, err);

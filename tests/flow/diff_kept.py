@@ -5,6 +5,7 @@ import glob
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -59,6 +60,27 @@ def check_side(diff, side, functions, key):
     assert diff["rows"][0]["function"] == "<Total>" and diff["rows"][0][side] == functions["weight"]
 
 
+def object_names(rows):
+    """Without directory and version, as they are matched."""
+    found = {}
+    for row in rows:
+        if row["object"] and row["object"] != "<Total>":
+            name = re.sub(r"\.so\..*", ".so", os.path.basename(row["object"]))
+            found.setdefault(name, []).append(row)
+    return found
+
+
+def check_objects(ctxan, a, b):
+    diff = ask(ctxan, a, b, "--diff", "-r", "objects")
+    mine = object_names(diff["rows"])
+    for side, path in (("a", a), ("b", b)):
+        theirs = object_names(ask(ctxan, path, "-r", "objects")["rows"])
+        one, two = {name for name in mine if mine[name][0][side]}, {name for name in theirs if any(row["exclusive"] for row in theirs[name])}
+        assert one == two, (one, two)
+        for name, rows in theirs.items():
+            assert name not in mine or mine[name][0][side] == sum(row["exclusive"] for row in rows), name
+
+
 def check_pair(ctxan, sides, options, key):
     inputs = [name for name, _ in sides]
     given = [inputs[0]] if inputs[0] == inputs[1] and sides[0][1] else inputs
@@ -92,6 +114,7 @@ def main():
                 checked += 1
     assert checked >= 4, recordings
     check_pair(ctxan, [(recordings[0], None), (recordings[1], None)], [], "exclusive")
+    check_objects(ctxan, recordings[0], recordings[1])
     # Three of each side: the means.
     first = recordings[0]
     several = ask(ctxan, ",".join([first] * 3), ",".join([first] * 3), "--diff")

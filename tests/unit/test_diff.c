@@ -319,7 +319,7 @@ static void test_matching__joins_what_is_on_one_side_only(void **unused)
 	b->functions[INLINED].inlined = true;
 	a->functions[RARE].name = "rare(int)";
 	b->functions[RARE].name = "rare(i32)";
-	assert_int_equal(ctx_matching_make(recordings, 2, &matching, NULL), CTX_OK);
+	assert_int_equal(ctx_matching_make(recordings, 2, CTX_MATCH_FUNCTIONS, &matching, NULL), CTX_OK);
 	for (uint32_t i = 0; i < N_FUNCTIONS; i++) {
 		/* By its linkage name a function is found in its own object only; unknown ones are not joined. */
 		bool same = i != RARE && i != UNKNOWN;
@@ -330,7 +330,7 @@ static void test_matching__joins_what_is_on_one_side_only(void **unused)
 	ctx_matching_deinit(&matching);
 	/* The same program: the linkage name joins them. */
 	b->objects[0].path = "/opt/app";
-	assert_int_equal(ctx_matching_make(recordings, 2, &matching, NULL), CTX_OK);
+	assert_int_equal(ctx_matching_make(recordings, 2, CTX_MATCH_FUNCTIONS, &matching, NULL), CTX_OK);
 	for (uint32_t i = 0; i < N_FUNCTIONS; i++)
 		assert_int_equal(matching.item_of[0][i], matching.item_of[1][i]);
 	assert_int_equal(matching.n_items, N_FUNCTIONS);
@@ -339,8 +339,28 @@ static void test_matching__joins_what_is_on_one_side_only(void **unused)
 	b->objects[0].path = "/opt/app-new";
 	b->functions[PARSE].name = b->functions[PARSE].linkage_name = "main";
 	b->functions[PARSE].object = CTX_NONE;
-	assert_int_equal(ctx_matching_make(recordings, 2, &matching, NULL), CTX_OK);
+	assert_int_equal(ctx_matching_make(recordings, 2, CTX_MATCH_FUNCTIONS, &matching, NULL), CTX_OK);
 	assert_int_not_equal(matching.item_of[0][PARSE], matching.item_of[1][PARSE]);
+	ctx_matching_deinit(&matching);
+	world_free(a);
+	world_free(b);
+}
+
+static void test_matching__of_objects_is_by_their_names(void **unused)
+{
+	struct world *a = world_new("/bin/app"), *b = world_new("/opt/app");
+	const struct ctx_match_recording recordings[] = {{&a->profile, CTX_COMPARE_A},
+							 {&b->profile, CTX_COMPARE_B}};
+	struct ctx_matching matching;
+
+	(void)unused;
+	b->functions[RARE].object = CTX_NONE;
+	assert_int_equal(ctx_matching_make(recordings, 2, CTX_MATCH_OBJECTS, &matching, NULL), CTX_OK);
+	assert_int_equal(matching.n_items, 3);
+	for (uint32_t i = 0; i < N_FUNCTIONS; i++) {
+		assert_int_equal(matching.item_of[0][i], i == HASH ? 1 : 0);
+		assert_int_equal(matching.item_of[1][i], i == RARE ? 2 : i == HASH ? 1 : 0);
+	}
 	ctx_matching_deinit(&matching);
 	world_free(a);
 	world_free(b);
@@ -450,6 +470,7 @@ int main(void)
 		cmocka_unit_test(test_diff__survives_each_failing_allocation),
 		cmocka_unit_test(test_matching__leaves_out_directories_and_versions_of_objects),
 		cmocka_unit_test(test_matching__joins_what_is_on_one_side_only),
+		cmocka_unit_test(test_matching__of_objects_is_by_their_names),
 		cmocka_unit_test(test_bins__are_those_of_the_obvious_way),
 		cmocka_unit_test(test_bins__divide_spans),
 	};
