@@ -216,6 +216,21 @@ static struct ctx_evidence_side side_of_runs(const double *sums, size_t n, doubl
 	return side;
 }
 
+/* The row of everything has no item. */
+static double noise_of(const struct work *work, uint32_t row)
+{
+	const struct ctx_match_item *item;
+	uint32_t object;
+
+	if (row == work->diff->n_tested)
+		return CTX_DIFF_NOISE;
+	item = &work->diff->matching.items[work->diff->rows[row].item];
+	object = item->profile->functions[item->function].object;
+	if (object != CTX_NONE && strncmp(item->profile->objects[object].path, "[kernel", 7) == 0)
+		return CTX_DIFF_KERNEL_NOISE;
+	return CTX_DIFF_NOISE;
+}
+
 static enum ctx_status measure(struct work *work, enum ctx_compare_side side, uint32_t row,
 			       struct ctx_evidence_side *ret, struct ctx_err *err)
 {
@@ -234,7 +249,7 @@ static enum ctx_status measure(struct work *work, enum ctx_compare_side side, ui
 		sums[i] = ret->sum;
 	}
 	if (n == 1)
-		ctx_evidence_side_blur(ret, CTX_DIFF_NOISE);
+		ctx_evidence_side_blur(ret, noise_of(work, row));
 	else
 		*ret = side_of_runs(sums, n, work->recordings[first].quantum);
 	return CTX_OK;

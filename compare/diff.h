@@ -16,6 +16,8 @@
 #define CTX_DIFF_RATE 0.05 /* of the rows with a verdict, the expected share of those by chance */
 /* The assumed standard deviation of a program's times from run to run, where there is one run only. */
 #define CTX_DIFF_NOISE 0.02
+/* The same of a function of the kernel: what other programs do on the machine decides on its time. */
+#define CTX_DIFF_KERNEL_NOISE 1.0
 
 enum ctx_verdict {
 	CTX_VERDICT_NONE, /* no evidence */

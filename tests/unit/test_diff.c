@@ -210,6 +210,22 @@ static void test_diff__functions_of_one_side_are_new_or_gone(void **unused)
 	world_free(b);
 }
 
+/* The same change of a function of the kernel. */
+static void test_diff__one_recording_is_no_evidence_of_the_kernel(void **unused)
+{
+	struct world *a = steady("/bin/app", 300), *b = steady("/bin/app", 450);
+	struct ctx_diff diff;
+
+	(void)unused;
+	a->objects[1].path = b->objects[1].path = "[kernel.kallsyms]";
+	compare(a, b, false, &diff);
+	assert_int_equal(row_of(&diff, "hash")->verdict, CTX_VERDICT_NONE);
+	assert_int_equal(row_of(&diff, "parse")->verdict, CTX_VERDICT_FASTER);
+	ctx_diff_deinit(&diff);
+	world_free(a);
+	world_free(b);
+}
+
 /* Runs that differ by a tenth from each other are no evidence of a change by a twentieth; even ones are. */
 static void test_diff__several_recordings_say_how_much_runs_differ(void **unused)
 {
@@ -465,6 +481,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_diff__finds_what_changed_and_nothing_else),
 		cmocka_unit_test(test_diff__functions_of_one_side_are_new_or_gone),
+		cmocka_unit_test(test_diff__one_recording_is_no_evidence_of_the_kernel),
 		cmocka_unit_test(test_diff__several_recordings_say_how_much_runs_differ),
 		cmocka_unit_test(test_diff__refuses_metrics_that_differ),
 		cmocka_unit_test(test_diff__survives_each_failing_allocation),
