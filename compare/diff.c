@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "compare/bins.h"
+#include "compare/runs.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -202,20 +203,6 @@ static enum ctx_status fill_bins(struct work *work, size_t at, struct ctx_err *e
 	return ctx_bins_fill(recording->source, &spec, &recording->bins, err);
 }
 
-/* Several recordings: what differs between them counts, and no part of them says how much that is. */
-static struct ctx_evidence_side side_of_runs(const double *sums, size_t n, double quantum)
-{
-	struct ctx_evidence_side side = {.df = (double)(n - 1), .blocks = n};
-	double squares = 0;
-
-	for (size_t i = 0; i < n; i++)
-		side.sum += sums[i] / (double)n;
-	for (size_t i = 0; i < n; i++)
-		squares += (sums[i] - side.sum) * (sums[i] - side.sum);
-	side.variance = squares / (double)(n - 1) / (double)n + quantum * quantum / (double)n;
-	return side;
-}
-
 /* The row of everything has no item. */
 static double noise_of(const struct work *work, uint32_t row)
 {
@@ -231,52 +218,77 @@ static double noise_of(const struct work *work, uint32_t row)
 	return CTX_DIFF_NOISE;
 }
 
-static enum ctx_status measure(struct work *work, enum ctx_compare_side side, uint32_t row,
-			       struct ctx_evidence_side *ret, struct ctx_err *err)
+static struct ctx_evidence_side measure(const struct work *work, size_t at, uint32_t row)
 {
-	size_t first = side == CTX_COMPARE_A ? 0 : work->spec->sides[CTX_COMPARE_A].n;
-	size_t n = work->spec->sides[side].n;
-	double *sums CTX_AUTO_FREE = ctx_calloc(n, sizeof(*sums));
+	const struct recording *recording = &work->recordings[at];
+	struct ctx_evidence_lane lanes[CTX_BINS_LANES_MAX];
 
-	if (sums == NULL)
-		return ctx_err_nomem(err);
-	for (size_t i = 0; i < n; i++) {
-		const struct recording *recording = &work->recordings[first + i];
-		struct ctx_evidence_lane lanes[CTX_BINS_LANES_MAX];
-
-		ctx_bins_lanes(&recording->bins, row, lanes);
-		*ret = ctx_evidence_measure(lanes, recording->bins.n_lanes, recording->quantum);
-		sums[i] = ret->sum;
-	}
-	if (n == 1)
-		ctx_evidence_side_blur(ret, noise_of(work, row));
-	else
-		*ret = side_of_runs(sums, n, work->recordings[first].quantum);
-	return CTX_OK;
+	ctx_bins_lanes(&recording->bins, row, lanes);
+	return ctx_evidence_measure(lanes, recording->bins.n_lanes, recording->quantum);
 }
 
-static enum ctx_status compare_row(struct work *work, uint32_t row, struct ctx_evidence *ret,
-				   struct ctx_err *err)
+static void keep_blocks(struct work *work, size_t at, const struct ctx_evidence_side *side)
+{
+	const struct recording *recording = &work->recordings[at];
+	size_t n = work->spec->sides[recording->side].n;
+	struct ctx_diff_totals *totals = &work->diff->sides[recording->side];
+
+	totals->blocks = n == 1 ? side->blocks : n;
+	totals->length_ns = n == 1 ? side->length * recording->bins.width_ns : 0;
+}
+
+/* One recording of each side: their blocks, and what is assumed of runs. */
+static struct ctx_evidence compare_blocks(struct work *work, uint32_t row)
 {
 	struct ctx_evidence_side sides[CTX_COMPARE_SIDES];
 
-	for (enum ctx_compare_side side = CTX_COMPARE_A; side < CTX_COMPARE_SIDES; side++) {
-		enum ctx_status status = measure(work, side, row, &sides[side], err);
-
-		if (status != CTX_OK)
-			return status;
-		if (row == work->diff->n_tested) {
-			const struct recording *first =
-				&work->recordings[side == CTX_COMPARE_A ? 0 : work->n - 1];
-
-			work->diff->sides[side].blocks = sides[side].blocks;
-			work->diff->sides[side].length_ns =
-				work->spec->sides[side].n == 1 ? sides[side].length * first->bins.width_ns
-							       : 0;
-		}
+	for (size_t i = 0; i < CTX_COMPARE_SIDES; i++) {
+		sides[i] = measure(work, i, row);
+		if (row == work->diff->n_tested)
+			keep_blocks(work, i, &sides[i]);
+		ctx_evidence_side_blur(&sides[i], noise_of(work, row));
 	}
-	*ret = ctx_evidence_compare(&sides[CTX_COMPARE_A], &sides[CTX_COMPARE_B]);
-	return CTX_OK;
+	return ctx_evidence_compare(&sides[CTX_COMPARE_A], &sides[CTX_COMPARE_B]);
+}
+
+static struct ctx_runs_row measure_runs(struct work *work, uint32_t row, double *sums)
+{
+	struct ctx_runs_row found = {.apart = noise_of(work, row) > CTX_DIFF_NOISE};
+
+	for (size_t i = 0; i < work->n; i++) {
+		struct ctx_evidence_side side = measure(work, i, row);
+		enum ctx_compare_side of = work->recordings[i].side;
+
+		sums[i] = side.sum;
+		found.mean[of] += side.sum / (double)work->spec->sides[of].n;
+		found.within += side.variance / (double)work->n;
+		if (row == work->diff->n_tested)
+			keep_blocks(work, i, &side);
+	}
+	for (size_t i = 0; i < work->n; i++) {
+		double away = sums[i] - found.mean[work->recordings[i].side];
+
+		found.variance += away * away / (double)(work->n - CTX_COMPARE_SIDES);
+	}
+	/* Sums of a few samples that happen to be equal are no certainty. */
+	found.variance = fmax(found.variance, work->recordings[0].quantum * work->recordings[0].quantum);
+	return found;
+}
+
+/* `ret` has an evidence for each tested row, and one for everything. */
+static enum ctx_status compare_runs(struct work *work, struct ctx_evidence *ret, struct ctx_err *err)
+{
+	const size_t n_runs[CTX_COMPARE_SIDES] = {work->spec->sides[CTX_COMPARE_A].n,
+						  work->spec->sides[CTX_COMPARE_B].n};
+	size_t n = work->diff->n_tested + 1;
+	struct ctx_runs_row *rows CTX_AUTO_FREE = ctx_calloc(n, sizeof(*rows));
+	double *sums CTX_AUTO_FREE = ctx_calloc(work->n, sizeof(*sums));
+
+	if (rows == NULL || sums == NULL)
+		return ctx_err_nomem(err);
+	for (uint32_t i = 0; i < n; i++)
+		rows[i] = measure_runs(work, i, sums);
+	return ctx_runs_judge(rows, n, n_runs, ret, err);
 }
 
 static enum ctx_verdict verdict_of(const struct ctx_match_item *item, double change)
@@ -290,28 +302,33 @@ static enum ctx_verdict verdict_of(const struct ctx_match_item *item, double cha
 static enum ctx_status test_rows(struct work *work, struct ctx_err *err)
 {
 	struct ctx_diff *diff = work->diff;
+	struct ctx_evidence *evidence CTX_AUTO_FREE = ctx_calloc(diff->n_tested + 1, sizeof(*evidence));
 	double *p CTX_AUTO_FREE = ctx_calloc(diff->n_tested + 1, sizeof(*p));
 	bool *keep CTX_AUTO_FREE = ctx_calloc(diff->n_tested + 1, sizeof(*keep));
-	enum ctx_status status = p != NULL && keep != NULL ? CTX_OK : ctx_err_nomem(err);
+	enum ctx_status status = evidence != NULL && p != NULL && keep != NULL ? CTX_OK : ctx_err_nomem(err);
 
-	for (uint32_t i = 0; i < diff->n_tested && status == CTX_OK; i++) {
-		status = compare_row(work, i, &diff->rows[i].evidence, err);
-		diff->rows[i].tested = true;
-		p[i] = diff->rows[i].evidence.p;
-	}
+	if (status == CTX_OK && work->n > CTX_COMPARE_SIDES)
+		status = compare_runs(work, evidence, err);
+	for (uint32_t i = 0; i <= diff->n_tested && status == CTX_OK && work->n == CTX_COMPARE_SIDES; i++)
+		evidence[i] = compare_blocks(work, i);
+	for (size_t i = 0; i < diff->n_tested && status == CTX_OK; i++)
+		p[i] = evidence[i].p;
 	if (status == CTX_OK)
 		status = ctx_evidence_keep(p, diff->n_tested, CTX_DIFF_RATE, keep, err);
-	for (uint32_t i = 0; i < diff->n_tested && status == CTX_OK; i++) {
+	if (status != CTX_OK)
+		return status;
+	for (size_t i = 0; i < diff->n_tested; i++) {
 		struct ctx_diff_row *row = &diff->rows[i];
 
+		row->evidence = evidence[i];
+		row->tested = true;
 		if (keep[i])
 			row->verdict = verdict_of(&diff->matching.items[row->item], row->evidence.change);
 	}
-	if (status == CTX_OK)
-		status = compare_row(work, (uint32_t)diff->n_tested, &diff->total, err);
-	if (status == CTX_OK && diff->total.p <= CTX_DIFF_RATE)
+	diff->total = evidence[diff->n_tested];
+	if (diff->total.p <= CTX_DIFF_RATE)
 		diff->total_verdict = verdict_of(NULL, diff->total.change);
-	return status;
+	return CTX_OK;
 }
 
 static int by_change(const void *left, const void *right)

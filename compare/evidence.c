@@ -138,25 +138,30 @@ void ctx_evidence_side_blur(struct ctx_evidence_side *side, double share)
 	side->variance = blurred;
 }
 
-struct ctx_evidence ctx_evidence_compare(const struct ctx_evidence_side *a, const struct ctx_evidence_side *b)
+struct ctx_evidence ctx_evidence_of(double change, double variance, double df)
 {
-	double variance = a->variance + b->variance, df, error, t;
-	struct ctx_evidence evidence = {.change = b->sum - a->sum,
-					.low = -INFINITY,
-					.high = INFINITY,
-					.p = 1,
-					.detectable = INFINITY};
+	struct ctx_evidence evidence = {
+		.change = change, .low = -INFINITY, .high = INFINITY, .p = 1, .detectable = INFINITY};
+	double error = sqrt(variance), t;
 
-	if (a->df <= 0 || b->df <= 0 || variance <= 0)
+	if (!(variance > 0) || !(df > 0))
 		return evidence;
-	df = variance * variance / (a->variance * a->variance / a->df + b->variance * b->variance / b->df);
-	error = sqrt(variance);
 	t = ctx_student_quantile(0.975, df);
-	evidence.low = evidence.change - t * error;
-	evidence.high = evidence.change + t * error;
-	evidence.p = ctx_student_two_sided(evidence.change / error, df);
+	evidence.low = change - t * error;
+	evidence.high = change + t * error;
+	evidence.p = ctx_student_two_sided(change / error, df);
 	evidence.detectable = (t + ctx_student_quantile(0.8, df)) * error;
 	return evidence;
+}
+
+struct ctx_evidence ctx_evidence_compare(const struct ctx_evidence_side *a, const struct ctx_evidence_side *b)
+{
+	double variance = a->variance + b->variance, df = 0;
+
+	if (a->df > 0 && b->df > 0)
+		df = variance * variance /
+		     (a->variance * a->variance / a->df + b->variance * b->variance / b->df);
+	return ctx_evidence_of(b->sum - a->sum, variance, df);
 }
 
 static int by_value(const void *left, const void *right)

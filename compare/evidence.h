@@ -59,6 +59,9 @@ struct ctx_evidence {
 	double detectable; /* the change that would be found in 80 % of such comparisons, at 5 %; infinite: none */
 };
 
+/* Of a change with a variance that is known with `df`; these not positive: no evidence. */
+struct ctx_evidence ctx_evidence_of(double change, double variance, double df);
+
 /* Welch's test: the variances of the sides may differ. */
 struct ctx_evidence ctx_evidence_compare(const struct ctx_evidence_side *a,
 					 const struct ctx_evidence_side *b);

@@ -2,6 +2,8 @@
  * Evidence for a difference: against tables, against drawn bootstraps, and on series where nothing changed.
  */
 #include "compare/evidence.h"
+#include "compare/moderation.h"
+#include "compare/runs.h"
 #include "compare/student.h"
 
 #include "base/mem.h"
@@ -234,6 +236,119 @@ static void test_evidence__keeps_what_benjamini_and_hochberg_keep(void **unused)
 	assert_int_equal(ctx_evidence_keep(p, 0, 0.05, keep, NULL), CTX_OK);
 }
 
+static void test_moderation__gamma_functions_are_what_tables_say(void **unused)
+{
+	const double pi = acos(-1);
+
+	(void)unused;
+	assert_true(fabs(ctx_digamma(1) + 0.57721566490153286) < 1e-12);
+	assert_true(fabs(ctx_digamma(0.5) + 1.9635100260214235) < 1e-12);
+	assert_true(fabs(ctx_digamma(100) - 4.6001618527380874) < 1e-12);
+	assert_true(fabs(ctx_trigamma(1) - pi * pi / 6) < 1e-12);
+	assert_true(fabs(ctx_trigamma(0.5) - pi * pi / 2) < 1e-12);
+	assert_true(fabs(ctx_trigamma(2) - (pi * pi / 6 - 1)) < 1e-12);
+}
+
+/* The mean of so many squares. */
+static double chi_square(int df)
+{
+	double sum = 0;
+
+	for (int i = 0; i < df; i++) {
+		double x = normal();
+
+		sum += x * x;
+	}
+	return sum / df;
+}
+
+static void test_moderation__finds_the_distribution_of_variances(void **unused)
+{
+	double ratios[4000];
+	struct ctx_moderation wide, same, few;
+	double df;
+
+	(void)unused;
+	for (size_t i = 0; i < CTX_COUNT_OF(ratios); i++)
+		ratios[i] = 3 * chi_square(4) / chi_square(6);
+	wide = ctx_moderation_fit(ratios, CTX_COUNT_OF(ratios), 4);
+	assert_true(fabs(wide.df - 6) < 1 && fabs(wide.scale - 3) < 0.3);
+	for (size_t i = 0; i < CTX_COUNT_OF(ratios); i++)
+		ratios[i] = 3 * chi_square(4);
+	same = ctx_moderation_fit(ratios, CTX_COUNT_OF(ratios), 4);
+	assert_true(same.df > 60 && fabs(same.scale - 3) < 0.3);
+	ratios[0] = ratios[1] = 0;
+	few = ctx_moderation_fit(ratios, 4, 4);
+	assert_true(few.df == 0);
+	assert_true(ctx_moderation_variance(&few, 7, 100, 4, &df) == 7 && df == 4);
+	assert_true(fabs(ctx_moderation_variance(&wide, 7, 2, 6, &df) -
+			 (6 * 7 + wide.df * wide.scale * 2) / df) < 1e-9);
+	assert_true(df == 6 + wide.df);
+}
+
+/* Rows of three runs on each side, of which the last is `change` of its spread slower: how often each is found. */
+static void judge(double change, unsigned *ret_others, unsigned *ret_last)
+{
+	enum { ROWS = 20, RUNS = 3, TIMES = 500 };
+	const size_t n_runs[2] = {RUNS, RUNS};
+
+	*ret_others = *ret_last = 0;
+	for (int time = 0; time < TIMES; time++) {
+		struct ctx_runs_row rows[ROWS] = {0};
+		struct ctx_evidence evidence[ROWS];
+
+		for (int i = 0; i < ROWS; i++) {
+			double sums[2][RUNS], size = 100 * (i + 1), within = size / 20, between = size / 50;
+
+			rows[i].within = within * within;
+			for (int side = 0; side < 2; side++) {
+				for (int r = 0; r < RUNS; r++) {
+					sums[side][r] = size + within * normal() + between * normal();
+					sums[side][r] += side == 1 && i == ROWS - 1 ? change * within : 0;
+					rows[i].mean[side] += sums[side][r] / RUNS;
+				}
+			}
+			for (int side = 0; side < 2; side++) {
+				for (int r = 0; r < RUNS; r++)
+					rows[i].variance += (sums[side][r] - rows[i].mean[side]) *
+							    (sums[side][r] - rows[i].mean[side]) /
+							    (2 * RUNS - 2);
+			}
+		}
+		assert_int_equal(ctx_runs_judge(rows, ROWS, n_runs, evidence, NULL), CTX_OK);
+		for (int i = 0; i < ROWS; i++)
+			*(i == ROWS - 1 ? ret_last : ret_others) += evidence[i].p < 0.05;
+	}
+}
+
+static void test_runs__three_of_each_side_find_what_rows_share(void **unused)
+{
+	unsigned others, last;
+
+	(void)unused;
+	judge(0, &others, &last);
+	assert_in_range(others, 9500 / 33, 9500 / 15); /* 1 of 20 */
+	/* 2.8 standard errors (4 of 5 with many degrees of freedom): by its own variance alone a row is found in 60 %. */
+	judge(2.8 * sqrt(2.0 / 3) * sqrt(1 + 0.16), &others, &last);
+	assert_in_range(last, 360, 440);
+	assert_in_range(others, 9500 / 33, 9500 / 15);
+}
+
+static void test_runs__rows_apart_count_by_themselves(void **unused)
+{
+	struct ctx_runs_row rows[10] = {0};
+	struct ctx_evidence evidence[10];
+	const size_t n_runs[2] = {3, 1};
+
+	(void)unused;
+	for (int i = 0; i < 10; i++)
+		rows[i] = (struct ctx_runs_row){.mean = {100, 104}, .variance = 1, .within = 1};
+	rows[9] = (struct ctx_runs_row){.mean = {100, 200}, .variance = 10000, .within = 1, .apart = true};
+	assert_int_equal(ctx_runs_judge(rows, 10, n_runs, evidence, NULL), CTX_OK);
+	assert_true(evidence[0].p < 0.05 && evidence[0].change == 4);
+	assert_true(evidence[9].p > 0.3);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -244,6 +359,10 @@ int main(void)
 		cmocka_unit_test(test_evidence__a_detectable_change_is_found_in_four_of_five),
 		cmocka_unit_test(test_evidence__too_few_blocks_are_no_evidence),
 		cmocka_unit_test(test_evidence__few_observations_are_not_certain),
+		cmocka_unit_test(test_moderation__gamma_functions_are_what_tables_say),
+		cmocka_unit_test(test_moderation__finds_the_distribution_of_variances),
+		cmocka_unit_test(test_runs__three_of_each_side_find_what_rows_share),
+		cmocka_unit_test(test_runs__rows_apart_count_by_themselves),
 		cmocka_unit_test(test_evidence__keeps_what_benjamini_and_hochberg_keep),
 	};
 
