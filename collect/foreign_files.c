@@ -1,8 +1,8 @@
 #include "collect/foreign_files.h"
 
+#include "collect/procfs.h"
+
 #include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,23 +10,11 @@
 #define FILE_BYTES_MAX ((off_t)64 << 20) /* the recorder stands still meanwhile */
 #define ALL_BYTES_MAX ((uint64_t)1 << 30)
 
-static uint64_t namespace_of(const char *process)
-{
-	char name[64];
-	struct stat info;
-
-	snprintf(name, sizeof(name), "/proc/%s/ns/mnt", process);
-	return stat(name, &info) == 0 ? (uint64_t)info.st_ino : 0;
-}
-
 bool ctx_foreign_files_is_own(struct ctx_foreign_files *foreign, int64_t pid)
 {
-	char process[32];
-
 	if (foreign->own_namespace == 0)
-		foreign->own_namespace = namespace_of("self");
-	snprintf(process, sizeof(process), "%" PRId64, pid);
-	return foreign->own_namespace != 0 && namespace_of(process) == foreign->own_namespace;
+		foreign->own_namespace = ctx_procfs_namespace(0, "mnt");
+	return foreign->own_namespace != 0 && ctx_procfs_namespace(pid, "mnt") == foreign->own_namespace;
 }
 
 static bool copy_bytes(int from, int to, off_t bytes)

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define PATH_BYTES 64
 #define CGROUP_BYTES 1024u /* longer paths are cut */
@@ -61,30 +60,14 @@ int64_t ctx_namespaces_parse_inner(const char *status)
 	return n > 1 && id > 0 && id <= INT32_MAX ? id : 0;
 }
 
-/* The inode of a pid namespace; 0: unknown. `ret_ended`: because there is no such process any more. */
-static uint64_t namespace_of(const char *process, bool *ret_ended)
-{
-	char path[2 * PATH_BYTES];
-	struct stat info;
-
-	snprintf(path, sizeof(path), "/proc/%s/ns/pid", process);
-	*ret_ended = false;
-	if (stat(path, &info) == 0)
-		return info.st_ino;
-	*ret_ended = errno == ENOENT || errno == ESRCH;
-	return 0;
-}
-
 /* Whether it is certain that a process is in the recorder's pid namespace. */
 static bool is_own(uint64_t pid_namespace, const struct ctx_namespaces *known)
 {
-	bool unused;
-
 	if (pid_namespace == 0)
 		return false;
 	if (known->pid_namespace == pid_namespace)
 		return !known->is_inner;
-	return pid_namespace == namespace_of("self", &unused);
+	return pid_namespace == ctx_procfs_namespace(0, "pid");
 }
 
 static int64_t inner_id(int64_t pid, const char *file)
@@ -102,14 +85,10 @@ static int64_t inner_id(int64_t pid, const char *file)
 static void look_for_inner_pid(int64_t pid, const struct ctx_namespaces *known,
 			       struct ctx_namespaces *namespaces)
 {
-	char process[PATH_BYTES];
-	uint64_t pid_namespace;
-	bool has_ended;
+	uint64_t pid_namespace = ctx_procfs_namespace(pid, "pid");
 	int64_t id;
 
-	snprintf(process, sizeof(process), "%" PRId64, pid);
-	pid_namespace = namespace_of(process, &has_ended);
-	if (has_ended)
+	if (pid_namespace == 0 && (errno == ENOENT || errno == ESRCH)) /* it has ended */
 		return;
 	id = is_own(pid_namespace, known) ? 0 : inner_id(pid, "status");
 	namespaces->pid_namespace = pid_namespace;

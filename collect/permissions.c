@@ -4,6 +4,7 @@
 #include "base/fileio.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +41,24 @@ const char *ctx_permissions_capability(void)
 		       ? "the capability CAP_PERFMON of the host: root of this user namespace (container) is "
 			 "an ordinary user there"
 		       : "the capability CAP_PERFMON";
+}
+
+bool ctx_permissions_may_lock_memory(void)
+{
+	struct ctx_buf buf = {0};
+	const char *line = NULL;
+	bool may = false;
+
+	if (ctx_permissions_in_user_namespace())
+		return false;
+	if (ctx_file_read("/proc/self/status", 1 << 16, &buf, NULL) == CTX_OK) {
+		ctx_buf_put_u8(&buf, 0);
+		line = buf.failed ? NULL : strstr((const char *)buf.bytes, "\nCapEff:");
+	}
+	if (line != NULL)
+		may = (strtoull(line + 8, NULL, 16) >> CAP_IPC_LOCK & 1) != 0;
+	ctx_buf_deinit(&buf);
+	return may;
 }
 
 /* The kernel reads the attributes before anything else: without them it says EFAULT. */

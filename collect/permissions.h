@@ -16,6 +16,9 @@ bool ctx_permissions_in_user_namespace(void);
 /* What helps instead of a setting, as the end of a sentence: "the capability CAP_PERFMON". */
 const char *ctx_permissions_capability(void);
 
+/* CAP_IPC_LOCK: the limit on locked memory does not hold for this process. */
+bool ctx_permissions_may_lock_memory(void);
+
 /* Whether a seccomp filter refuses perf_event_open, before the kernel has looked at the call. */
 bool ctx_permissions_filtered(void);
 

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define PATH_BYTES 64
@@ -75,6 +76,18 @@ enum ctx_status ctx_procfs_tids(int64_t pid, struct ctx_ids *ids, struct ctx_err
 
 	snprintf(path, sizeof(path), "/proc/%" PRId64 "/task", pid);
 	return list_numbers(path, ids, err);
+}
+
+uint64_t ctx_procfs_namespace(int64_t pid, const char *kind)
+{
+	char path[PATH_BYTES];
+	struct stat info;
+
+	if (pid == 0)
+		snprintf(path, sizeof(path), "/proc/self/ns/%s", kind);
+	else
+		snprintf(path, sizeof(path), "/proc/%" PRId64 "/ns/%s", pid, kind);
+	return stat(path, &info) == 0 ? (uint64_t)info.st_ino : 0;
 }
 
 enum ctx_status ctx_procfs_comm(int64_t pid, int64_t tid, char *name, size_t size, struct ctx_err *err)

@@ -64,6 +64,12 @@ CTX_MUST_CHECK enum ctx_status ctx_procfs_maps(int64_t pid, struct ctx_buf *out,
 /* Fills all but time_ns and process. Values that this user may not read (io of others) stay 0. */
 CTX_MUST_CHECK enum ctx_status ctx_procfs_usage(int64_t pid, struct ctx_usage_info *ret, struct ctx_err *err);
 
+/*
+ * The namespace of a kind ("pid", "mnt", ...) of a process, by its inode; pid 0: this process. 0: unknown, and errno says
+ * why. A stat.
+ */
+uint64_t ctx_procfs_namespace(int64_t pid, const char *kind);
+
 /* Replaces `out` by the text of /proc/PID/`file` and a zero byte. */
 CTX_MUST_CHECK enum ctx_status ctx_procfs_text(int64_t pid, const char *file, struct ctx_buf *out,
 					       struct ctx_err *err);

@@ -1,11 +1,7 @@
 #include "collect/session_sizes.h"
 
-#include "base/fileio.h"
 #include "collect/permissions.h"
 
-#include <linux/capability.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -34,24 +30,6 @@
 #define BURST_RECORDS 4096u
 #define BURST_MIN 2048u
 
-static bool may_lock_memory(void)
-{
-	struct ctx_buf buf = {0};
-	const char *line = NULL;
-	bool may = false;
-
-	if (ctx_permissions_in_user_namespace())
-		return false;
-	if (ctx_file_read("/proc/self/status", 1 << 16, &buf, NULL) == CTX_OK) {
-		ctx_buf_put_u8(&buf, 0);
-		line = buf.failed ? NULL : strstr((const char *)buf.bytes, "\nCapEff:");
-	}
-	if (line != NULL)
-		may = (strtoull(line + 8, NULL, 16) >> CAP_IPC_LOCK & 1) != 0;
-	ctx_buf_deinit(&buf);
-	return may;
-}
-
 /* Source: perf_mmap in the kernel's kernel/events/core.c. One page of each mapping is the control page. */
 size_t ctx_session_lockable(size_t n_cpus)
 {
@@ -59,7 +37,7 @@ size_t ctx_session_lockable(size_t n_cpus)
 	size_t share = (size_t)ctx_permissions_setting("/proc/sys/kernel/perf_event_mlock_kb", 516) * 1024;
 	size_t page_size = (size_t)sysconf(_SC_PAGESIZE);
 
-	if (ctx_permissions_paranoid_level() < 0 || may_lock_memory() ||
+	if (ctx_permissions_paranoid_level() < 0 || ctx_permissions_may_lock_memory() ||
 	    getrlimit(RLIMIT_MEMLOCK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
 		return SIZE_MAX;
 	share += (size_t)limit.rlim_cur / n_cpus;

@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "collect/perfrecord.h"
+#include "collect/procfs.h"
 #include "collect/tracepoint.h"
 #include "collect/wait_places.h"
 #include "model/user_regs.h"
@@ -12,7 +13,7 @@
 #include <unistd.h>
 
 /* Inode of the initial pid namespace: include/linux/proc_ns.h in the kernel. */
-#define FIRST_PID_NAMESPACE "pid:[4026531836]"
+#define FIRST_PID_NAMESPACE UINT64_C(4026531836)
 
 static const char *const names[CTX_STATE_EVENT_N] = {
 	[CTX_STATE_EVENT_SWITCH] = "sched:sched_switch",
@@ -82,10 +83,9 @@ bool ctx_state_event_is_of_cpu(const struct ctx_state_events *events, enum ctx_s
 
 bool ctx_state_events_are_ids_inner(void)
 {
-	char link[64] = "";
-	ssize_t n = readlink("/proc/self/ns/pid", link, sizeof(link) - 1);
+	uint64_t own = ctx_procfs_namespace(0, "pid");
 
-	return n > 0 && strcmp(link, FIRST_PID_NAMESPACE) != 0;
+	return own != 0 && own != FIRST_PID_NAMESPACE;
 }
 
 /* What recognises a stack that follows frame pointers. */

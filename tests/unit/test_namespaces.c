@@ -3,12 +3,16 @@
  */
 #include "base/mem.h"
 #include "collect/namespaces.h"
+#include "collect/procfs.h"
 #include "model/container.h"
 
+#include <errno.h>
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -27,6 +31,22 @@ static void assert_cgroup(const char *text, const char *expected)
 	else
 		assert_string_equal(path, expected);
 	free(copy);
+}
+
+static void test_procfs__a_namespace_is_its_inode(void **state)
+{
+	char link[64] = "", want[64];
+	uint64_t own = ctx_procfs_namespace(0, "mnt");
+
+	(void)state;
+	assert_true(readlink("/proc/self/ns/mnt", link, sizeof(link) - 1) > 0);
+	snprintf(want, sizeof(want), "mnt:[%" PRIu64 "]", own);
+	assert_string_equal(link, want);
+	assert_int_equal(ctx_procfs_namespace(getpid(), "mnt"), own);
+	assert_true(ctx_procfs_namespace(0, "pid") != own);
+	/* Above pid_max. */
+	assert_int_equal(ctx_procfs_namespace(5000000, "mnt"), 0);
+	assert_int_equal(errno, ENOENT);
 }
 
 static void test_namespaces__control_group_is_that_of_the_unified_hierarchy(void **state)
@@ -150,6 +170,7 @@ static void test_namespaces__process_that_is_gone_keeps_what_was_known(void **st
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_procfs__a_namespace_is_its_inode),
 		cmocka_unit_test(test_namespaces__control_group_is_that_of_the_unified_hierarchy),
 		cmocka_unit_test(test_namespaces__inner_id_is_the_last_of_several),
 		cmocka_unit_test(test_namespaces__container_is_known_by_its_control_group),
