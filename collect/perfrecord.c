@@ -143,3 +143,15 @@ enum ctx_status ctx_perf_record_parse(const void *bytes, size_t n, const struct 
 	ret->event = event_of(layout, trailer.id);
 	return parse_body(ctx_pe_body(bytes, n - sizeof(trailer), false), &header, ret, err);
 }
+
+void ctx_perf_record_drop_user(struct ctx_perf_record *record)
+{
+	struct ctx_pe_sample *sample = &record->sample;
+	size_t n = 0;
+
+	while (n < sample->n_chain && ctx_pe_word(sample->chain + 8 * n, false) != PERF_CONTEXT_USER)
+		n++;
+	sample->n_chain = n;
+	sample->user_regs = sample->user_stack = NULL;
+	sample->user_stack_bytes = 0;
+}

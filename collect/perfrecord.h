@@ -54,6 +54,9 @@ struct ctx_perf_record {
 	};
 };
 
+/* Leaves of a sample's stack the kernel's part: the user's part of the call chain, registers and copy are gone. O(chain). */
+void ctx_perf_record_drop_user(struct ctx_perf_record *record);
+
 /* The time of a whole record (header.size bytes); 0 where it is too short to have one. */
 uint64_t ctx_perf_record_time(const struct perf_event_header *header);
 

@@ -56,6 +56,9 @@ static void count_task(struct ctx_recorder *recorder, const struct ctx_perf_reco
 {
 	uint64_t *n = &recorder->keeping_up.n_tasks;
 
+	if (record->type == PERF_RECORD_FORK &&
+	    !ctx_woken_filter_holds(&recorder->session.woken.filter, record->tid))
+		ctx_session_widen(&recorder->session, ctx_wait_sampling_is_whole(recorder->sampling));
 	if (record->type == PERF_RECORD_FORK && !recorder->options->system_wide)
 		(*n)++;
 	else if (record->type == PERF_RECORD_EXIT && *n != 0)

@@ -382,9 +382,10 @@ static void learn(struct ctx_sample_batch *batch, const struct item *item)
 	const struct ctx_wait_at at = place_of(item);
 	const struct ctx_wait_stack stack = {batch->chain.frames, batch->chain.n};
 	const struct ctx_unwind_job *job = item->job;
+	bool is_from_outside = item->state.change == CTX_SEEN_WAKING && item->state.waker != item->thread;
 
-	if (item->state.thread == CTX_NONE || item->is_skipped || batch->options.places == NULL ||
-	    item->record.sample.layout->regs_user == 0)
+	if (item->state.thread == CTX_NONE || item->is_skipped || is_from_outside ||
+	    batch->options.places == NULL || item->record.sample.layout->regs_user == 0)
 		return;
 	ctx_wait_places_learn(batch->options.places, &at, stack, job != NULL ? job->frames : NULL,
 			      job != NULL ? job->n : 0);

@@ -375,20 +375,41 @@ static enum ctx_status note_whole(struct ctx_session *session, enum ctx_state_ev
 	return status;
 }
 
-/* All threads of the system but the idle ones. */
-static void leave_out_idle(struct ctx_session *session, enum ctx_state_event event)
+/* Of all threads of a CPU: not of the idle one, and of those that wake others only the ones that wake recorded threads. */
+static enum ctx_status set_filter(struct ctx_session *session, const struct target *target,
+				  enum ctx_state_event event, struct ctx_err *err)
 {
+	int fd = session->fds[session->n_fds - 1];
+
+	if (target->tid != -1)
+		return CTX_OK;
 	if (event == CTX_STATE_EVENT_SWITCH)
-		(void)ioctl(session->fds[session->n_fds - 1], PERF_EVENT_IOC_SET_FILTER, "prev_pid != 0");
+		(void)ioctl(fd, PERF_EVENT_IOC_SET_FILTER, "prev_pid != 0");
+	return event == CTX_STATE_EVENT_WAKING
+		       ? ctx_woken_add(&session->woken,
+				       &(struct ctx_woken_event){fd, (int)target->cpu, *target->ring_fd}, err)
+		       : CTX_OK;
 }
 
-/* Of the whole system there is one target for each CPU, and the two events of wake-ups are one. */
+/* Of the whole system there is one target for each CPU. */
 static bool is_of_target(const struct opening *opening, const struct target *target,
 			 enum ctx_state_event event)
 {
-	if (opening->options->tids == NULL)
-		return event != CTX_STATE_EVENT_WAKING_ALL;
-	return ctx_state_event_is_of_cpu(&opening->session->states, event) == (target->tid == -1);
+	return opening->options->tids == NULL ||
+	       ctx_state_event_is_of_cpu(&opening->session->states, event) == (target->tid == -1);
+}
+
+/* Tracepoints have the ids of the first pid namespace. */
+static void choose_woken(const struct opening *opening)
+{
+	struct ctx_session *session = opening->session;
+	const struct ctx_ids *tids = opening->options->tids;
+
+	session->woken = (struct ctx_woken){.attr = state_attr(opening, CTX_STATE_EVENT_WAKING),
+					    .number = (uint32_t)session->events->n + CTX_STATE_EVENT_WAKING};
+	if (tids != NULL && session->states.level == CTX_STATES_FULL && !session->states.has_switch)
+		ctx_woken_filter_make(&session->woken.filter, tids, ctx_woken_last_id(),
+				      ctx_permissions_setting("/proc/sys/kernel/pid_max", 0));
 }
 
 static enum ctx_status open_states(struct opening *opening, const struct target *target, struct ctx_err *err)
@@ -404,8 +425,8 @@ static enum ctx_status open_states(struct opening *opening, const struct target 
 			continue;
 		attr = state_attr(opening, event);
 		status = open_one(opening, target, &attr, ctx_state_event_name(event), err);
-		if (status == CTX_OK && target->tid == -1)
-			leave_out_idle(session, event);
+		if (status == CTX_OK)
+			status = set_filter(session, target, event, err);
 		if (status == CTX_OK)
 			status = note_id(session, session->fds[session->n_fds - 1],
 					 (uint32_t)session->events->n + i, err);
@@ -616,6 +637,7 @@ static void close_events(struct ctx_session *session)
 	for (uint32_t i = 0; i < session->n_rings; i++)
 		ctx_ring_unmap(&session->rings[i]);
 	ctx_session_copies_close(&session->copies);
+	session->woken.n = 0;
 	for (size_t i = 0; i < session->n_fds; i++)
 		close(session->fds[i]);
 	session->n_rings = 0;
@@ -690,6 +712,7 @@ enum ctx_status ctx_session_open(struct ctx_session *session, const struct ctx_s
 		status = choose_states(&opening, err);
 	if (status == CTX_OK) {
 		make_layouts(&opening);
+		choose_woken(&opening);
 		status = open_what_fits(&opening, err);
 	}
 out:
@@ -712,6 +735,7 @@ void ctx_session_disable(const struct ctx_session *session)
 {
 	ioctl_all(session, PERF_EVENT_IOC_DISABLE);
 	ctx_session_copies_disable(&session->copies);
+	ctx_woken_disable(&session->woken);
 }
 
 void ctx_session_close(struct ctx_session *session)
@@ -720,6 +744,7 @@ void ctx_session_close(struct ctx_session *session)
 	free(session->rings);
 	free(session->ring_fds);
 	free(session->ring_cpus);
+	ctx_woken_close(&session->woken);
 	free(session->whole_fds);
 	free(session->fds);
 	free(session->layouts);

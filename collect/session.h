@@ -16,6 +16,7 @@
 #include "collect/ring.h"
 #include "collect/session_copies.h"
 #include "collect/session_sizes.h"
+#include "collect/session_woken.h"
 #include "collect/state_events.h"
 
 struct ctx_session_options {
@@ -51,6 +52,7 @@ struct ctx_session {
 	uint64_t user_regs; /* in samples; 0: none */
 	int *whole_fds;	    /* of `fds`: state events with stacks; owned */
 	size_t n_whole_fds, whole_fds_cap;
+	struct ctx_woken woken;
 	uint64_t read_format; /* of all events; 0: they do not count what is lost (lost_counts.h) */
 };
 
@@ -71,6 +73,13 @@ CTX_MUST_CHECK enum ctx_status ctx_session_open(struct ctx_session *session,
 						struct ctx_err *err);
 void ctx_session_enable(const struct ctx_session *session);
 void ctx_session_disable(const struct ctx_session *session);
+
+/*
+ * From now on the wake-ups of all threads are seen (session_woken.h). `enabled`: state events with stacks are. A wake-up
+ * can be missed meanwhile; where that fails, all stays as it is. Some 50 us for each CPU.
+ */
+void ctx_session_widen(struct ctx_session *session, bool enabled);
+
 void ctx_session_close(struct ctx_session *session);
 
 /* The layout of the session's records; borrowed from it. */

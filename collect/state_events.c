@@ -18,7 +18,6 @@
 static const char *const names[CTX_STATE_EVENT_N] = {
 	[CTX_STATE_EVENT_SWITCH] = "sched:sched_switch",
 	[CTX_STATE_EVENT_WAKING] = "sched:sched_waking",
-	[CTX_STATE_EVENT_WAKING_ALL] = "sched:sched_waking",
 	[CTX_STATE_EVENT_LEAVES] = "context-switches",
 	[CTX_STATE_EVENT_FAULT] = "major-faults",
 	[CTX_STATE_EVENT_ENTER] = "raw_syscalls:sys_enter",
@@ -60,7 +59,6 @@ bool ctx_state_events_has(const struct ctx_state_events *events, enum ctx_state_
 	case CTX_STATE_EVENT_SWITCH:
 		return events->level == CTX_STATES_FULL && events->has_switch;
 	case CTX_STATE_EVENT_WAKING:
-	case CTX_STATE_EVENT_WAKING_ALL:
 		return events->level == CTX_STATES_FULL;
 	case CTX_STATE_EVENT_LEAVES:
 		return events->level == CTX_STATES_MIN ||
@@ -77,8 +75,8 @@ bool ctx_state_events_has(const struct ctx_state_events *events, enum ctx_state_
 
 bool ctx_state_event_is_of_cpu(const struct ctx_state_events *events, enum ctx_state_event event)
 {
-	return event == CTX_STATE_EVENT_WAKING_ALL ||
-	       (event == CTX_STATE_EVENT_FAULT && events->level == CTX_STATES_FULL);
+	return (event == CTX_STATE_EVENT_WAKING || event == CTX_STATE_EVENT_FAULT) &&
+	       events->level == CTX_STATES_FULL;
 }
 
 bool ctx_state_events_are_ids_inner(void)
@@ -114,7 +112,7 @@ struct perf_event_attr ctx_state_event_attr(const struct ctx_state_events *event
 {
 	struct perf_event_attr attr = {.type = PERF_TYPE_TRACEPOINT, .size = sizeof(attr)};
 	bool has_stack = user_regs != 0 && !ctx_state_event_is_brief(event);
-	bool has_place = ctx_state_event_has_stack(event) && event != CTX_STATE_EVENT_WAKING_ALL;
+	bool has_place = ctx_state_event_has_stack(event);
 
 	attr.sample_type = CTX_PERF_SAMPLE_TYPE;
 	/* Every hit is a sample. */
@@ -130,12 +128,6 @@ struct perf_event_attr ctx_state_event_attr(const struct ctx_state_events *event
 	case CTX_STATE_EVENT_WAKING_BRIEF:
 		attr.config = events->waking_id;
 		attr.sample_type |= PERF_SAMPLE_RAW;
-		break;
-	case CTX_STATE_EVENT_WAKING_ALL:
-		attr.config = events->waking_id;
-		attr.sample_type |= PERF_SAMPLE_RAW;
-		attr.exclude_callchain_user = 1;
-		has_stack = false;
 		break;
 	case CTX_STATE_EVENT_LEAVES:
 	case CTX_STATE_EVENT_LEAVES_BRIEF:
@@ -230,7 +222,7 @@ static enum ctx_status read_tracepoints(const char *tracefs, struct ctx_state_ev
 /* The most that `full` needs: the tracepoint for all threads of a CPU. */
 static enum ctx_status try_tracepoint(const struct ctx_state_events *events, struct ctx_err *err)
 {
-	struct perf_event_attr attr = ctx_state_event_attr(events, CTX_STATE_EVENT_WAKING_ALL, 0, 0);
+	struct perf_event_attr attr = ctx_state_event_attr(events, CTX_STATE_EVENT_WAKING, 0, 0);
 	int fd = -1;
 
 	attr.disabled = 1;

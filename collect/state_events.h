@@ -16,7 +16,7 @@
  * What a new task inherits costs it time. A tracepoint is looked up by number in the list of all
  * (perf_trace_init: 10 us for each task, tracepoint and CPU), so those of single threads have
  * context-switches instead of sched_switch, and its reason from the SWITCH record and the stack; what
- * full may watch anyway, faults of all threads of a CPU, is not inherited.
+ * full may watch anyway, wake-ups (session_woken.h) and faults of all threads of a CPU, is not inherited.
  */
 #ifndef CTX_COLLECT_STATE_EVENTS_H
 #define CTX_COLLECT_STATE_EVENTS_H
@@ -34,10 +34,9 @@ enum ctx_states_level {
 };
 
 enum ctx_state_event {
-	CTX_STATE_EVENT_SWITCH,	    /* sched_switch: a thread leaves its CPU */
-	CTX_STATE_EVENT_WAKING,	    /* sched_waking by a recorded thread */
-	CTX_STATE_EVENT_WAKING_ALL, /* sched_waking by any thread, on this CPU; kernel part of the stack only */
-	CTX_STATE_EVENT_LEAVES,	    /* context-switches: a thread leaves its CPU, without the reason */
+	CTX_STATE_EVENT_SWITCH, /* sched_switch: a thread leaves its CPU */
+	CTX_STATE_EVENT_WAKING, /* sched_waking by any thread, on this CPU */
+	CTX_STATE_EVENT_LEAVES, /* context-switches: a thread leaves its CPU, without the reason */
 	CTX_STATE_EVENT_FAULT,	/* major-faults: a page has been read; at full of any thread, on this CPU */
 	CTX_STATE_EVENT_ENTER,	/* sys_enter: a system call begins */
 	CTX_STATE_EVENT_RETURN, /* sys_exit: it ends */

@@ -234,18 +234,17 @@ static bool find_woken(const struct ctx_state_records *records, int64_t id, stru
 }
 
 /*
- * With wake-ups of all threads recorded, one by a thread of the recording comes twice: the one with
- * the waker's whole stack is used. A thread that exits has no events any more when it notifies its
- * parent: its stack is the kernel part only, and is kept with the process of the woken thread,
- * since its own can have ended.
+ * The stack of a waker outside of the recording is the kernel part only, and is kept with the process of the woken
+ * thread. So is that of a thread that notifies its parent when it exits: it has no memory any more, and its process can
+ * have ended.
  */
 static enum ctx_status take_waking(struct ctx_state_records *records, const struct ctx_perf_record *record,
 				   enum ctx_state_event event, struct ctx_err *err)
 {
-	bool is_of_all = event == CTX_STATE_EVENT_WAKING_ALL;
 	/* The registers of a brief one are those of the thread that an interrupt came to. */
 	bool has_stack;
 	const struct ctx_state_events *events = records->options.events;
+	struct ctx_perf_record of_kernel;
 	struct ctx_exp_state state, by;
 	int64_t woken, by_id;
 	bool is_by_thread = find_own(records, record, &by);
@@ -256,7 +255,7 @@ static enum ctx_status take_waking(struct ctx_state_records *records, const stru
 	if (status != CTX_OK)
 		return status;
 	state = by;
-	if ((is_by_thread && is_of_all) || !find_woken(records, woken, &state))
+	if (!find_woken(records, woken, &state))
 		return CTX_OK;
 	state.waker = is_by_thread ? by.thread : find_ended(records, record);
 	if (state.waker == CTX_NONE)
@@ -265,8 +264,13 @@ static enum ctx_status take_waking(struct ctx_state_records *records, const stru
 		return status;
 	state.change = CTX_SEEN_WAKING;
 	state.cpu = -1;
-	if (is_by_thread)
+	if (is_by_thread) {
 		state.process = by.process;
+	} else {
+		of_kernel = *record;
+		ctx_perf_record_drop_user(&of_kernel);
+		record = &of_kernel;
+	}
 	has_stack = is_by_thread || event != CTX_STATE_EVENT_WAKING_BRIEF;
 	return ctx_sample_batch_add_state(records->options.batch, &state, has_stack ? record : NULL,
 					  is_by_thread ? by.thread : state.thread, err);
@@ -316,7 +320,6 @@ enum ctx_status ctx_state_records_sample(struct ctx_state_records *records, enum
 	case CTX_STATE_EVENT_SWITCH_DISK:
 		return take_switch(records, record, err);
 	case CTX_STATE_EVENT_WAKING:
-	case CTX_STATE_EVENT_WAKING_ALL:
 	case CTX_STATE_EVENT_WAKING_BRIEF:
 		return take_waking(records, record, event, err);
 	case CTX_STATE_EVENT_LEAVES:

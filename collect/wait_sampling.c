@@ -163,7 +163,6 @@ bool ctx_wait_sampling_takes(struct ctx_wait_sampling *sampling, enum ctx_state_
 			return true;
 		return is_in_window(sampling, record->time_ns) && !is_again(sampling, record);
 	case CTX_STATE_EVENT_WAKING:
-	case CTX_STATE_EVENT_WAKING_ALL:
 		counts->wakes++;
 		return is_in_window(sampling, record->time_ns);
 	case CTX_STATE_EVENT_SWITCH_BRIEF:
@@ -197,6 +196,11 @@ void ctx_wait_sampling_switch(struct ctx_wait_sampling *sampling, const struct c
 	running->since_ns = record->time_ns;
 	if (runs)
 		running->left_tid = 0;
+}
+
+bool ctx_wait_sampling_is_whole(const struct ctx_wait_sampling *sampling)
+{
+	return sampling->is_open;
 }
 
 void ctx_wait_sampling_hurry(struct ctx_wait_sampling *sampling, bool hurries)

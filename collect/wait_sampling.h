@@ -69,6 +69,9 @@ bool ctx_wait_sampling_takes(struct ctx_wait_sampling *sampling, enum ctx_state_
 void ctx_wait_sampling_switch(struct ctx_wait_sampling *sampling, const struct ctx_perf_record *record,
 			      bool runs);
 
+/* Whether the events with stacks are enabled. */
+bool ctx_wait_sampling_is_whole(const struct ctx_wait_sampling *sampling);
+
 /* A ring is nearly full: whole samples are larger than brief ones. */
 void ctx_wait_sampling_hurry(struct ctx_wait_sampling *sampling, bool hurries);
 

@@ -106,8 +106,8 @@ static void test_state_events__forbidden_events_are_refused_if_requested_else_le
 		assert_false(ctx_state_events_has(&events, (enum ctx_state_event)i));
 }
 
-/* A tracepoint costs each new task 10 us on each CPU: at most one may be inherited. */
-static void test_state_events__tasks_inherit_one_tracepoint_and_what_only_they_have(void **state)
+/* A tracepoint costs each new task 10 us on each CPU: none may be inherited. */
+static void test_state_events__tasks_inherit_no_tracepoint_and_what_only_they_have(void **state)
 {
 	const struct ctx_state_events of_threads = {.level = CTX_STATES_FULL},
 				      of_all = {.level = CTX_STATES_FULL, .has_switch = true},
@@ -125,8 +125,8 @@ static void test_state_events__tasks_inherit_one_tracepoint_and_what_only_they_h
 		events++;
 		tracepoints += attr.type == PERF_TYPE_TRACEPOINT;
 	}
-	assert_int_equal(events, 2);
-	assert_int_equal(tracepoints, 1);
+	assert_int_equal(events, 1);
+	assert_int_equal(tracepoints, 0);
 	assert_true(ctx_state_events_has(&of_threads, CTX_STATE_EVENT_LEAVES));
 	assert_true(ctx_state_events_has(&of_threads, CTX_STATE_EVENT_FAULT));
 	assert_true(ctx_state_events_has(&of_all, CTX_STATE_EVENT_SWITCH));
@@ -231,7 +231,7 @@ static void layout_begin(struct layout *layout)
 		.event_of_id = &layout->ids, .events = layout->layouts, .n_events = CTX_STATE_EVENT_N};
 }
 
-/* A sample with one frame of the kernel; `raw` 40 bytes for tracepoints. */
+/* A sample with one frame of the kernel, wake-ups with one of the program; `raw` 40 bytes for tracepoints. */
 static void make_sample(struct bytes *bytes, enum ctx_state_event event, uint32_t pid, uint32_t tid,
 			uint64_t time_ns, const uint8_t *raw)
 {
@@ -245,16 +245,20 @@ static void make_sample(struct bytes *bytes, enum ctx_state_event event, uint32_
 	if (event == CTX_STATE_EVENT_FAULT)
 		put64(bytes, 0x402000);
 	put64(bytes, 1);
-	put64(bytes, 2);
+	put64(bytes, event == CTX_STATE_EVENT_WAKING ? 4 : 2);
 	put64(bytes, PERF_CONTEXT_KERNEL);
 	put64(bytes, UINT64_C(0xffffffff81000000) + event);
+	if (event == CTX_STATE_EVENT_WAKING) {
+		put64(bytes, PERF_CONTEXT_USER);
+		put64(bytes, 0x402000);
+	}
 	if (raw != NULL) {
 		put32(bytes, 44);
 		put(bytes, raw, 40);
 		put32(bytes, 0);
 	}
 	/* Registers of a thread without any. */
-	if (ctx_state_event_has_stack(event) && event != CTX_STATE_EVENT_WAKING_ALL)
+	if (ctx_state_event_has_stack(event))
 		put64(bytes, 0);
 	set_size(bytes);
 }
@@ -375,6 +379,54 @@ static void test_perfrecord__a_sample_with_a_foreign_id_is_known_by_its_size(voi
 	ctx_map64_deinit(&layout.ids);
 }
 
+/* Of a waker that is not recorded. */
+static void test_perfrecord__without_the_users_part_the_kernels_is_left(void **state)
+{
+	struct perf_event_attr attr = {.size = sizeof(attr),
+				       .sample_type = CTX_PERF_SAMPLE_TYPE | PERF_SAMPLE_REGS_USER |
+						      PERF_SAMPLE_STACK_USER,
+				       .sample_regs_user = 0x180};
+	struct ctx_pe_layout of_waking = ctx_pe_layout_make(&attr, false);
+	struct ctx_map64 ids = {0};
+	struct ctx_perf_layout layout = {.event_of_id = &ids, .events = &of_waking, .n_events = 1};
+	struct ctx_user_state user = {0};
+	struct ctx_perf_record record;
+	struct bytes bytes;
+
+	(void)state;
+	*ctx_map64_place(&ids, 10) = 0;
+	begin(&bytes, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL);
+	put64(&bytes, 10);
+	put64(&bytes, 0x401ffe);
+	put32(&bytes, 7);
+	put32(&bytes, 9);
+	put64(&bytes, 123);
+	put64(&bytes, 1);
+	put64(&bytes, 4);
+	put64(&bytes, PERF_CONTEXT_KERNEL);
+	put64(&bytes, UINT64_C(0xffffffff81000000));
+	put64(&bytes, PERF_CONTEXT_USER);
+	put64(&bytes, 0x402000);
+	put64(&bytes, PERF_SAMPLE_REGS_ABI_64);
+	put64(&bytes, 0x7ffe0000);
+	put64(&bytes, 0x402000);
+	put64(&bytes, 8);
+	put64(&bytes, 4711);
+	put64(&bytes, 8);
+	set_size(&bytes);
+	assert_int_equal(ctx_perf_record_parse(bytes.words, bytes.n, &layout, &record, NULL), CTX_OK);
+	assert_int_equal(record.sample.n_chain, 4);
+	assert_non_null(record.sample.user_regs);
+	assert_int_equal(record.sample.user_stack_bytes, 8);
+	ctx_perf_record_drop_user(&record);
+	assert_int_equal(record.sample.n_chain, 2);
+	assert_null(record.sample.user_regs);
+	ctx_pe_sample_user_state(&record.sample, &user);
+	assert_int_equal(user.regs.machine, CTX_MACHINE_UNKNOWN);
+	assert_int_equal(user.stack_bytes, 0);
+	ctx_map64_deinit(&ids);
+}
+
 /* --- from records to an experiment --- */
 
 struct world {
@@ -463,7 +515,7 @@ static enum ctx_status take_sample_of(struct world *world, enum ctx_state_event 
 	struct ctx_perf_record record;
 	struct bytes bytes;
 	uint8_t raw[40] = {0};
-	bool has_raw = event <= CTX_STATE_EVENT_WAKING_ALL;
+	bool has_raw = event <= CTX_STATE_EVENT_WAKING;
 
 	memcpy(raw + 4, &id, 4);
 	memcpy(raw + 24, &pid_field, 4);
@@ -506,6 +558,7 @@ struct seen {
 	uint32_t thread, waker;
 	bool has_stack;
 	char external_waker[32];
+	uint32_t stack;
 };
 
 static size_t read_changes(struct world *world, struct seen *seen, size_t max)
@@ -523,8 +576,9 @@ static size_t read_changes(struct world *world, struct seen *seen, size_t max)
 		if (event.kind != CTX_EV_STATE)
 			continue;
 		assert_true(n < max);
-		seen[n] = (struct seen){event.time_ns,	   event.state.change,	      event.thread,
-					event.state.waker, event.state.stack.id != 0, ""};
+		seen[n] = (struct seen){event.time_ns,	     event.state.change,	event.thread,
+					event.state.waker,   event.state.stack.id != 0, "",
+					event.state.stack.id};
 		if (event.state.external_waker != NULL)
 			snprintf(seen[n].external_waker, sizeof(seen[n].external_waker), "%s",
 				 event.state.external_waker);
@@ -537,10 +591,7 @@ static size_t read_changes(struct world *world, struct seen *seen, size_t max)
 #define OUT PERF_RECORD_MISC_SWITCH_OUT
 #define OUT_PREEMPTED (PERF_RECORD_MISC_SWITCH_OUT | PERF_RECORD_MISC_SWITCH_OUT_PREEMPT)
 
-/*
- * A wait whose end is seen twice, by the event of the waker and by that of its CPU; a second thread
- * that wakes.
- */
+/* A wait, and a second thread that ends it. */
 static enum ctx_status play(struct world *world)
 {
 	enum ctx_status status = take_task(world, PERF_RECORD_FORK, P + 1, 100);
@@ -553,8 +604,6 @@ static enum ctx_status play(struct world *world)
 		status = take_switch(world, OUT, P, 301);
 	if (status == CTX_OK)
 		status = take_switch(world, 0, P + 1, 400);
-	if (status == CTX_OK)
-		status = take_sample(world, CTX_STATE_EVENT_WAKING_ALL, P + 1, 500, (int32_t)P, 0);
 	if (status == CTX_OK)
 		status = take_sample(world, CTX_STATE_EVENT_WAKING, P + 1, 501, (int32_t)P, 0);
 	if (status == CTX_OK)
@@ -579,12 +628,12 @@ static enum ctx_status play_early(struct world *world)
 static void test_state_records__a_wait_and_its_waker(void **state)
 {
 	static const struct seen want[] = {
-		{200, CTX_CHANGE_RUNS, 0, CTX_NONE, false, ""},
-		{300, CTX_CHANGE_BLOCKED, 0, CTX_NONE, true, ""},
-		{400, CTX_CHANGE_RUNS, 1, CTX_NONE, false, ""},
-		{501, CTX_SEEN_WAKING, 0, 1, true, ""},
-		{600, CTX_SEEN_OFF_PREEMPTED, 1, CTX_NONE, false, ""},
-		{700, CTX_CHANGE_RUNS, 0, CTX_NONE, false, ""},
+		{200, CTX_CHANGE_RUNS, 0, CTX_NONE, false, "", 0},
+		{300, CTX_CHANGE_BLOCKED, 0, CTX_NONE, true, "", 0},
+		{400, CTX_CHANGE_RUNS, 1, CTX_NONE, false, "", 0},
+		{501, CTX_SEEN_WAKING, 0, 1, true, "", 0},
+		{600, CTX_SEEN_OFF_PREEMPTED, 1, CTX_NONE, false, "", 0},
+		{700, CTX_CHANGE_RUNS, 0, CTX_NONE, false, "", 0},
 	};
 	struct world world;
 	struct seen seen[16];
@@ -617,7 +666,7 @@ static void test_state_records__an_early_waker_has_its_stack(void **state)
 	assert_int_equal(world_begin(&world), CTX_OK);
 	assert_int_equal(take_task(&world, PERF_RECORD_FORK, P + 1, 100), CTX_OK);
 	assert_int_equal(take_switch(&world, 0, P, 200), CTX_OK);
-	assert_int_equal(take_sample(&world, CTX_STATE_EVENT_WAKING_ALL, 0, 250, (int32_t)P, 0), CTX_OK);
+	assert_int_equal(take_sample(&world, CTX_STATE_EVENT_WAKING, 0, 250, (int32_t)P, 0), CTX_OK);
 	assert_int_equal(take_sample(&world, CTX_STATE_EVENT_WAKING, P + 1, 290, (int32_t)P, 0), CTX_OK);
 	assert_int_equal(take_sample(&world, CTX_STATE_EVENT_SWITCH, P, 300, (int32_t)P, 1), CTX_OK);
 	assert_int_equal(take_switch(&world, 0, P, 400), CTX_OK);
@@ -632,6 +681,33 @@ static void test_state_records__an_early_waker_has_its_stack(void **state)
 	assert_true(seen[2].has_stack);
 	assert_int_equal(seen[3].change, CTX_CHANGE_BLOCKED);
 	assert_int_equal(seen[4].change, CTX_CHANGE_RUNS);
+	world_end(&world);
+}
+
+/* The user's part of the stack of a waker outside of the recording is not ours. */
+static void test_state_records__a_waker_outside_has_the_kernels_part_of_its_stack(void **state)
+{
+	struct world world;
+	struct seen seen[16];
+
+	(void)state;
+	assert_int_equal(world_begin(&world), CTX_OK);
+	assert_int_equal(take_task(&world, PERF_RECORD_FORK, P + 1, 100), CTX_OK);
+	for (uint32_t i = 0; i < 4; i++) {
+		uint32_t waker = i % 2 == 0 ? P + 1 : P + 7;
+
+		assert_int_equal(take_sample(&world, CTX_STATE_EVENT_SWITCH, P, 200 + 100 * i, (int32_t)P, 1),
+				 CTX_OK);
+		assert_int_equal(
+			take_sample(&world, CTX_STATE_EVENT_WAKING, waker, 210 + 100 * i, (int32_t)P, 0),
+			CTX_OK);
+	}
+	assert_int_equal(read_changes(&world, seen, 16), 8);
+	assert_int_equal(seen[1].stack, seen[5].stack);
+	assert_int_equal(seen[3].stack, seen[7].stack);
+	assert_true(seen[1].stack != seen[3].stack);
+	assert_int_equal(seen[1].waker, 1);
+	assert_int_equal(seen[3].waker, CTX_NONE);
 	world_end(&world);
 }
 
@@ -657,7 +733,7 @@ static void test_state_records__nobody_is_announced_and_a_tid_used_again_is_anot
 	assert_int_equal(take_switch(&world, 0, 0, 313), CTX_OK);
 	assert_int_equal(take_switch(&world, 0, UINT32_MAX, 314), CTX_OK);
 	assert_int_equal(take_sample(&world, CTX_STATE_EVENT_WAKING, P, 315, (int32_t)P + 9, 0), CTX_OK);
-	assert_int_equal(take_sample(&world, CTX_STATE_EVENT_WAKING_ALL, P + 9, 316, -5, 0), CTX_OK);
+	assert_int_equal(take_sample(&world, CTX_STATE_EVENT_WAKING, P + 9, 316, -5, 0), CTX_OK);
 	assert_int_equal(ctx_exp_stats(world.writer).threads, threads);
 	assert_int_equal(take_task(&world, PERF_RECORD_FORK, P + 1, 400), CTX_OK);
 	assert_int_equal(take_switch(&world, 0, P + 1, 500), CTX_OK);
@@ -678,19 +754,17 @@ static void test_state_records__wakers_outside_have_names_and_the_ended_are_thre
 	assert_int_equal(world_begin(&world), CTX_OK);
 	assert_int_equal(take_task(&world, PERF_RECORD_FORK, P + 1, 100), CTX_OK);
 	assert_int_equal(take_sample(&world, CTX_STATE_EVENT_SWITCH, P, 200, (int32_t)P, 1), CTX_OK);
-	assert_int_equal(take_sample(&world, CTX_STATE_EVENT_WAKING_ALL, 0, 210, (int32_t)P, 0), CTX_OK);
+	assert_int_equal(take_sample(&world, CTX_STATE_EVENT_WAKING, 0, 210, (int32_t)P, 0), CTX_OK);
 	assert_int_equal(take_sample(&world, CTX_STATE_EVENT_SWITCH, P, 300, (int32_t)P, 4), CTX_OK);
-	assert_int_equal(take_sample(&world, CTX_STATE_EVENT_WAKING_ALL, P + 7, 310, (int32_t)P, 0), CTX_OK);
+	assert_int_equal(take_sample(&world, CTX_STATE_EVENT_WAKING, P + 7, 310, (int32_t)P, 0), CTX_OK);
 	assert_int_equal(take_sample(&world, CTX_STATE_EVENT_SWITCH, P, 400, (int32_t)P, 1), CTX_OK);
-	assert_int_equal(
-		take_sample(&world, CTX_STATE_EVENT_WAKING_ALL, (uint32_t)getpid(), 410, (int32_t)P, 0),
-		CTX_OK);
+	assert_int_equal(take_sample(&world, CTX_STATE_EVENT_WAKING, (uint32_t)getpid(), 410, (int32_t)P, 0),
+			 CTX_OK);
 	assert_int_equal(take_sample(&world, CTX_STATE_EVENT_SWITCH, P, 500, (int32_t)P, 1), CTX_OK);
 	assert_int_equal(take_task(&world, PERF_RECORD_EXIT, P + 1, 505), CTX_OK);
-	assert_int_equal(take_sample(&world, CTX_STATE_EVENT_WAKING_ALL, P + 1, 510, (int32_t)P, 0), CTX_OK);
+	assert_int_equal(take_sample(&world, CTX_STATE_EVENT_WAKING, P + 1, 510, (int32_t)P, 0), CTX_OK);
 	assert_int_equal(take_sample(&world, CTX_STATE_EVENT_SWITCH, P, 600, (int32_t)P, 1), CTX_OK);
-	assert_int_equal(take_sample_of(&world, CTX_STATE_EVENT_WAKING_ALL, 0, 77, 610, (int32_t)P, 0),
-			 CTX_OK);
+	assert_int_equal(take_sample_of(&world, CTX_STATE_EVENT_WAKING, 0, 77, 610, (int32_t)P, 0), CTX_OK);
 	assert_int_equal(read_changes(&world, seen, 16), 10);
 	assert_string_equal(seen[1].external_waker, "<idle>");
 	assert_int_equal(seen[2].change, CTX_CHANGE_STOPPED);
@@ -754,7 +828,7 @@ static void test_state_records__a_sample_that_is_too_short_is_a_status(void **st
 	record.sample.raw = raw;
 	for (size_t n = 0; n < 28; n++) {
 		record.sample.raw_bytes = (uint32_t)n;
-		for (unsigned i = 0; i <= CTX_STATE_EVENT_WAKING_ALL; i++)
+		for (unsigned i = 0; i <= CTX_STATE_EVENT_WAKING; i++)
 			assert_int_equal(ctx_state_records_sample(world.records, (enum ctx_state_event)i,
 								  &record, NULL),
 					 CTX_E_FORMAT);
@@ -796,12 +870,14 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_tracepoint__is_read_from_tracefs),
 		cmocka_unit_test(test_state_events__forbidden_events_are_refused_if_requested_else_left_out),
-		cmocka_unit_test(test_state_events__tasks_inherit_one_tracepoint_and_what_only_they_have),
+		cmocka_unit_test(test_state_events__tasks_inherit_no_tracepoint_and_what_only_they_have),
 		cmocka_unit_test(test_recargs__states_are_one_of_four),
 		cmocka_unit_test(test_perfrecord__parses_switches_and_tracepoints_and_refuses_truncated_ones),
 		cmocka_unit_test(test_perfrecord__a_sample_with_a_foreign_id_is_known_by_its_size),
+		cmocka_unit_test(test_perfrecord__without_the_users_part_the_kernels_is_left),
 		cmocka_unit_test(test_state_records__a_wait_and_its_waker),
 		cmocka_unit_test(test_state_records__an_early_waker_has_its_stack),
+		cmocka_unit_test(test_state_records__a_waker_outside_has_the_kernels_part_of_its_stack),
 		cmocka_unit_test(
 			test_state_records__nobody_is_announced_and_a_tid_used_again_is_another_thread),
 		cmocka_unit_test(test_state_records__wakers_outside_have_names_and_the_ended_are_threads),
