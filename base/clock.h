@@ -15,4 +15,6 @@ static inline uint64_t ctx_clock_ns(clockid_t clock)
 	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
 
+typedef uint64_t ctx_clock_fn(clockid_t clock); /* ctx_clock_ns, or that of a test */
+
 #endif

@@ -7,7 +7,6 @@
  */
 #include "collect/outermost.h"
 
-#include "base/clock.h"
 #include "base/mem.h"
 #include "collect/stack_bounds.h"
 #include "model/profile.h"
@@ -46,6 +45,7 @@ struct entry { /* a thread's */
 };
 
 struct ctx_outermost {
+	ctx_clock_fn *clock;
 	struct entry entries[CTX_OUTERMOST_THREADS];
 	struct ctx_unwind_frame frames[FRAMES_MAX];
 	struct outer_frame found[FRAMES_MAX];
@@ -53,14 +53,16 @@ struct ctx_outermost {
 	size_t n_near;
 	uint8_t bytes[ABOVE_ROOT];
 	uint64_t n_unread;
+	uint64_t now_ns;       /* of this call */
 	uint64_t search_at_ns; /* not before then */
 };
 
-enum ctx_status ctx_outermost_create(struct ctx_outermost **ret, struct ctx_err *err)
+enum ctx_status ctx_outermost_create(ctx_clock_fn *clock, struct ctx_outermost **ret, struct ctx_err *err)
 {
 	*ret = ctx_calloc(1, sizeof(**ret));
 	if (*ret == NULL)
 		return ctx_err_nomem(err);
+	(*ret)->clock = clock;
 	for (size_t i = 0; i < CTX_OUTERMOST_THREADS; i++)
 		(*ret)->entries[i].thread = CTX_NONE;
 	return CTX_OK;
@@ -111,7 +113,7 @@ static void locate(struct ctx_outermost *outermost, struct entry *entry, const s
 	uint64_t top = entry->bounds.top;
 	size_t n;
 
-	entry->located_ns = cut->now_ns;
+	entry->located_ns = outermost->now_ns;
 	if (!ctx_stack_bounds_find(cut->view->pid, cut->sp, &entry->bounds)) {
 		entry->bounds = (struct ctx_stack_bounds){0};
 		return;
@@ -255,13 +257,13 @@ static void look(struct ctx_outermost *outermost, struct entry *entry, const str
 {
 	size_t n;
 
-	entry->read_ns = cut->now_ns;
+	entry->read_ns = outermost->now_ns;
 	if (entry->root + 8 - entry->window < entry->bounds.begin || !has_room(entry) ||
 	    !read_before(entry, cut->view->pid, entry->root + 8, outermost->bytes, entry->window))
 		return;
 	if (entry->n != 0 && memcmp(entry->bytes, outermost->bytes, entry->window) == 0) {
 		if (shared(outermost, entry->last, entry->n) != 0)
-			count_read(entry, cut->now_ns);
+			count_read(entry, outermost->now_ns);
 		return;
 	}
 	n = find_chain(outermost, entry, cut->view);
@@ -271,7 +273,7 @@ static void look(struct ctx_outermost *outermost, struct entry *entry, const str
 		return;
 	}
 	memcpy(entry->bytes, outermost->bytes, entry->window);
-	take(outermost, entry, n, cut->now_ns);
+	take(outermost, entry, n, outermost->now_ns);
 }
 
 /* The frames that can be this stack's, leaf first. */
@@ -298,10 +300,10 @@ static struct ctx_stack_part answer(struct ctx_outermost *outermost, const struc
 /* Reads what is due; false: nothing is known of the stack. */
 static bool search(struct ctx_outermost *outermost, struct entry *entry, const struct ctx_outermost_cut *cut)
 {
-	bool is_due = cut->now_ns >= outermost->search_at_ns;
+	bool is_due = outermost->now_ns >= outermost->search_at_ns;
 
 	if ((cut->sp < entry->bounds.begin || cut->sp >= entry->bounds.end || entry->root == 0) && is_due &&
-	    cut->now_ns - entry->located_ns >=
+	    outermost->now_ns - entry->located_ns >=
 		    (entry->root != 0 ? CTX_OUTERMOST_APART_NS : LOCATE_AGAIN_NS) &&
 	    !entry->is_denied)
 		locate(outermost, entry, cut);
@@ -310,7 +312,7 @@ static bool search(struct ctx_outermost *outermost, struct entry *entry, const s
 	if (entry->root == 0 || entry->is_denied || cut->sp >= entry->root)
 		return false;
 	note_near(outermost, cut);
-	if (is_due && cut->now_ns - entry->read_ns >= CTX_OUTERMOST_APART_NS)
+	if (is_due && outermost->now_ns - entry->read_ns >= CTX_OUTERMOST_APART_NS)
 		look(outermost, entry, cut);
 	return entry->n != 0;
 }
@@ -319,23 +321,19 @@ static bool search(struct ctx_outermost *outermost, struct entry *entry, const s
  * Searches are paused for a time that follows from what the last one took: threads that wait with deep
  * stacks, each time another, would be searched all the time.
  */
-struct ctx_stack_part ctx_outermost_find(struct ctx_outermost *outermost,
-					 const struct ctx_outermost_cut *from)
+struct ctx_stack_part ctx_outermost_find(struct ctx_outermost *outermost, const struct ctx_outermost_cut *cut)
 {
-	struct entry *entry = &outermost->entries[from->thread % CTX_OUTERMOST_THREADS];
-	struct ctx_outermost_cut cut = *from;
-	uint64_t began_ns = 0;
+	struct entry *entry = &outermost->entries[cut->thread % CTX_OUTERMOST_THREADS];
+	uint64_t began_ns = outermost->clock(CLOCK_THREAD_CPUTIME_ID);
 	bool is_known;
 
-	if (from->now_ns == 0) {
-		cut.now_ns = ctx_clock_ns(CLOCK_MONOTONIC);
-		began_ns = ctx_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	}
-	if (entry->thread != cut.thread || entry->process != cut.view->process)
-		forget(entry, cut.thread, cut.view->process);
-	is_known = search(outermost, entry, &cut);
-	if (from->now_ns == 0 && (entry->located_ns == cut.now_ns || entry->read_ns == cut.now_ns))
+	outermost->now_ns = outermost->clock(CLOCK_MONOTONIC);
+	if (entry->thread != cut->thread || entry->process != cut->view->process)
+		forget(entry, cut->thread, cut->view->process);
+	is_known = search(outermost, entry, cut);
+	if (entry->located_ns == outermost->now_ns || entry->read_ns == outermost->now_ns)
 		outermost->search_at_ns =
-			cut.now_ns + (ctx_clock_ns(CLOCK_THREAD_CPUTIME_ID) - began_ns) * SEARCH_PART;
-	return is_known ? answer(outermost, entry, &cut) : (struct ctx_stack_part){0};
+			outermost->now_ns +
+			(outermost->clock(CLOCK_THREAD_CPUTIME_ID) - began_ns) * SEARCH_PART;
+	return is_known ? answer(outermost, entry, cut) : (struct ctx_stack_part){0};
 }

@@ -13,6 +13,7 @@
 #ifndef CTX_COLLECT_OUTERMOST_H
 #define CTX_COLLECT_OUTERMOST_H
 
+#include "base/clock.h"
 #include "collect/codemaps.h"
 #include "collect/stack_memory.h"
 
@@ -21,7 +22,8 @@
 
 struct ctx_outermost;
 
-CTX_MUST_CHECK enum ctx_status ctx_outermost_create(struct ctx_outermost **ret, struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_outermost_create(ctx_clock_fn *clock, struct ctx_outermost **ret,
+						    struct ctx_err *err);
 void ctx_outermost_destroy(struct ctx_outermost *outermost);
 
 struct ctx_outermost_cut { /* a stack that was cut */
@@ -29,16 +31,15 @@ struct ctx_outermost_cut { /* a stack that was cut */
 	uint32_t thread; /* number */
 	uint64_t sp;
 	struct ctx_stack_part part; /* its frames; at least one */
-	uint64_t now_ns;	    /* monotonic; 0: the clock is read */
 };
 
 /*
  * Its outermost frames, leaf first; `frames` is NULL where they are not known. Borrowed until the next
  * call. One read of some KiB for each thread in CTX_OUTERMOST_APART_NS; where the bytes are new,
- * some 20 us. Where the clock is read, all this takes at most 1 % of the time.
+ * some 20 us. All this takes at most 1 % of the time.
  */
 struct ctx_stack_part ctx_outermost_find(struct ctx_outermost *outermost,
-					 const struct ctx_outermost_cut *from);
+					 const struct ctx_outermost_cut *cut);
 
 /* Cut stacks of processes whose memory this user may not read. */
 uint64_t ctx_outermost_unread(const struct ctx_outermost *outermost);

@@ -173,7 +173,8 @@ static enum ctx_status create_batch(struct ctx_recorder *recorder, struct ctx_er
 	};
 	struct ctx_wait_sampling_options sampling = {.session = &recorder->session,
 						     .per_mille = recorder->options->waits.budget_per_mille,
-						     .now_ns = recorder->start_ns};
+						     .now_ns = recorder->start_ns,
+						     .clock = ctx_clock_ns};
 	enum ctx_status status = ctx_wait_sampling_create(&sampling, &recorder->sampling, err);
 
 	if (status != CTX_OK)

@@ -64,7 +64,7 @@ static enum ctx_status prepare_unwinding(struct ctx_sample_batch *batch, struct 
 	if (status == CTX_OK)
 		status = ctx_stack_memory_init(&batch->memory, err);
 	if (status == CTX_OK)
-		status = ctx_outermost_create(&batch->outermost, err);
+		status = ctx_outermost_create(ctx_clock_ns, &batch->outermost, err);
 	return status;
 }
 

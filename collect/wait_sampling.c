@@ -1,6 +1,5 @@
 #include "collect/wait_sampling.h"
 
-#include "base/clock.h"
 #include "base/mem.h"
 
 #include <errno.h>
@@ -301,13 +300,13 @@ static uint64_t limited(uint64_t value, uint64_t min, uint64_t max)
 static void open_window(struct ctx_wait_sampling *sampling, uint64_t for_ns)
 {
 	const struct ctx_session *session = sampling->options.session;
-	uint64_t begin_ns = ctx_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	uint64_t begin_ns = sampling->options.clock(CLOCK_THREAD_CPUTIME_ID);
 
 	if (!overlaps(sampling))
 		ask_all(sampling->fds, sampling->n_fds, PERF_EVENT_IOC_DISABLE);
 	ask_all(session->whole_fds, session->n_whole_fds, PERF_EVENT_IOC_ENABLE);
-	sampling->opened_ns = ctx_clock_ns(CLOCK_MONOTONIC);
-	sampling->turning_ns = ctx_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
+	sampling->opened_ns = sampling->options.clock(CLOCK_MONOTONIC);
+	sampling->turning_ns = sampling->options.clock(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
 	ctx_wait_windows_open(&sampling->windows, sampling->opened_ns);
 	sampling->is_open = true;
 	sampling->turn_at_ns = sampling->opened_ns + for_ns;
@@ -323,14 +322,14 @@ static uint64_t window_ns(const struct ctx_wait_sampling *sampling)
 static void close_window(struct ctx_wait_sampling *sampling)
 {
 	const struct ctx_session *session = sampling->options.session;
-	uint64_t end_ns = ctx_clock_ns(CLOCK_MONOTONIC), begin_ns = ctx_clock_ns(CLOCK_THREAD_CPUTIME_ID),
-		 gap_ns;
+	uint64_t end_ns = sampling->options.clock(CLOCK_MONOTONIC),
+		 begin_ns = sampling->options.clock(CLOCK_THREAD_CPUTIME_ID), gap_ns;
 
 	ctx_wait_windows_close(&sampling->windows, end_ns);
 	ask_all(session->whole_fds, session->n_whole_fds, PERF_EVENT_IOC_DISABLE);
 	if (!overlaps(sampling))
 		ask_all(sampling->fds, sampling->n_fds, PERF_EVENT_IOC_ENABLE);
-	sampling->turning_ns += ctx_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
+	sampling->turning_ns += sampling->options.clock(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
 	gap_ns = (end_ns - sampling->opened_ns) * (CTX_WAIT_DUTY_ONE - sampling->plan.duty) /
 		 sampling->plan.duty;
 	gap_ns = limited(gap_ns, GAP_MIN_NS + sampling->turning_ns * TURN_PART, GAP_MAX_NS);

@@ -22,6 +22,7 @@
 #ifndef CTX_COLLECT_WAIT_SAMPLING_H
 #define CTX_COLLECT_WAIT_SAMPLING_H
 
+#include "base/clock.h"
 #include "collect/perfrecord.h"
 #include "collect/session.h"
 #include "collect/wait_budget.h"
@@ -49,6 +50,7 @@ struct ctx_wait_sampling_options {
 	struct ctx_session *session; /* borrowed, like all */
 	uint32_t per_mille;	     /* CTX_WAIT_BUDGET_OFF: all stacks are copied */
 	uint64_t now_ns;	     /* all of them from here on */
+	ctx_clock_fn *clock;
 };
 
 CTX_MUST_CHECK enum ctx_status ctx_wait_sampling_create(const struct ctx_wait_sampling_options *options,

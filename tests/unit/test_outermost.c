@@ -133,30 +133,42 @@ static void tell(void (*at_bottom)(struct story *story))
 	free(story);
 }
 
-static struct ctx_outermost_cut cut_of(struct story *story, uint64_t now_ns)
+/* Searches take cpu_ns of CPU each. */
+static uint64_t now_ns, cpu_ns, spent_ns;
+
+static uint64_t clock_of(clockid_t clock)
 {
+	if (clock == CLOCK_MONOTONIC)
+		return now_ns;
+	spent_ns += cpu_ns;
+	return spent_ns;
+}
+
+static struct ctx_outermost_cut cut_of(struct story *story)
+{
+	now_ns = SECOND;
+	cpu_ns = 0;
 	return (struct ctx_outermost_cut){.view = &story->view,
 					  .thread = 3,
 					  .sp = story->state.regs.value[7],
-					  .part = {story->frames, story->n_cut},
-					  .now_ns = now_ns};
+					  .part = {story->frames, story->n_cut}};
 }
 
 static void find_twice(struct story *story)
 {
-	struct ctx_outermost_cut cut = cut_of(story, SECOND);
+	struct ctx_outermost_cut cut = cut_of(story);
 	struct ctx_outermost *outermost;
 	struct ctx_stack_part found;
 
 	assert_true(story->n > DEPTH);
-	assert_int_equal(ctx_outermost_create(&outermost, NULL), CTX_OK);
+	assert_int_equal(ctx_outermost_create(clock_of, &outermost, NULL), CTX_OK);
 	/* One read proves little, and a second one at once no more. */
 	assert_null(ctx_outermost_find(outermost, &cut).frames);
-	cut.now_ns += CTX_OUTERMOST_APART_NS - 1;
+	now_ns += CTX_OUTERMOST_APART_NS - 1;
 	assert_null(ctx_outermost_find(outermost, &cut).frames);
 	/* The window grows to what the program's outermost frames need. */
 	for (int i = 0; i < 5; i++) {
-		cut.now_ns += CTX_OUTERMOST_APART_NS;
+		now_ns += CTX_OUTERMOST_APART_NS;
 		found = ctx_outermost_find(outermost, &cut);
 	}
 	assert_non_null(found.frames);
@@ -176,17 +188,62 @@ static void test_outermost__a_cut_recursion_goes_on_at_its_other_end(void **stat
 	tell(find_twice);
 }
 
+static bool is_found(struct ctx_outermost *outermost, struct ctx_outermost_cut *cut, uint32_t thread)
+{
+	cut->thread = thread;
+	return ctx_outermost_find(outermost, cut).frames != NULL;
+}
+
+/* After a search that took 1 ms there is none for 100 ms, of whatever thread; what is known is used. */
+static void find_seldom(struct story *story)
+{
+	struct ctx_outermost_cut cut = cut_of(story);
+	struct ctx_outermost *outermost;
+
+	assert_int_equal(ctx_outermost_create(clock_of, &outermost, NULL), CTX_OK);
+	for (int i = 0; i < 6; i++) {
+		is_found(outermost, &cut, 3);
+		now_ns += CTX_OUTERMOST_APART_NS;
+	}
+	assert_true(is_found(outermost, &cut, 3));
+	now_ns += CTX_OUTERMOST_APART_NS;
+	cpu_ns = SECOND / 1000;
+	assert_true(is_found(outermost, &cut, 3)); /* a read of it is due */
+	cpu_ns = 0;
+	for (int i = 0; i < 9; i++) {
+		now_ns += CTX_OUTERMOST_APART_NS;
+		assert_true(is_found(outermost, &cut, 3));
+		assert_false(is_found(outermost, &cut, 4));
+	}
+	now_ns += CTX_OUTERMOST_APART_NS - 1;
+	assert_false(is_found(outermost, &cut, 4));
+	/* From here on thread 4 is searched as thread 3 was. */
+	now_ns += 1;
+	for (int i = 0; i < 6; i++) {
+		is_found(outermost, &cut, 4);
+		now_ns += CTX_OUTERMOST_APART_NS;
+	}
+	assert_true(is_found(outermost, &cut, 4));
+	ctx_outermost_destroy(outermost);
+}
+
+static void test_outermost__searches_take_one_hundredth_of_the_time(void **state)
+{
+	(void)state;
+	tell(find_seldom);
+}
+
 static void find_elsewhere(struct story *story)
 {
-	struct ctx_outermost_cut cut = cut_of(story, SECOND);
+	struct ctx_outermost_cut cut = cut_of(story);
 	struct ctx_unwind_frame other = {(uint64_t)(uintptr_t)find_twice + 1, story->frames[0].cfa};
 	struct ctx_outermost *outermost;
 
-	assert_int_equal(ctx_outermost_create(&outermost, NULL), CTX_OK);
+	assert_int_equal(ctx_outermost_create(clock_of, &outermost, NULL), CTX_OK);
 	cut.part = (struct ctx_stack_part){&other, 1};
 	for (int i = 0; i < 8; i++) {
 		assert_null(ctx_outermost_find(outermost, &cut).frames);
-		cut.now_ns += CTX_OUTERMOST_APART_NS;
+		now_ns += CTX_OUTERMOST_APART_NS;
 	}
 	ctx_outermost_destroy(outermost);
 }
@@ -199,16 +256,16 @@ static void test_outermost__a_stack_of_other_functions_is_not_continued(void **s
 
 static void find_after_change(struct story *story)
 {
-	struct ctx_outermost_cut cut = cut_of(story, SECOND);
+	struct ctx_outermost_cut cut = cut_of(story);
 	struct ctx_outermost *outermost;
 	struct ctx_stack_part found = {0};
 	uint64_t *slot = NULL, was;
 	size_t n;
 
-	assert_int_equal(ctx_outermost_create(&outermost, NULL), CTX_OK);
+	assert_int_equal(ctx_outermost_create(clock_of, &outermost, NULL), CTX_OK);
 	for (int i = 0; i < 8; i++) {
 		found = ctx_outermost_find(outermost, &cut);
-		cut.now_ns += CTX_OUTERMOST_APART_NS;
+		now_ns += CTX_OUTERMOST_APART_NS;
 	}
 	n = found.n;
 	/* The fourth frame from the leaf is none any more. */
@@ -220,11 +277,11 @@ static void find_after_change(struct story *story)
 	*slot = was;
 	assert_int_equal(found.n, n - 4);
 	/* What the reads have in common is left, until that one is forgotten. */
-	cut.now_ns += CTX_OUTERMOST_APART_NS;
+	now_ns += CTX_OUTERMOST_APART_NS;
 	found = ctx_outermost_find(outermost, &cut);
 	assert_int_equal(found.n, n - 4);
 	for (int i = 0; i < 32; i++) {
-		cut.now_ns += CTX_OUTERMOST_APART_NS;
+		now_ns += CTX_OUTERMOST_APART_NS;
 		found = ctx_outermost_find(outermost, &cut);
 	}
 	assert_int_equal(found.n, n);
@@ -347,6 +404,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #if defined(__x86_64__)
 		cmocka_unit_test(test_outermost__a_cut_recursion_goes_on_at_its_other_end),
+		cmocka_unit_test(test_outermost__searches_take_one_hundredth_of_the_time),
 		cmocka_unit_test(test_outermost__a_stack_of_other_functions_is_not_continued),
 		cmocka_unit_test(test_outermost__what_reads_do_not_agree_on_is_left_out),
 		cmocka_unit_test(test_outer_chain__a_call_of_another_function_is_not_followed),

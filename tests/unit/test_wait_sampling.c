@@ -433,6 +433,71 @@ static void test_wait_sampling__says_what_was_done(void **state)
 	ctx_wait_sampling_destroy(sampling);
 }
 
+/* --- windows of a recording without events --- */
+
+static uint64_t now_ns, cpu_ns, spent_ns;
+
+/* Opening or closing a window takes cpu_ns of CPU. */
+static uint64_t clock_of(clockid_t clock)
+{
+	if (clock == CLOCK_MONOTONIC)
+		return now_ns;
+	spent_ns += cpu_ns;
+	return spent_ns;
+}
+
+#define STEP_NS (MS / 4)
+
+/* How long it is as it is now, in steps; windows are opened and closed only in between. */
+static uint64_t span_ns(struct ctx_wait_sampling *sampling)
+{
+	bool is_whole = ctx_wait_sampling_is_whole(sampling);
+	uint64_t begin_ns = now_ns;
+
+	while (ctx_wait_sampling_is_whole(sampling) == is_whole) {
+		now_ns += STEP_NS;
+		assert_true(now_ns - begin_ns < 60000 * MS);
+		ctx_wait_sampling_turn(sampling, now_ns, true);
+	}
+	return now_ns - begin_ns;
+}
+
+/*
+ * Each turn interrupts the CPUs for each event of each thread: where that takes long, windows are ten times as long, up
+ * to 10 ms, and turning takes one hundredth of the time, but for chance, which makes gaps half as long or half as long again.
+ */
+static void test_wait_sampling__windows_are_longer_where_turning_takes_long(void **state)
+{
+	static const uint64_t takes_us[] = {0, 50, 150, 400, 2000};
+	struct ctx_session session = {.states.level = CTX_STATES_FULL};
+	struct ctx_wait_sampling_options options = {
+		.session = &session, .now_ns = 1000 * MS, .clock = clock_of};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(takes_us) / sizeof(*takes_us); i++) {
+		uint64_t turn_ns = 2 * takes_us[i] * 1000, want_ns = 10 * turn_ns;
+		struct ctx_wait_sampling *sampling;
+
+		want_ns = want_ns < 2 * MS ? 2 * MS : want_ns > 10 * MS ? 10 * MS : want_ns;
+		now_ns = options.now_ns;
+		cpu_ns = takes_us[i] * 1000;
+		assert_int_equal(ctx_wait_sampling_create(&options, &sampling, NULL), CTX_OK);
+		ctx_wait_sampling_turn(sampling, now_ns, true);
+		ctx_wait_sampling_places(sampling)->counts.copied = 1000; /* enough to recognise by */
+		/* The first one is for learning, and long whatever it takes. */
+		assert_int_equal(span_ns(sampling), 10 * MS);
+		/* What follows from closing alone. */
+		assert_true(span_ns(sampling) >= turn_ns / 2 * 50);
+		assert_true(span_ns(sampling) <= want_ns);
+		assert_true(span_ns(sampling) >= turn_ns * 50);
+		for (int k = 0; k < 20; k++) {
+			assert_int_equal(span_ns(sampling), want_ns);
+			assert_true(span_ns(sampling) >= turn_ns * 50);
+		}
+		ctx_wait_sampling_destroy(sampling);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -451,6 +516,7 @@ int main(void)
 		cmocka_unit_test(test_wait_places__an_unknown_thread_has_its_leaf_and_the_kernels_part),
 		cmocka_unit_test(test_wait_places__are_bounded),
 		cmocka_unit_test(test_wait_sampling__says_what_was_done),
+		cmocka_unit_test(test_wait_sampling__windows_are_longer_where_turning_takes_long),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
