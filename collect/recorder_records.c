@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "collect/pressure.h"
 #include "collect/procfs.h"
+#include "collect/session_widen.h"
 
 #define FULL_PERCENT 75u /* of a ring: fewer stacks of waits are copied then */
 

@@ -73,13 +73,6 @@ CTX_MUST_CHECK enum ctx_status ctx_session_open(struct ctx_session *session,
 						struct ctx_err *err);
 void ctx_session_enable(const struct ctx_session *session);
 void ctx_session_disable(const struct ctx_session *session);
-
-/*
- * From now on the wake-ups of all threads are seen (session_woken.h). `enabled`: state events with stacks are. A wake-up
- * can be missed meanwhile; where that fails, all stays as it is. Some 50 us for each CPU.
- */
-void ctx_session_widen(struct ctx_session *session, bool enabled);
-
 void ctx_session_close(struct ctx_session *session);
 
 /* The layout of the session's records; borrowed from it. */

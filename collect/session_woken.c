@@ -2,13 +2,11 @@
 
 #include "base/fileio.h"
 #include "base/mem.h"
-#include "collect/session.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #define RANGE_BYTES 56u /* of the text, at most */
@@ -120,54 +118,4 @@ void ctx_woken_close(struct ctx_woken *woken)
 	free(woken->fds);
 	free(woken->items);
 	*woken = (struct ctx_woken){0};
-}
-
-/* The event that takes the place of one; -1: it cannot be opened. */
-static int open_successor(struct ctx_session *session, const struct ctx_woken_event *event)
-{
-	struct ctx_woken *woken = &session->woken;
-	struct perf_event_attr attr = woken->attr;
-	uint32_t *place;
-	uint64_t id;
-	int fd;
-
-	attr.disabled = 1;
-	fd = (int)syscall(SYS_perf_event_open, &attr, -1, event->cpu, -1, PERF_FLAG_FD_CLOEXEC);
-	if (fd < 0)
-		return -1;
-	if (ctx_grow(&woken->fds, &woken->fds_cap, woken->n_fds + 1, NULL) != CTX_OK ||
-	    ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, event->ring_fd) != 0 ||
-	    ioctl(fd, PERF_EVENT_IOC_ID, &id) != 0 ||
-	    (place = ctx_map64_place(&session->event_of_id, id)) == NULL) {
-		close(fd);
-		return -1;
-	}
-	*place = woken->number;
-	woken->fds[woken->n_fds++] = fd;
-	return fd;
-}
-
-/* In this order a wake-up in between is missed, not seen twice. */
-static void change_over(struct ctx_session *session, int from, int to, bool enabled)
-{
-	(void)ioctl(from, PERF_EVENT_IOC_DISABLE, 0);
-	if (enabled)
-		(void)ioctl(to, PERF_EVENT_IOC_ENABLE, 0);
-	for (size_t i = 0; i < session->n_whole_fds; i++) {
-		if (session->whole_fds[i] == from)
-			session->whole_fds[i] = to;
-	}
-}
-
-void ctx_session_widen(struct ctx_session *session, bool enabled)
-{
-	struct ctx_woken *woken = &session->woken;
-
-	woken->filter.text[0] = '\0';
-	for (size_t i = 0; i < woken->n; i++) {
-		int fd = open_successor(session, &woken->items[i]);
-
-		if (fd >= 0)
-			change_over(session, woken->items[i].fd, fd, enabled);
-	}
 }
