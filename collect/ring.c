@@ -28,7 +28,10 @@ enum ctx_status ctx_ring_map(struct ctx_ring *ring, int fd, size_t pages, struct
 	enum ctx_status status;
 
 	if (memory == MAP_FAILED)
-		return ctx_err_errno(err, errno == EPERM ? CTX_E_PERM : CTX_E_IO,
+		return ctx_err_errno(err,
+				     errno == EPERM    ? CTX_E_PERM
+				     : errno == ENOMEM ? CTX_E_NOMEM
+						       : CTX_E_IO,
 				     "cannot map a ring buffer of %zu KiB", pages * page_size / 1024);
 	status = ctx_ring_attach(ring, (struct perf_event_mmap_page *)(void *)memory, memory + page_size,
 				 pages * page_size, err);

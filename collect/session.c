@@ -1,7 +1,7 @@
 #include "collect/session.h"
 
-#include "base/fileio.h"
 #include "base/mem.h"
+#include "collect/cpus.h"
 #include "collect/lost_counts.h"
 #include "collect/permissions.h"
 
@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define RING_PAGES_MIN 8u
+#define TRIES 100      /* to open an event */
 #define SPARE_FILES 8u /* that events leave */
 /*
  * At switches and wake-ups a smaller part of the stack is copied: 2 KiB where samples have 32.
@@ -25,60 +25,14 @@
 #define STATE_STACK_PART 16u
 #define STATE_STACK_BYTES_MIN 1024u
 
-enum ctx_status ctx_cpu_list_parse(const char *text, struct ctx_ids *cpus, struct ctx_err *err)
-{
-	const char *at = text;
-
-	for (;;) {
-		char *end;
-		unsigned long first = strtoul(at, &end, 10);
-		unsigned long last = first;
-
-		if (end == at)
-			return ctx_err_set(err, CTX_E_FORMAT, "list of CPUs \"%s\" is not understood", text);
-		if (*end == '-') {
-			at = end + 1;
-			last = strtoul(at, &end, 10);
-		}
-		if (end == at || last < first || last > 65535 ||
-		    (*end != ',' && *end != '\n' && *end != '\0'))
-			return ctx_err_set(err, CTX_E_FORMAT, "list of CPUs \"%s\" is not understood", text);
-		for (; first <= last; first++) {
-			enum ctx_status status = ctx_ids_add(cpus, (int64_t)first, err);
-
-			if (status != CTX_OK)
-				return status;
-		}
-		if (*end != ',')
-			return CTX_OK;
-		at = end + 1;
-	}
-}
-
-static enum ctx_status online_cpus(struct ctx_ids *cpus, struct ctx_err *err)
-{
-	struct ctx_buf buf = {0};
-	enum ctx_status status = ctx_file_read("/sys/devices/system/cpu/online", 1 << 16, &buf, NULL);
-
-	ctx_buf_put_u8(&buf, 0);
-	if (status == CTX_OK && !buf.failed)
-		status = ctx_cpu_list_parse((const char *)buf.bytes, cpus, err);
-	ctx_buf_deinit(&buf);
-	if (status == CTX_OK)
-		return status;
-	/* Containers without sysfs. */
-	cpus->n = 0;
-	for (long i = 0, n = sysconf(_SC_NPROCESSORS_CONF); i < n; i++) {
-		status = ctx_ids_add(cpus, i, err);
-		if (status != CTX_OK)
-			return status;
-	}
-	return CTX_OK;
-}
-
 static int perf_open(struct perf_event_attr *attr, pid_t tid, int cpu)
 {
-	return (int)syscall(SYS_perf_event_open, attr, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	int fd = -1;
+
+	errno = EAGAIN;
+	for (int i = 0; i < TRIES && fd < 0 && (errno == EINTR || errno == EAGAIN); i++)
+		fd = (int)syscall(SYS_perf_event_open, attr, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	return fd;
 }
 
 bool ctx_session_has_cycles(void)
@@ -103,6 +57,9 @@ struct opening {
 	struct ctx_session *session;
 	const struct ctx_session_options *options;
 	struct ctx_ids cpus;
+	size_t lockable;      /* bytes that a ring may have, as far as is known; SIZE_MAX: unlimited */
+	size_t refused_bytes; /* a ring of so many could not be had; 0: all could */
+	bool has_few_files;   /* no events with copies of other sizes */
 };
 
 static size_t state_stack_bytes(const struct ctx_session *session)
@@ -291,26 +248,22 @@ static enum ctx_status keep_fd(struct ctx_session *session, int fd, struct ctx_e
 static enum ctx_status map_ring(struct opening *opening, int fd, struct ctx_err *err)
 {
 	struct ctx_session *session = opening->session;
-	size_t page_size = (size_t)sysconf(_SC_PAGESIZE);
-	struct ctx_ring *ring = &session->rings[session->n_rings];
+	size_t bytes = session->sizes.ring_bytes;
+	enum ctx_status status = ctx_ring_map(&session->rings[session->n_rings], fd,
+					      bytes / (size_t)sysconf(_SC_PAGESIZE), err);
 
-	for (size_t pages = session->sizes.ring_bytes / page_size;; pages /= 2) {
-		enum ctx_status status = ctx_ring_map(ring, fd, pages, err);
-
-		if (status == CTX_E_PERM && (opening->options->ring_is_fixed || pages / 2 < RING_PAGES_MIN))
-			return ctx_err_set(err, CTX_E_PERM,
-					   "ring buffers of %zu KiB per CPU exceed the limit on locked "
-					   "memory: take less (-m), or raise "
-					   "kernel.perf_event_mlock_kb or ulimit -l",
-					   pages * page_size / 1024);
-		if (status == CTX_E_PERM)
-			continue;
-		if (status == CTX_OK) {
-			session->sizes.ring_bytes = pages * page_size;
-			session->ring_fds[session->n_rings++] = fd;
-		}
-		return status;
-	}
+	if (status == CTX_OK)
+		session->ring_fds[session->n_rings++] = fd;
+	if (status == CTX_E_PERM || status == CTX_E_NOMEM)
+		opening->refused_bytes = bytes;
+	if (status == CTX_E_PERM)
+		return ctx_err_set(
+			err, CTX_E_PERM,
+			"ring buffers of %zu KiB per CPU exceed the limit on locked memory, which is "
+			"one for all that a user records: take less (-m), or raise "
+			"kernel.perf_event_mlock_kb or ulimit -l",
+			bytes / 1024);
+	return status;
 }
 
 /* Where events are opened. */
@@ -405,8 +358,7 @@ static void choose_woken(const struct opening *opening)
 	struct ctx_session *session = opening->session;
 	const struct ctx_ids *tids = opening->options->tids;
 
-	session->woken = (struct ctx_woken){.attr = state_attr(opening, CTX_STATE_EVENT_WAKING),
-					    .number = (uint32_t)session->events->n + CTX_STATE_EVENT_WAKING};
+	session->woken.number = (uint32_t)session->events->n + CTX_STATE_EVENT_WAKING;
 	if (tids != NULL && session->states.level == CTX_STATES_FULL && !session->states.has_switch)
 		ctx_woken_filter_make(&session->woken.filter, tids, ctx_woken_last_id(),
 				      ctx_permissions_setting("/proc/sys/kernel/pid_max", 0));
@@ -574,16 +526,16 @@ static void choose_sizes(const struct opening *opening)
 	struct ctx_session *session = opening->session;
 	struct ctx_session_load load = {.stack_is_fixed = options->stack_is_fixed,
 					.ring_bytes = options->ring_bytes,
-					.lockable = SIZE_MAX,
+					.lockable = opening->lockable,
 					.n_cpus = opening->cpus.n,
 					.has_states = options->states != CTX_REC_STATES_OFF};
 
 	session->user_regs = options->stack_bytes != 0 ? ctx_user_regs_perf_mask(ctx_machine_own()) : 0;
 	load.stack_bytes = session->user_regs != 0 ? options->stack_bytes : 0;
 	ctx_session_load_events(&load, options->events);
-	if (!options->ring_is_fixed)
-		load.lockable = ctx_session_lockable(opening->cpus.n);
 	session->sizes = ctx_session_sizes_choose(&load);
+	if (opening->has_few_files)
+		session->sizes.copy_bytes[CTX_COPY_SMALL] = session->sizes.copy_bytes[CTX_COPY_LARGE] = 0;
 }
 
 /* Without kernel samples requested, the permission is not tested yet. */
@@ -614,11 +566,13 @@ static enum ctx_status choose_states(const struct opening *opening, struct ctx_e
 	return ctx_state_events_choose(&options, &session->states, err);
 }
 
-/* Built from the attributes that the events are opened with. */
+/* Built from the attributes that the events are opened with, and thus from the sizes. */
 static void make_layouts(const struct opening *opening)
 {
 	struct ctx_session *session = opening->session;
 	struct ctx_pe_layout *layout = session->layouts;
+
+	session->woken.attr = state_attr(opening, CTX_STATE_EVENT_WAKING);
 
 	for (size_t i = 0; i < session->events->n; i++) {
 		struct perf_event_attr attr = event_attr(opening, &session->events->items[i]);
@@ -664,24 +618,45 @@ static enum ctx_status open_with_spare_files(struct opening *opening, struct ctx
 }
 
 /*
+ * The kernel's limit on locked memory is one sum for all processes of a user: others that record can have taken what there
+ * was. All rings are made smaller then, and what is copied of stacks with them.
+ */
+static enum ctx_status open_with_room(struct opening *opening, struct ctx_err *err)
+{
+	enum ctx_status status;
+
+	for (;;) {
+		opening->refused_bytes = 0;
+		status = open_with_spare_files(opening, err);
+		if (opening->refused_bytes / 2 < ctx_session_ring_min() || opening->options->ring_is_fixed)
+			return status;
+		close_events(opening->session);
+		opening->lockable = opening->refused_bytes / 2;
+		choose_sizes(opening);
+		make_layouts(opening);
+	}
+}
+
+/*
  * Many threads on many CPUs can exceed the limit on open files: other sizes of copies are dropped then, and states
  * unless requested.
  */
 static enum ctx_status open_what_fits(struct opening *opening, struct ctx_err *err)
 {
 	struct ctx_session *session = opening->session;
-	enum ctx_status status = open_with_spare_files(opening, err);
+	enum ctx_status status = open_with_room(opening, err);
 
 	if (status == CTX_E_LIMIT) {
 		close_events(session);
-		session->sizes.copy_bytes[CTX_COPY_SMALL] = session->sizes.copy_bytes[CTX_COPY_LARGE] = 0;
-		status = open_with_spare_files(opening, err);
+		opening->has_few_files = true;
+		choose_sizes(opening);
+		status = open_with_room(opening, err);
 	}
 	if (status != CTX_E_LIMIT || opening->options->states != CTX_REC_STATES_AUTO)
 		return status;
 	close_events(session);
 	session->states.level = CTX_STATES_NONE;
-	return open_with_spare_files(opening, err);
+	return open_with_room(opening, err);
 }
 
 enum ctx_status ctx_session_open(struct ctx_session *session, const struct ctx_session_options *options,
@@ -691,9 +666,10 @@ enum ctx_status ctx_session_open(struct ctx_session *session, const struct ctx_s
 	enum ctx_status status;
 
 	*session = (struct ctx_session){.events = options->events, .copies = CTX_SESSION_COPIES_NONE};
-	status = online_cpus(&opening.cpus, err);
+	status = ctx_cpus_online(&opening.cpus, err);
 	if (status != CTX_OK)
 		goto out;
+	opening.lockable = options->ring_is_fixed ? SIZE_MAX : ctx_session_lockable(opening.cpus.n);
 	choose_sizes(&opening);
 	session->rings = ctx_calloc(opening.cpus.n, sizeof(*session->rings));
 	session->ring_fds = ctx_calloc(opening.cpus.n, sizeof(*session->ring_fds));

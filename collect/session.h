@@ -56,10 +56,6 @@ struct ctx_session {
 	uint64_t read_format; /* of all events; 0: they do not count what is lost (lost_counts.h) */
 };
 
-/* Parses a CPU list of the kernel: "0-3,8". Fails with CTX_E_FORMAT, CTX_E_NOMEM. */
-CTX_MUST_CHECK enum ctx_status ctx_cpu_list_parse(const char *text, struct ctx_ids *cpus,
-						  struct ctx_err *err);
-
 /* Whether this process can count CPU cycles. */
 bool ctx_session_has_cycles(void);
 

@@ -7,7 +7,7 @@
 
 #define RING_BYTES_USUAL ((size_t)1 << 20)
 #define RING_BYTES_MANY_CPUS ((size_t)512 << 10) /* from 64 CPUs on */
-#define RING_PAGES_MIN 8u
+#define RING_PAGES_MIN 2u
 /* With stacks in the samples, which are hundred times larger then. */
 #define RING_BYTES_STACKS_FEW_CPUS ((size_t)16 << 20) /* up to 16 CPUs */
 #define RING_BYTES_STACKS ((size_t)8 << 20)
@@ -42,6 +42,11 @@ size_t ctx_session_lockable(size_t n_cpus)
 		return SIZE_MAX;
 	share += (size_t)limit.rlim_cur / n_cpus;
 	return share > page_size ? share - page_size : 0;
+}
+
+size_t ctx_session_ring_min(void)
+{
+	return RING_PAGES_MIN * (size_t)sysconf(_SC_PAGESIZE);
 }
 
 bool ctx_perf_event_bursts(const struct ctx_perf_event *event)
@@ -89,7 +94,7 @@ static size_t usual_ring(const struct ctx_session_load *load)
 /* Of no more than `lockable` and, where it was not asked, large enough for the load. */
 static size_t choose_ring(const struct ctx_session_load *load)
 {
-	size_t floor = RING_PAGES_MIN * (size_t)sysconf(_SC_PAGESIZE);
+	size_t floor = ctx_session_ring_min();
 	size_t bytes = round_ring(load->ring_bytes != 0 ? load->ring_bytes : usual_ring(load));
 	double need = load->hz * TWO_ROUNDS_SECONDS * (double)(load->stack_bytes + RECORD_BESIDE);
 

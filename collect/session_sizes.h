@@ -46,6 +46,9 @@ void ctx_session_load_events(struct ctx_session_load *load, const struct ctx_per
 
 struct ctx_session_sizes ctx_session_sizes_choose(const struct ctx_session_load *load);
 
+/* No ring has less, bytes. */
+size_t ctx_session_ring_min(void);
+
 /* What one of the rings may have so that all CPUs get the same: the limit on locked memory is one sum for all. */
 size_t ctx_session_lockable(size_t n_cpus);
 

@@ -12,8 +12,8 @@
 #define LEAVE_RECORDER 900u
 #define LEAVE_BRIEF_KERNEL 550u
 #define LEAVE_BRIEF_RECORDER 250u
-#define WAKE_KERNEL 1200u /* half of wake-ups come twice, for the waker and for its CPU */
-#define WAKE_RECORDER 600u
+#define WAKE_KERNEL 1700u
+#define WAKE_RECORDER 900u
 #define WAKE_BRIEF_KERNEL 150u
 #define WAKE_BRIEF_RECORDER 250u
 

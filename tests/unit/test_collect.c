@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "collect/callchain.h"
 #include "collect/child.h"
+#include "collect/cpus.h"
 #include "collect/mapped_files.h"
 #include "collect/merge.h"
 #include "collect/perfevent.h"
@@ -1053,14 +1054,14 @@ static void test_session__reads_lists_of_cpus(void **state)
 	struct ctx_ids cpus = {0};
 
 	(void)state;
-	assert_int_equal(ctx_cpu_list_parse("0-2,5,7-8\n", &cpus, NULL), CTX_OK);
+	assert_int_equal(ctx_cpus_parse("0-2,5,7-8\n", &cpus, NULL), CTX_OK);
 	assert_int_equal(cpus.n, 6);
 	assert_int_equal(cpus.items[3], 5);
 	assert_int_equal(cpus.items[5], 8);
-	assert_int_equal(ctx_cpu_list_parse("3-1", &cpus, NULL), CTX_E_FORMAT);
-	assert_int_equal(ctx_cpu_list_parse("", &cpus, NULL), CTX_E_FORMAT);
-	assert_int_equal(ctx_cpu_list_parse("0-", &cpus, NULL), CTX_E_FORMAT);
-	assert_int_equal(ctx_cpu_list_parse("0-99999999", &cpus, NULL), CTX_E_FORMAT);
+	assert_int_equal(ctx_cpus_parse("3-1", &cpus, NULL), CTX_E_FORMAT);
+	assert_int_equal(ctx_cpus_parse("", &cpus, NULL), CTX_E_FORMAT);
+	assert_int_equal(ctx_cpus_parse("0-", &cpus, NULL), CTX_E_FORMAT);
+	assert_int_equal(ctx_cpus_parse("0-99999999", &cpus, NULL), CTX_E_FORMAT);
 	ctx_ids_deinit(&cpus);
 }
 

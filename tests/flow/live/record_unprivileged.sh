@@ -66,6 +66,32 @@ if ./filter true; then
 else
 	leave_out "no seccomp filters here"
 fi
+
+# Locked memory: one recording has all that a user may have, and a little is left to the next one by its own limit. A user of this test alone.
+user_id=$((100000 + $$))
+as_user() {
+	limit=$1
+	shift
+	(cd user && ulimit -l "$limit" && exec setpriv --reuid=$user_id --regid=$user_id --clear-groups "$@")
+}
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null && [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -ge 0 ] &&
+	[ "$(cat /proc/sys/kernel/perf_event_mlock_kb)" = $((512 + $(getconf PAGESIZE) / 1024)) ]; then
+	mkdir user && chown $user_id user && chmod 755 "$work"
+	mkfifo user/release
+	as_user 0 ctxrec -q --no-archive -o first.er -- sh -c 'touch began; read line <release' 2>first.err &
+	first=$!
+	while [ ! -e user/began ] && kill -0 $first 2>/dev/null; do sleep 0.02; done
+	as_user $((4 * $(getconf PAGESIZE) / 1024 * $(nproc))) ctxrec --no-archive -o second.er -- ../burn 2>second.err ||
+		fail "beside another recording: $(cat second.err)"
+	grep -q 'only 1024 bytes of each stack are copied: the limit on locked memory' second.err || fail "small rings, large copies: $(cat second.err)"
+	ctxan -q user/second.er -r functions --limit 0 | grep -q 'burn \[burn\]' || fail "no burn in small rings"
+	expect 1 'of 8 KiB per CPU exceed the limit on locked memory, which is one for all' as_user 0 ctxrec -o third.er -- touch ran
+	[ ! -e user/ran ] || fail "the command was run without rings"
+	timeout 20 sh -c 'echo >user/release'
+	wait $first || fail "the first recording: $(cat first.err)"
+else
+	leave_out "locked memory: needs root and kernel.perf_event_mlock_kb as it is by default"
+fi
 [ ! -e ran ] || fail "the command was run without a recording"
 [ ! -e no.er ] || fail "an experiment of nothing"
 finish
