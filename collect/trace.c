@@ -1,6 +1,7 @@
 #include "collect/trace.h"
 
 #include "base/clock.h"
+#include "base/heap.h"
 #include "base/mem.h"
 #include "collect/installation.h"
 #include "collect/trace_segments.h"
@@ -16,12 +17,21 @@
 #define LIBRARY "libctxrt.so"
 #define PRELOAD "LD_PRELOAD"
 
+/* A ring that is read now. */
+struct turn {
+	uint64_t time_ns; /* of its next record; 0: not known yet */
+	struct ctx_trace_segment *segment;
+	uint32_t slot;
+};
+
 struct ctx_trace {
 	char library[PATH_MAX];
 	bool waits;
 	char *old_preload; /* owned; NULL: there was none */
 	struct ctx_trace_segments segments;
-	struct ctx_trace_reader reader; /* its context is of the segment that is taken */
+	struct ctx_trace_reader reader; /* its context is of the ring that is read */
+	struct turn *turns;		/* owned; a heap by time */
+	size_t n_turns, turns_cap;
 	struct ctx_exp_writer *writer;
 	struct ctx_proctree *tree;
 	uint64_t now_ns; /* not after this moment */
@@ -85,6 +95,7 @@ void ctx_trace_destroy(struct ctx_trace *trace)
 		return;
 	ctx_trace_segments_deinit(&trace->segments);
 	ctx_trace_reader_deinit(&trace->reader);
+	free(trace->turns);
 	free(trace->old_preload);
 	free(trace);
 }
@@ -139,7 +150,10 @@ struct taking {
 	struct ctx_trace *trace;
 	struct ctx_trace_segment *segment;
 	uint32_t slot;
-	uint64_t until_ns;
+	uint64_t until_ns; /* threads that began by then are known */
+	uint64_t limit_ns; /* later records stay */
+	uint64_t stays_ns; /* the time of the one that stays; UINT64_MAX: none */
+	bool is_early;	   /* it stays since its thread is not known yet */
 };
 
 /*
@@ -162,8 +176,11 @@ static enum ctx_status enter_thread(struct taking *taking, const struct ctx_trac
 	const struct ctx_trace_segment *segment = taking->segment;
 	uint32_t process, thread;
 
-	if (record->words[0] > taking->until_ns && !is_impossible(taking->trace, record->words[0]))
+	if (record->words[0] > taking->until_ns && !is_impossible(taking->trace, record->words[0])) {
+		taking->stays_ns = record->words[0];
+		taking->is_early = true;
 		return CTX_END;
+	}
 	if ((ctx_proctree_lookup(taking->trace->tree, (int64_t)record->words[1], &process, &thread) &&
 	     process == segment->process) ||
 	    (ctx_proctree_lookup(taking->trace->tree, segment->pid, &process, &thread) &&
@@ -190,6 +207,10 @@ static enum ctx_status take_operation(void *context, const struct ctx_trace_reco
 				    .frames = record->frames,
 				    .n_frames = record->n_frames};
 
+	if (words[0] > taking->limit_ns && !is_impossible(trace, words[0])) {
+		taking->stays_ns = words[0];
+		return CTX_END;
+	}
 	if (record->kind == CTX_RT_THREAD)
 		return enter_thread(taking, record);
 	if (heap.thread == CTX_NONE) {
@@ -226,25 +247,92 @@ static bool find_process(struct ctx_trace *trace, struct ctx_trace_segment *segm
 	return true;
 }
 
-static enum ctx_status take_segment(struct ctx_trace *trace, struct ctx_trace_segment *segment,
-				    uint64_t until_ns, struct ctx_err *err)
+/* Adds the rings of a segment that have something. */
+static enum ctx_status add_turns(struct ctx_trace *trace, struct ctx_trace_segment *segment,
+				 uint64_t until_ns, struct ctx_err *err)
 {
-	struct taking taking = {.trace = trace, .segment = segment, .until_ns = until_ns};
-	enum ctx_status status = CTX_OK;
-	size_t n;
+	enum ctx_status status;
 
 	if (!find_process(trace, segment, until_ns))
 		return CTX_OK;
 	atomic_fetch_add(&segment->header->beat, 1);
-	trace->reader.take = take_operation;
-	trace->reader.context = &taking;
+	status = ctx_grow(&trace->turns, &trace->turns_cap, trace->n_turns + CTX_RT_SLOTS, err);
 	for (uint32_t i = 0; i < CTX_RT_SLOTS && status == CTX_OK; i++) {
-		struct ctx_trace_ring *ring = &segment->rings[i];
+		const struct ctx_trace_ring *ring = &segment->rings[i];
 
-		taking.slot = i;
 		if (atomic_load_explicit(&ring->slot->head, memory_order_relaxed) != ring->tail)
-			status = ctx_trace_ring_read(ring, &trace->reader, &n, err);
+			trace->turns[trace->n_turns++] = (struct turn){.segment = segment, .slot = i};
 	}
+	return status;
+}
+
+static bool is_before(const void *left, const void *right)
+{
+	return ((const struct turn *)left)->time_ns < ((const struct turn *)right)->time_ns;
+}
+
+/* The process has a thread that is not known yet: what its others did from there on waits, too. */
+static void remove_process(struct ctx_trace *trace, uint32_t process)
+{
+	size_t n = trace->n_turns;
+
+	trace->n_turns = 0;
+	for (size_t i = 0; i < n; i++) {
+		if (trace->turns[i].segment->process == process)
+			continue;
+		trace->turns[trace->n_turns++] = trace->turns[i];
+		ctx_heap_rise(trace->turns, trace->n_turns, sizeof(*trace->turns), is_before);
+	}
+}
+
+/* Takes from the first ring while it is the first, up to a time. */
+static enum ctx_status take_turn(struct ctx_trace *trace, struct taking *taking, uint64_t end_ns,
+				 struct ctx_err *err)
+{
+	struct turn *turn = &trace->turns[0];
+	enum ctx_status status;
+	size_t n;
+
+	taking->segment = turn->segment;
+	taking->slot = turn->slot;
+	taking->limit_ns = end_ns;
+	taking->stays_ns = UINT64_MAX;
+	taking->is_early = false;
+	for (size_t i = 1; i < 3 && i < trace->n_turns; i++) {
+		if (trace->turns[i].time_ns < taking->limit_ns)
+			taking->limit_ns = trace->turns[i].time_ns;
+	}
+	trace->reader.take = take_operation;
+	trace->reader.context = taking;
+	status = ctx_trace_ring_read(&turn->segment->rings[turn->slot], &trace->reader, &n, err);
+	if (status != CTX_OK)
+		return status;
+	if (taking->is_early) {
+		remove_process(trace, turn->segment->process);
+		return CTX_OK;
+	}
+	turn->time_ns = taking->stays_ns;
+	if (turn->time_ns > end_ns)
+		*turn = trace->turns[--trace->n_turns];
+	ctx_heap_sink(trace->turns, trace->n_turns, sizeof(*trace->turns), is_before);
+	return CTX_OK;
+}
+
+/*
+ * Takes the records of all rings in order of time, up to the moment when it begins: what is older was in its
+ * ring before, but for what a thread was interrupted in writing. So if two threads do something with the same
+ * block, the writer gets it in the order in which they did: the first had written it before the second
+ * could.
+ */
+static enum ctx_status take_turns(struct ctx_trace *trace, uint64_t until_ns, struct ctx_err *err)
+{
+	struct taking taking = {.trace = trace, .until_ns = until_ns};
+	uint64_t end_ns = trace->now_ns;
+	enum ctx_status status = CTX_OK;
+
+	while (trace->n_turns != 0 && status == CTX_OK)
+		status = take_turn(trace, &taking, end_ns, err);
+	trace->n_turns = 0;
 	return status;
 }
 
@@ -256,8 +344,8 @@ enum ctx_status ctx_trace_take(struct ctx_trace *trace, uint64_t until_ns, struc
 	status = ctx_trace_segments_accept(&trace->segments, trace->now_ns, err);
 	for (struct ctx_trace_segment *segment = trace->segments.first; segment != NULL && status == CTX_OK;
 	     segment = segment->next)
-		status = take_segment(trace, segment, until_ns, err);
-	return status;
+		status = add_turns(trace, segment, until_ns, err);
+	return status == CTX_OK ? take_turns(trace, until_ns, err) : status;
 }
 
 enum ctx_status ctx_trace_before_end(struct ctx_trace *trace, int64_t pid, uint64_t time_ns,
@@ -270,9 +358,9 @@ enum ctx_status ctx_trace_before_end(struct ctx_trace *trace, int64_t pid, uint6
 	for (struct ctx_trace_segment *segment = trace->segments.first; segment != NULL && status == CTX_OK;
 	     segment = segment->next) {
 		if (segment->pid == pid && segment->created_ns <= time_ns)
-			status = take_segment(trace, segment, time_ns, err);
+			status = add_turns(trace, segment, time_ns, err);
 	}
-	return status;
+	return status == CTX_OK ? take_turns(trace, time_ns, err) : status;
 }
 
 static void add(uint64_t *sum, uint64_t more)

@@ -1,5 +1,5 @@
 /*
- *	ring --copy, once--> words --check--> record --> callback
+ *	ring --copy, once--> words of a record --check--> record --> callback
  *	                               `--> last stack: kept frames and new ones
  */
 #include "collect/trace_ring.h"
@@ -22,19 +22,23 @@ void ctx_trace_reader_deinit(struct ctx_trace_reader *reader)
 	reader->copy = NULL;
 }
 
-/* Copies what is between tail and head. False: the head is impossible. */
-static bool copy_words(const struct ctx_trace_ring *ring, uint64_t *out, size_t *ret_n)
+/* Copies `n` words from a position on, which is one in the ring whatever it is. */
+static void copy_words(const struct ctx_trace_ring *ring, uint64_t position, uint64_t *out, size_t n)
 {
-	uint64_t head = atomic_load_explicit(&ring->slot->head, memory_order_acquire);
-	uint64_t bytes = head - ring->tail, at = ring->tail / 8 % CTX_RT_RING_WORDS, first;
+	size_t at = (size_t)(position / 8 % CTX_RT_RING_WORDS);
+	size_t first = n < CTX_RT_RING_WORDS - at ? n : CTX_RT_RING_WORDS - at;
 
-	if (bytes > CTX_RT_RING_BYTES || bytes % 8 != 0)
-		return false;
-	*ret_n = (size_t)(bytes / 8);
-	first = *ret_n < CTX_RT_RING_WORDS - at ? *ret_n : CTX_RT_RING_WORDS - at;
 	memcpy(out, ring->words + at, first * 8);
-	memcpy(out + first, ring->words, (*ret_n - first) * 8);
-	return true;
+	memcpy(out + first, ring->words, (n - first) * 8);
+}
+
+/* What is between tail and head. False: the head is impossible. */
+static bool count_words(const struct ctx_trace_ring *ring, size_t *ret_n)
+{
+	uint64_t bytes = atomic_load_explicit(&ring->slot->head, memory_order_acquire) - ring->tail;
+
+	*ret_n = (size_t)(bytes / 8);
+	return bytes <= CTX_RT_RING_BYTES && bytes % 8 == 0;
 }
 
 /* Is the first word of a record possible, with `left` words there? */
@@ -92,24 +96,29 @@ enum ctx_status ctx_trace_ring_read(struct ctx_trace_ring *ring, struct ctx_trac
 	if (ring->frames == NULL)
 		ring->frames = ctx_calloc(CTX_RT_FRAMES_MAX + 1, sizeof(*ring->frames));
 	if (reader->copy == NULL)
-		reader->copy = ctx_calloc(CTX_RT_RING_WORDS, sizeof(*reader->copy));
+		reader->copy = ctx_calloc(CTX_RT_RECORD_WORDS_MAX, sizeof(*reader->copy));
 	if (ring->frames == NULL || reader->copy == NULL)
 		return ctx_err_nomem(err);
-	if (!copy_words(ring, reader->copy, &n)) {
+	if (!count_words(ring, &n)) {
 		ring->damaged++;
 		ring->tail = atomic_load(&ring->slot->head) & ~(uint64_t)7;
 		atomic_store(&ring->slot->tail, ring->tail);
 		return CTX_OK;
 	}
 	while (at < n) {
-		struct ctx_rt_word0 word = ctx_rt_unpack(reader->copy[at]);
+		uint64_t position = ring->tail + at * 8;
+		struct ctx_rt_word0 word;
 
+		copy_words(ring, position, reader->copy, 1);
+		word = ctx_rt_unpack(reader->copy[0]);
 		if (!is_possible(ring, &word, n - at)) {
 			ring->damaged++;
 			at = n;
 			break;
 		}
-		status = take_record(ring, reader, &word, reader->copy + at, err);
+		if (word.kind != CTX_RT_PAD)
+			copy_words(ring, position + 8, reader->copy + 1, word.words - 1);
+		status = take_record(ring, reader, &word, reader->copy, err);
 		if (status != CTX_OK)
 			break;
 		at += word.words;

@@ -43,7 +43,7 @@ typedef enum ctx_status ctx_trace_ring_fn(void *context, const struct ctx_trace_
 struct ctx_trace_reader {
 	ctx_trace_ring_fn *take;
 	void *context;
-	uint64_t *copy; /* owned: the words of any ring, made when first needed */
+	uint64_t *copy; /* owned: the words of one record, made when first needed */
 };
 
 void ctx_trace_reader_deinit(struct ctx_trace_reader *reader);
