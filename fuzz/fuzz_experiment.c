@@ -5,13 +5,15 @@
  * the code after the checksums is reached, and packed texts in zstd frames; 2, the log has a valid
  * beginning; 4, and it is log.xml.zst. Then come parts: file
  * (1 byte), length (2 bytes), bytes. In wrapped parts the first four bytes are the process, the
- * epoch, the number of records and the first time.
+ * epoch (and PACKED), the number of records and the first time.
  */
 #include "base/compress.h"
 #include "base/cursor.h"
 #include "base/fileio.h"
 #include "base/xxh.h"
 #include "formats/experiment/exp_block.h"
+#include "formats/experiment/exp_heap_code.h"
+#include "formats/experiment/exp_packed_frames.h"
 #include "formats/experiment/exp_reader.h"
 
 #include <fcntl.h>
@@ -22,6 +24,7 @@
 #include <unistd.h>
 
 #define RECORDS_MAX 256u
+#define PACKED 4u /* in the byte of the epoch: call stacks are packed */
 
 static const char FIRST_LINES[] =
 	"<experiment version=\"1\"/>\n<profile metric=\"0\" name=\"c\" unit=\"ns\" period=\"5\"/>\n"
@@ -38,9 +41,53 @@ static const char *const FILES[] = {"log.xml",		"map.xml",     "profile",	 "fram
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* What lasts is said the same by both passes; what can be decoded can be encoded, and is the same again. */
+static void decode_heap(struct ctx_bytes payload)
+{
+	struct ctx_exp_heap_coder *coder = NULL;
+	struct ctx_exp_heap_addresses addresses[RECORDS_MAX];
+	struct ctx_exp_packet packets[RECORDS_MAX];
+	const struct ctx_exp_heap_block block = {packets, addresses, RECORDS_MAX, 0, 1000};
+	struct ctx_exp_heap_list lasting;
+	struct ctx_exp_heap_parts parts;
+	struct ctx_buf again = {0};
+
+	if (ctx_exp_heap_decode(&coder, payload, &block, NULL) == CTX_OK) {
+		if (ctx_exp_heap_find_lasting(&coder, payload, RECORDS_MAX, &lasting, NULL) != CTX_OK)
+			abort();
+		for (size_t i = 0; i < lasting.n; i++) {
+			const struct ctx_exp_heap_lasting *item = &lasting.items[i];
+
+			if (item->operation.operation != packets[item->place].operation)
+				abort();
+		}
+		if (ctx_exp_heap_encode(&coder, &block, &again, &parts, NULL) != CTX_OK ||
+		    ctx_exp_heap_decode(&coder, (struct ctx_bytes){again.bytes, again.n}, &block, NULL) !=
+			    CTX_OK)
+			abort();
+	}
+	ctx_buf_deinit(&again);
+	ctx_exp_heap_coder_free(coder);
+}
+
+/* What can be unpacked is packed again, and is the same then. */
+static void unpack_frames(struct ctx_bytes payload)
+{
+	size_t ends[CTX_EXP_FRAMES_STREAMS + 1];
+	struct ctx_buf once = {0}, packed = {0}, twice = {0};
+
+	if (ctx_exp_unpack_frames(payload, &once, NULL) == CTX_OK &&
+	    ctx_exp_pack_frames((struct ctx_bytes){once.bytes, once.n}, &packed, ends, NULL) == CTX_OK &&
+	    (ctx_exp_unpack_frames((struct ctx_bytes){packed.bytes, packed.n}, &twice, NULL) != CTX_OK ||
+	     twice.n != once.n || memcmp(twice.bytes, once.bytes, once.n) != 0))
+		abort();
+	ctx_buf_deinit(&once);
+	ctx_buf_deinit(&packed);
+	ctx_buf_deinit(&twice);
+}
+
 static void decode(const uint8_t *data, size_t size)
 {
-	struct ctx_exp_heap_addresses addresses[RECORDS_MAX];
 	struct ctx_exp_packet packets[RECORDS_MAX];
 	struct ctx_exp_block_header header;
 	struct ctx_exp_frames_in in;
@@ -56,11 +103,8 @@ static void decode(const uint8_t *data, size_t size)
 				abort();
 		}
 	}
-	if (ctx_exp_decode_heap((struct ctx_bytes){data, size}, 0,
-				&(struct ctx_exp_heap_block){packets, addresses, RECORDS_MAX},
-				NULL) == CTX_OK &&
-	    packets[RECORDS_MAX - 1].order != RECORDS_MAX - 1)
-		abort();
+	decode_heap((struct ctx_bytes){data, size});
+	unpack_frames((struct ctx_bytes){data, size});
 	if (ctx_exp_frames_begin(data, size, &in, NULL) != CTX_OK)
 		return;
 	while (ctx_exp_frames_next(&in, &id, &parent, &address, NULL) == CTX_OK) {
@@ -80,7 +124,9 @@ static void wrap(const char *file, const uint8_t *bytes, size_t n, struct ctx_bu
 
 	if (n < 4)
 		return;
-	header.kind = strstr(file, "frameinfo") != NULL ? CTX_EXP_BLOCK_FRAMES : CTX_EXP_BLOCK_PROFILE;
+	header.kind = CTX_EXP_BLOCK_PROFILE;
+	if (strstr(file, "frameinfo") != NULL)
+		header.kind = (bytes[1] & PACKED) != 0 ? CTX_EXP_BLOCK_PACKED_FRAMES : CTX_EXP_BLOCK_FRAMES;
 	if (strcmp(file, "overview") == 0)
 		header.kind = CTX_EXP_BLOCK_OVERVIEW;
 	if (strstr(file, "states") != NULL)
@@ -90,7 +136,7 @@ static void wrap(const char *file, const uint8_t *bytes, size_t n, struct ctx_bu
 	header.process = bytes[0] & 3;
 	header.epoch = bytes[1] & 3;
 	header.n_records = bytes[2];
-	header.first_ns = header.kind == CTX_EXP_BLOCK_FRAMES ? 0 : bytes[3];
+	header.first_ns = ctx_exp_block_has_frames(&header) ? 0 : bytes[3];
 	header.raw_bytes = (uint32_t)n - 4;
 	if (ctx_compress(&compressor, 1, (struct ctx_bytes){bytes + 4, n - 4}, &frame, NULL) != CTX_OK)
 		abort();

@@ -65,6 +65,12 @@ static int64_t address(uint64_t value)
 	return bits != CTX_EXPRESSION_NO_VALUE ? bits : CTX_EXPRESSION_NO_VALUE + 1;
 }
 
+/* What only stands for an address is no value. */
+static int64_t heap_address(uint64_t value)
+{
+	return value == 0 || value >= CTX_TRACED_NUMBERS_END ? address(value) : CTX_EXPRESSION_NO_VALUE;
+}
+
 /* The return value of a failed read or write. */
 static bool moved_nothing(const struct ctx_traced *operation)
 {
@@ -80,14 +86,14 @@ void ctx_expression_subject_add(const struct ctx_traced *operation, struct ctx_e
 		values[CTX_NAME_EVT_TIME] = clamp(operation->duration_ns);
 	if (operation->kind != CTX_TRACED_SYNC)
 		values[CTX_NAME_SIZE] = moved_nothing(operation) ? -1 : clamp(operation->size);
-	if (operation->kind != CTX_TRACED_IO)
+	if (operation->kind == CTX_TRACED_SYNC)
 		values[CTX_NAME_ADDRESS] = address(operation->address);
 	switch (operation->kind) {
 	case CTX_TRACED_HEAP:
 		values[CTX_NAME_HTYPE] = operation->operation;
 		values[CTX_NAME_HSIZE] = clamp(operation->size);
-		values[CTX_NAME_HVADDR] = address(operation->address);
-		values[CTX_NAME_HOVADDR] = address(operation->old_address);
+		values[CTX_NAME_ADDRESS] = values[CTX_NAME_HVADDR] = heap_address(operation->address);
+		values[CTX_NAME_HOVADDR] = heap_address(operation->old_address);
 		values[CTX_NAME_HLEAKED] = clamp(operation->leaked_size);
 		break;
 	case CTX_TRACED_SYNC:

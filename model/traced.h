@@ -56,6 +56,12 @@ struct ctx_traced {
 		leaked_size; /* its leaked bytes: `size`, or less if a map was unmapped in part; 0 if not leaked */
 };
 
+/*
+ * Heap: an address below this, and not 0, is none, but a number that an allocation and its release share, which
+ * has no other use while it lives.
+ */
+#define CTX_TRACED_NUMBERS_END 65536u
+
 #define CTX_TRACED_WEIGHT_MAX ((uint64_t)1 << 56) /* maximal bytes or ns of one operation */
 
 /* Whether it returned memory; false for a realloc to size 0. */

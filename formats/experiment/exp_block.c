@@ -7,7 +7,7 @@
  *	8  raw u32, frame u32                          56 XXH3 of the header before this field u64
  *
  * A profile payload has six columns: time, thread, cpu, stack, metric, weight. In a states payload
- * the last two are change and waker, in a heap payload operation and size, with addresses behind them. A column is a flag byte, then one varint (flag 1: the same for
+ * the last two are change and waker. A column is a flag byte, then one varint (flag 1: the same for
  * all packets) or one varint per packet (flag 0). Similar numbers are adjacent, which helps zstd.
  */
 #include "formats/experiment/exp_block.h"
@@ -217,73 +217,19 @@ static inline __attribute__((always_inline)) bool decode_column(struct ctx_curso
 	return fine && !cursor->failed;
 }
 
-static enum ctx_status decode_packets(struct ctx_cursor *cursor, uint64_t first_ns,
-				      struct ctx_exp_packet *packets, size_t n, struct ctx_err *err)
-{
-	if (decode_column(cursor, COLUMN_TIME, first_ns, packets, n) &&
-	    decode_column(cursor, COLUMN_THREAD, 0, packets, n) &&
-	    decode_column(cursor, COLUMN_CPU, 0, packets, n) &&
-	    decode_column(cursor, COLUMN_STACK, 0, packets, n) &&
-	    decode_column(cursor, COLUMN_METRIC, 0, packets, n) &&
-	    decode_column(cursor, COLUMN_WEIGHT, 0, packets, n))
-		return CTX_OK;
-	return ctx_err_set(err, CTX_E_FORMAT, "a column of the block ends early or is out of range");
-}
-
 enum ctx_status ctx_exp_decode_packets(struct ctx_bytes payload, uint64_t first_ns,
 				       struct ctx_exp_packet *packets, size_t n, struct ctx_err *err)
 {
 	struct ctx_cursor cursor = ctx_cursor_make(payload.at, payload.n);
 
-	return decode_packets(&cursor, first_ns, packets, n, err);
-}
-
-/*
- * Addresses as differences to the one before; of a reallocation the old address as difference to the
- * new one, of all others 0.
- */
-void ctx_exp_encode_heap(const struct ctx_exp_packet *packets, const struct ctx_exp_heap_addresses *addresses,
-			 size_t n, struct ctx_buf *out)
-{
-	uint64_t last = 0;
-
-	ctx_exp_encode_packets(packets, n, out);
-	for (size_t i = 0; i < n; i++) {
-		uint64_t address = addresses[packets[i].order].address;
-
-		ctx_buf_put_zigzag(out, (int64_t)(address - last));
-		last = address;
-	}
-	for (size_t i = 0; i < n; i++) {
-		const struct ctx_exp_heap_addresses *at = &addresses[packets[i].order];
-
-		if (packets[i].operation == CTX_HEAP_REALLOCATE)
-			ctx_buf_put_zigzag(out, (int64_t)(at->old_address - at->address));
-	}
-}
-
-enum ctx_status ctx_exp_decode_heap(struct ctx_bytes payload, uint64_t first_ns,
-				    const struct ctx_exp_heap_block *ret, struct ctx_err *err)
-{
-	struct ctx_cursor cursor = ctx_cursor_make(payload.at, payload.n);
-	enum ctx_status status = decode_packets(&cursor, first_ns, ret->packets, ret->n, err);
-	uint64_t last = 0;
-
-	if (status != CTX_OK)
-		return status;
-	for (size_t i = 0; i < ret->n; i++) {
-		ret->packets[i].order = (uint16_t)i;
-		last += (uint64_t)ctx_cursor_get_zigzag(&cursor);
-		ret->addresses[i] = (struct ctx_exp_heap_addresses){.address = last};
-	}
-	for (size_t i = 0; i < ret->n; i++) {
-		if (ret->packets[i].operation == CTX_HEAP_REALLOCATE)
-			ret->addresses[i].old_address =
-				ret->addresses[i].address + (uint64_t)ctx_cursor_get_zigzag(&cursor);
-	}
-	if (cursor.failed)
-		return ctx_err_set(err, CTX_E_FORMAT, "addresses of the block end early");
-	return CTX_OK;
+	if (decode_column(&cursor, COLUMN_TIME, first_ns, packets, n) &&
+	    decode_column(&cursor, COLUMN_THREAD, 0, packets, n) &&
+	    decode_column(&cursor, COLUMN_CPU, 0, packets, n) &&
+	    decode_column(&cursor, COLUMN_STACK, 0, packets, n) &&
+	    decode_column(&cursor, COLUMN_METRIC, 0, packets, n) &&
+	    decode_column(&cursor, COLUMN_WEIGHT, 0, packets, n))
+		return CTX_OK;
+	return ctx_err_set(err, CTX_E_FORMAT, "a column of the block ends early or is out of range");
 }
 
 enum ctx_status ctx_exp_frames_begin(const uint8_t *payload, size_t n_bytes, struct ctx_exp_frames_in *ret,

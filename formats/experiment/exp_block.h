@@ -26,8 +26,8 @@
 #define CTX_EXP_BLOCK_MAGIC                                                                                  \
 	"\xf5"                                                                                               \
 	"CXb"
-#define CTX_EXP_RAW_MAX ((uint32_t)2 << 20)   /* payload bytes; larger is damage */
-#define CTX_EXP_FRAME_MAX ((uint32_t)3 << 20) /* compressed bytes; larger is damage */
+#define CTX_EXP_RAW_MAX ((uint32_t)4 << 20)   /* payload bytes; larger is damage */
+#define CTX_EXP_FRAME_MAX ((uint32_t)5 << 20) /* compressed bytes; larger is damage */
 
 enum ctx_exp_block_kind {
 	CTX_EXP_BLOCK_PROFILE = 1,  /* samples in columns */
@@ -36,8 +36,9 @@ enum ctx_exp_block_kind {
 	CTX_EXP_BLOCK_KEPT = 4,	    /* registers and copied stacks: exp_keep.h */
 	/* Thread state changes as interpreted by older recorders; read only. */
 	CTX_EXP_BLOCK_STATES = 5,
-	CTX_EXP_BLOCK_SEEN = 6, /* observed thread state changes, in the same columns as samples */
-	CTX_EXP_BLOCK_HEAP = 7, /* heap operations: the columns of samples, and two more */
+	CTX_EXP_BLOCK_SEEN = 6,		  /* observed thread state changes, in the same columns as samples */
+	CTX_EXP_BLOCK_HEAP = 7,		  /* heap operations: exp_heap_code.h */
+	CTX_EXP_BLOCK_PACKED_FRAMES = 10, /* call stacks: exp_packed_frames.h */
 };
 
 struct ctx_exp_block_header {
@@ -73,6 +74,12 @@ void ctx_exp_encode_block_header(const struct ctx_exp_block_header *header,
 CTX_MUST_CHECK enum ctx_status ctx_exp_decode_block_header(const uint8_t *bytes, size_t n,
 							   struct ctx_exp_block_header *ret,
 							   struct ctx_err *err);
+
+/* Does it hold call stacks, in either form? */
+static inline bool ctx_exp_block_has_frames(const struct ctx_exp_block_header *header)
+{
+	return header->kind == CTX_EXP_BLOCK_FRAMES || header->kind == CTX_EXP_BLOCK_PACKED_FRAMES;
+}
 
 /* Does the block hold thread state changes, of either kind? */
 static inline bool ctx_exp_block_has_changes(const struct ctx_exp_block_header *header)
@@ -131,21 +138,6 @@ void ctx_exp_encode_packets(const struct ctx_exp_packet *packets, size_t n, stru
 CTX_MUST_CHECK enum ctx_status ctx_exp_decode_packets(struct ctx_bytes payload, uint64_t first_ns,
 						      struct ctx_exp_packet *packets, size_t n,
 						      struct ctx_err *err);
-
-/*
- * The same for heap operations: packets, and at [packets[i].order] of the other array the addresses of
- * packet i; when they are decoded, `order` is i. Bytes behind the last column are ignored.
- */
-void ctx_exp_encode_heap(const struct ctx_exp_packet *packets, const struct ctx_exp_heap_addresses *addresses,
-			 size_t n, struct ctx_buf *out);
-
-struct ctx_exp_heap_block { /* room for the operations of a block */
-	struct ctx_exp_packet *packets;
-	struct ctx_exp_heap_addresses *addresses;
-	size_t n;
-};
-CTX_MUST_CHECK enum ctx_status ctx_exp_decode_heap(struct ctx_bytes payload, uint64_t first_ns,
-						   const struct ctx_exp_heap_block *ret, struct ctx_err *err);
 
 /*
  * A frames payload is: varint id of the first node; then records, each varint prefix (a node's id),

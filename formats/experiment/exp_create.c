@@ -121,15 +121,12 @@ static void put_states(struct ctx_buf *out)
 			      "<field name=\"waker\" type=\"varint\"/></scheduling>\n");
 }
 
-/* The <heap> line: the same for heap operations. */
+/* The <heap> line: the file of heap operations. Its streams are always the same. */
 static void put_heap(struct ctx_buf *out)
 {
 	ctx_buf_put_text(out, "<heap");
 	ctx_exp_xml_attribute(out, "file", CTX_EXP_HEAP_FILE);
-	ctx_buf_put_text(out, ">" FIRST_FIELDS "<field name=\"operation\" type=\"varint\"/>"
-			      "<field name=\"size\" type=\"varint\" unit=\"bytes\"/>"
-			      "<field name=\"address\" type=\"delta\"/>"
-			      "<field name=\"old_address\" type=\"delta\"/></heap>\n");
+	ctx_buf_put_text(out, "/>\n");
 }
 
 static enum ctx_status put_first_lines(struct ctx_exp_writer *writer, const struct ctx_exp_options *options,
@@ -236,6 +233,7 @@ static void release(struct ctx_exp_writer *writer)
 	ctx_compressor_deinit(&writer->scratch.compressor);
 	ctx_buf_deinit(&writer->scratch.raw);
 	ctx_buf_deinit(&writer->scratch.block);
+	ctx_exp_heap_coder_free(writer->scratch.heap);
 	free(writer);
 }
 

@@ -5,6 +5,7 @@
 #include "formats/experiment/exp_state.h"
 
 #include "base/mem.h"
+#include "formats/experiment/exp_packed_frames.h"
 #include "formats/experiment/exp_xml.h"
 
 #include <stdio.h>
@@ -115,17 +116,25 @@ static enum ctx_status put_block(struct ctx_exp_writer *writer, const struct ctx
 static enum ctx_status flush_frames(struct ctx_exp_writer *writer, struct ctx_exp_live *live,
 				    struct ctx_err *err)
 {
-	struct ctx_exp_block_header header = {.kind = CTX_EXP_BLOCK_FRAMES,
+	bool packs = writer->data.heap != CTX_NONE;
+	struct ctx_exp_block_header header = {.kind = packs ? CTX_EXP_BLOCK_PACKED_FRAMES
+							    : CTX_EXP_BLOCK_FRAMES,
 					      .n_records = live->n_frames,
 					      .epoch = ctx_exp_proc(writer, live->process)->epoch,
 					      .process = live->process};
-	enum ctx_status status;
+	enum ctx_status status = CTX_OK;
 
 	if (live->n_frames == 0)
 		return CTX_OK;
 	ctx_buf_clear(&writer->scratch.raw);
-	ctx_buf_put(&writer->scratch.raw, live->frames.bytes, live->frames.n);
-	status = put_block(writer, live, CTX_EXP_FILE_FRAMES, &header, err);
+	if (packs)
+		status = ctx_exp_pack_frames((struct ctx_bytes){live->frames.bytes, live->frames.n},
+					     &writer->scratch.raw, writer->scratch.parts.ends, err);
+	else
+		ctx_buf_put(&writer->scratch.raw, live->frames.bytes, live->frames.n);
+	writer->scratch.parts.n = CTX_EXP_FRAMES_STREAMS + 1;
+	if (status == CTX_OK)
+		status = put_block(writer, live, CTX_EXP_FILE_FRAMES, &header, err);
 	if (status == CTX_E_NOMEM)
 		return status;
 	ctx_buf_clear(&live->frames);
@@ -166,6 +175,16 @@ static int by_time(const void *a, const void *b)
 	return (left->order > right->order) - (left->order < right->order);
 }
 
+static enum ctx_status encode_heap(struct ctx_exp_writer *writer, struct ctx_exp_live *live,
+				   struct ctx_exp_packet_buf *buf, struct ctx_err *err)
+{
+	const struct ctx_exp_heap_block block = {
+		.packets = buf->packets, .addresses = live->heap_addresses, .n = buf->n};
+
+	return ctx_exp_heap_encode(&writer->scratch.heap, &block, &writer->scratch.raw,
+				   &writer->scratch.parts, err);
+}
+
 static enum ctx_status flush_packets(struct ctx_exp_writer *writer, struct ctx_exp_live *live, uint32_t file,
 				     struct ctx_err *err)
 {
@@ -177,21 +196,22 @@ static enum ctx_status flush_packets(struct ctx_exp_writer *writer, struct ctx_e
 					      .n_records = (uint32_t)buf->n,
 					      .epoch = ctx_exp_proc(writer, live->process)->epoch,
 					      .process = live->process};
-	enum ctx_status status;
+	enum ctx_status status = CTX_OK;
 
 	if (buf->n == 0)
 		return CTX_OK;
-	if (buf->unsorted)
+	if (buf->unsorted) /* never heap operations */
 		qsort(buf->packets, buf->n, sizeof(*buf->packets), by_time);
 	buf->unsorted = false;
 	header.first_ns = buf->packets[0].time_ns;
 	header.last_ns = buf->packets[buf->n - 1].time_ns;
 	ctx_buf_clear(&writer->scratch.raw);
 	if (is_heap)
-		ctx_exp_encode_heap(buf->packets, live->heap_addresses, buf->n, &writer->scratch.raw);
+		status = encode_heap(writer, live, buf, err);
 	else
 		ctx_exp_encode_packets(buf->packets, buf->n, &writer->scratch.raw);
-	status = put_block(writer, live, CTX_EXP_FILE_DATA + file, &header, err);
+	if (status == CTX_OK)
+		status = put_block(writer, live, CTX_EXP_FILE_DATA + file, &header, err);
 	if (status == CTX_E_NOMEM)
 		return status;
 	if (status == CTX_E_LIMIT)
@@ -208,6 +228,23 @@ static enum ctx_status prepare_dir(struct ctx_exp_writer *writer, uint32_t proce
 	if (status == CTX_OK && ctx_exp_proc(writer, process)->home == CTX_EXP_HOME_DIR)
 		status = make_dir(writer, process, err);
 	return status;
+}
+
+enum ctx_status ctx_exp_flush_frames(struct ctx_exp_writer *writer, struct ctx_exp_live *live,
+				     struct ctx_err *err)
+{
+	enum ctx_status status = CTX_OK;
+
+	writer->limits.flushing_ns =
+		live->oldest_ns != UINT64_MAX ? ctx_exp_relative(writer, live->oldest_ns) : 0;
+	if (has_files(writer, live->process))
+		status = prepare_dir(writer, live->process, err);
+	if (status == CTX_OK)
+		status = flush_maps(writer, live, err);
+	if (status == CTX_OK)
+		status = flush_frames(writer, live, err);
+	ctx_exp_account(writer, live);
+	return status == CTX_E_LIMIT ? CTX_OK : status;
 }
 
 enum ctx_status ctx_exp_flush_process(struct ctx_exp_writer *writer, struct ctx_exp_live *live,

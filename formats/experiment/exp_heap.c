@@ -1,15 +1,13 @@
 /*
  * Heap operations in the reader: read twice, first for what was never freed.
  *
- *	blocks of heap operations --merge by time--> leaks of each process
- *	                          `-- by the reader, in time with all others --> operation, samples of its bytes
+ *	blocks of a process, in order --what outlives its block--> leaks
+ *	                              `-- by the reader, in time with all others --> operation, samples of its bytes
  *
- * An operation's number among those of its process is that of its block and its place in it, whatever the
- * order in which blocks are merged.
+ * An operation's number among those of its process is that of its block and its place in it.
  */
 #include "formats/experiment/exp_reader_state.h"
 
-#include "base/heap.h"
 #include "base/mem.h"
 
 #include <string.h>
@@ -40,6 +38,7 @@ void ctx_exp_heaps_deinit(struct ctx_exp_heaps *heaps)
 {
 	for (size_t i = 0; i < heaps->n; i++)
 		ctx_heap_leaks_deinit(&heaps->processes[i].leaks);
+	ctx_exp_heap_coder_free(heaps->coder);
 	free(heaps->processes);
 	free(heaps->metrics);
 }
@@ -55,14 +54,17 @@ enum ctx_status ctx_exp_reader_decode_heap(struct ctx_exp_reader *reader,
 					   struct ctx_exp_open_block *block, struct ctx_err *err)
 {
 	struct ctx_bytes payload = {reader->file.payload.bytes, reader->file.payload.n};
-	struct ctx_exp_heap_block out = {.packets = block->packets, .n = block->n};
+	struct ctx_exp_heap_block out = {.packets = block->packets,
+					 .n = block->n,
+					 .first_ns = header->first_ns,
+					 .last_ns = header->last_ns};
 
 	block->addresses = ctx_calloc(block->n, sizeof(*block->addresses));
 	if (block->addresses == NULL)
 		return ctx_err_nomem(err);
 	out.addresses = block->addresses;
 	block->bytes += block->n * sizeof(*block->addresses);
-	return ctx_exp_decode_heap(payload, header->first_ns, &out, err);
+	return ctx_exp_heap_decode(&reader->heaps.coder, payload, &out, err);
 }
 
 static struct ctx_traced operation_of(const struct ctx_exp_open_block *block, size_t i)
@@ -80,13 +82,6 @@ static struct ctx_traced operation_of(const struct ctx_exp_open_block *block, si
 }
 
 /* Leaks */
-
-static bool is_before(const void *left, const void *right)
-{
-	const struct ctx_exp_heap_item *a = left, *b = right;
-
-	return a->time_ns != b->time_ns ? a->time_ns < b->time_ns : a->order < b->order;
-}
 
 /* Numbers the operations of all blocks. */
 static enum ctx_status number_blocks(struct ctx_exp_reader *reader, struct ctx_err *err)
@@ -115,106 +110,49 @@ static enum ctx_status number_blocks(struct ctx_exp_reader *reader, struct ctx_e
 }
 
 /* CTX_E_FORMAT: not to be read. */
-static enum ctx_status load(struct ctx_exp_reader *reader, const struct ctx_exp_place *place,
-			    struct ctx_exp_open_block *block, struct ctx_err *err)
+static enum ctx_status add_block(struct ctx_exp_reader *reader, const struct ctx_exp_place *place,
+				 struct ctx_err *err)
 {
+	struct ctx_exp_heap_list lasting;
 	struct ctx_exp_block_header header;
+	struct ctx_heap_leaks *leaks;
+	uint32_t process;
 	enum ctx_status status = ctx_exp_reader_read_place(reader, place, &header, err);
 
 	if (status != CTX_OK)
 		return status;
 	if (header.kind != CTX_EXP_BLOCK_HEAP || header.n_records == 0 ||
-	    header.n_records != place->n_records || header.n_records > CTX_EXP_PACKETS_MAX ||
+	    header.n_records != place->n_records || header.n_records > CTX_EXP_HEAP_MAX ||
 	    header.process != place->process)
 		return ctx_err_set(err, CTX_E_FORMAT, "not the block that was there");
-	status = ctx_exp_reader_has_room(reader, CTX_EXP_COUNTED_PACKETS, header.n_records, err);
+	status = ctx_exp_heap_find_lasting(
+		&reader->heaps.coder, (struct ctx_bytes){reader->file.payload.bytes, reader->file.payload.n},
+		header.n_records, &lasting, err);
+	if (status == CTX_OK)
+		status = ctx_exp_log_process(&reader->log, header.process, &process, err);
 	if (status != CTX_OK)
 		return status;
-	block->n = header.n_records;
-	block->first_record = place->first_record;
-	block->packets = ctx_calloc(block->n, sizeof(*block->packets));
-	if (block->packets == NULL)
-		return ctx_err_nomem(err);
-	status = ctx_exp_log_process(&reader->log, header.process, &block->process, err);
-	return status == CTX_OK ? ctx_exp_reader_decode_heap(reader, &header, block, err) : status;
-}
-
-static enum ctx_status open_next(struct ctx_exp_reader *reader, struct ctx_exp_open_blocks *open,
-				 const struct ctx_exp_place *place, struct ctx_err *err)
-{
-	struct ctx_exp_open_block *block = ctx_calloc(1, sizeof(*block));
-	enum ctx_status status;
-
-	if (block == NULL)
-		return ctx_err_nomem(err);
-	status = load(reader, place, block, err);
-	if (status == CTX_OK)
-		status = ctx_grow(&open->items, &open->cap, open->n + 1, err);
-	if (status != CTX_OK) {
-		ctx_exp_open_block_free(block);
-		return status == CTX_E_FORMAT ? CTX_OK : status;
-	}
-	open->items[open->n++] = (struct ctx_exp_heap_item){block->packets[0].time_ns, open->order++, block};
-	ctx_heap_rise(open->items, open->n, sizeof(*open->items), is_before);
-	return CTX_OK;
-}
-
-/* The earliest operation of the open blocks. */
-static enum ctx_status take_first(struct ctx_exp_reader *reader, struct ctx_exp_open_blocks *open,
-				  struct ctx_err *err)
-{
-	struct ctx_exp_open_block *block = open->items[0].block;
-	const struct ctx_exp_packet *packet = &block->packets[block->at];
-	struct ctx_traced operation = operation_of(block, block->at);
-	enum ctx_status status = CTX_OK;
-
-	if (ctx_exp_heap_is_fine(packet))
-		status = ctx_heap_leaks_add(&reader->heaps.processes[block->process].leaks,
-					    block->first_record + packet->order, &operation, err);
-	if (++block->at < block->n) {
-		open->items[0].time_ns = block->packets[block->at].time_ns;
-	} else {
-		ctx_exp_open_block_free(block);
-		open->items[0] = open->items[--open->n];
-	}
-	ctx_heap_sink(open->items, open->n, sizeof(*open->items), is_before);
-	return status;
-}
-
-static enum ctx_status merge(struct ctx_exp_reader *reader, struct ctx_exp_open_blocks *open,
-			     struct ctx_err *err)
-{
-	enum ctx_status status = CTX_OK;
-
-	for (size_t i = 0; i < reader->index.n_blocks && status == CTX_OK; i++) {
-		const struct ctx_exp_place *place = &reader->index.blocks[i];
-
-		if (!place->is_heap)
-			continue;
-		while (status == CTX_OK && open->n != 0 && open->items[0].time_ns < place->first_ns)
-			status = take_first(reader, open, err);
-		if (status == CTX_OK)
-			status = open_next(reader, open, place, err);
-	}
-	while (status == CTX_OK && open->n != 0)
-		status = take_first(reader, open, err);
+	leaks = &reader->heaps.processes[process].leaks;
+	for (size_t i = 0; i < lasting.n && status == CTX_OK; i++)
+		status = ctx_heap_leaks_add(leaks, place->first_record + lasting.items[i].place,
+					    &lasting.items[i].operation, err);
 	return status;
 }
 
 enum ctx_status ctx_exp_reader_find_leaks(struct ctx_exp_reader *reader, struct ctx_err *err)
 {
-	struct ctx_exp_open_blocks open = {0};
 	uint64_t consumed = reader->consumed;
 	enum ctx_status status;
 
 	if (!reader->index.has_heap)
 		return CTX_OK;
 	status = number_blocks(reader, err);
-	if (status == CTX_OK)
-		status = merge(reader, &open, err);
-	for (size_t i = 0; i < open.n; i++)
-		ctx_exp_open_block_free(open.items[i].block);
-	free(open.items);
+	for (size_t i = 0; i < reader->index.n_blocks && status == CTX_OK; i++) {
+		if (reader->index.blocks[i].is_heap)
+			status = add_block(reader, &reader->index.blocks[i], err);
+		if (status == CTX_E_FORMAT)
+			status = CTX_OK;
+	}
 	for (size_t i = 0; i < reader->heaps.n && status == CTX_OK; i++)
 		status = ctx_heap_leaks_finish(&reader->heaps.processes[i].leaks, err);
 	reader->consumed = consumed;

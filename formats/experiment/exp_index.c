@@ -79,7 +79,7 @@ static enum ctx_status add_block(struct ctx_exp_index *index, const struct ctx_e
 				      .is_heap = header->kind == CTX_EXP_BLOCK_HEAP};
 	enum ctx_status status;
 
-	if (header->kind == CTX_EXP_BLOCK_FRAMES) {
+	if (ctx_exp_block_has_frames(header)) {
 		status = ctx_grow(&index->frames, &index->frames_cap, index->n_frames + 1, err);
 		if (status == CTX_OK)
 			index->frames[index->n_frames++] = place;

@@ -22,6 +22,8 @@
 #include <unistd.h>
 
 #define LEVEL 1
+#define PARTS_LEVEL 3
+#define PARTS_FROM 2048u /* bytes; a part costs some */
 #define SHARED_BYTES ((size_t)256 * 1024)
 
 static enum ctx_status stick(struct ctx_exp_writer *writer, struct ctx_err *err)
@@ -168,6 +170,20 @@ bool ctx_exp_nears_limit(const struct ctx_exp_writer *writer, size_t buffered)
 
 /* Blocks */
 
+static enum ctx_status compress(struct ctx_exp_writer *writer, uint32_t kind, struct ctx_buf *block,
+				struct ctx_err *err)
+{
+	struct ctx_exp_block_scratch *scratch = &writer->scratch;
+	struct ctx_bytes bytes = {scratch->raw.bytes, scratch->raw.n};
+	struct ctx_parts parts = {bytes, scratch->parts.ends, scratch->parts.n};
+
+	if (kind != CTX_EXP_BLOCK_HEAP && kind != CTX_EXP_BLOCK_PACKED_FRAMES)
+		return ctx_compress(&scratch->compressor, LEVEL, bytes, block, err);
+	if (bytes.n < PARTS_FROM)
+		return ctx_compress(&scratch->compressor, PARTS_LEVEL, bytes, block, err);
+	return ctx_compress_parts(&scratch->compressor, PARTS_LEVEL, parts, block, err);
+}
+
 /* writer->scratch.raw as one block in writer->scratch.block, with a file header before it. */
 static enum ctx_status encode_block(struct ctx_exp_writer *writer, struct ctx_exp_block_header *header,
 				    struct ctx_err *err)
@@ -184,9 +200,7 @@ static enum ctx_status encode_block(struct ctx_exp_writer *writer, struct ctx_ex
 		return ctx_err_nomem(err);
 	block->n += CTX_EXP_BLOCK_HEADER_BYTES;
 	if (status == CTX_OK)
-		status = ctx_compress(&writer->scratch.compressor, LEVEL,
-				      (struct ctx_bytes){writer->scratch.raw.bytes, writer->scratch.raw.n},
-				      block, err);
+		status = compress(writer, header->kind, block, err);
 	if (status != CTX_OK)
 		return status;
 	header->raw_bytes = (uint32_t)writer->scratch.raw.n;

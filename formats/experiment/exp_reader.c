@@ -17,6 +17,8 @@
 
 #include <stdio.h>
 
+/* A loop that allocates and frees takes 200 bytes for 32768 operations: so many count as one packet. */
+#define HEAP_PER_BYTE 128u
 #define OPEN_BYTES_MAX ((size_t)1 << 30) /* of open blocks; beyond it the order by time is given up */
 
 static void pop(struct ctx_exp_reader *reader, struct ctx_event *ret)
@@ -359,11 +361,14 @@ static enum ctx_status decode_packets(struct ctx_exp_reader *reader,
 				      const struct ctx_exp_block_header *header,
 				      struct ctx_exp_open_block *block, struct ctx_err *err)
 {
+	bool is_heap = header->kind == CTX_EXP_BLOCK_HEAP;
+	uint32_t max = is_heap ? CTX_EXP_HEAP_MAX : CTX_EXP_PACKETS_MAX;
+	uint32_t per_byte = is_heap ? HEAP_PER_BYTE : 1;
 	enum ctx_status status;
 
-	if (header->n_records > CTX_EXP_PACKETS_MAX || header->process == CTX_NONE)
+	if (header->n_records > max || header->process == CTX_NONE)
 		return ctx_err_set(err, CTX_E_FORMAT, "block of %u packets", header->n_records);
-	status = ctx_exp_reader_has_room(reader, CTX_EXP_COUNTED_PACKETS, header->n_records, err);
+	status = ctx_exp_reader_has_room(reader, CTX_EXP_COUNTED_PACKETS, header->n_records / per_byte, err);
 	if (status != CTX_OK)
 		return status;
 	block->has_changes = ctx_exp_block_has_changes(header);
@@ -372,7 +377,7 @@ static enum ctx_status decode_packets(struct ctx_exp_reader *reader,
 	block->packets = ctx_calloc(block->n, sizeof(*block->packets));
 	if (block->packets == NULL)
 		return ctx_err_nomem(err);
-	if (header->kind == CTX_EXP_BLOCK_HEAP)
+	if (is_heap)
 		status = ctx_exp_reader_decode_heap(reader, header, block, err);
 	else
 		status = ctx_exp_decode_packets(

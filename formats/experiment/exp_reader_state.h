@@ -9,6 +9,7 @@
 #include "base/compress.h"
 #include "formats/experiment/exp_block.h"
 #include "formats/experiment/exp_dictionary.h"
+#include "formats/experiment/exp_heap_code.h"
 #include "formats/experiment/exp_index.h"
 #include "formats/experiment/exp_log.h"
 #include "formats/experiment/exp_text.h"
@@ -99,6 +100,7 @@ struct ctx_exp_heaps {
 	struct ctx_source_metric *metrics; /* owned: those of the log, and then by enum ctx_exp_heap_metric */
 	uint64_t bytes;			   /* of all samples; limited, so that no sum overflows */
 	struct ctx_traced operation;	   /* of the last event */
+	struct ctx_exp_heap_coder *coder;
 };
 
 /* How far the files have been read. */

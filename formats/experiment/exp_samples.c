@@ -157,9 +157,18 @@ static uint32_t intern(struct ctx_exp_writer *writer, struct ctx_exp_live *live,
 	return stack;
 }
 
+/* The later of two times, which the next one is not before. */
+static uint64_t not_before(uint64_t *last_ns, uint64_t time_ns)
+{
+	if (time_ns > *last_ns)
+		*last_ns = time_ns;
+	return *last_ns;
+}
+
 static enum ctx_status add(struct ctx_exp_writer *writer, struct record *record, struct ctx_err *err)
 {
 	struct ctx_exp_packet *packet = &record->packet;
+	bool is_heap = record->addresses != NULL, packs = writer->data.heap != CTX_NONE;
 	struct ctx_exp_packet_buf *buf;
 	struct ctx_exp_live *live;
 	enum ctx_status status;
@@ -176,20 +185,24 @@ static enum ctx_status add(struct ctx_exp_writer *writer, struct record *record,
 	if (status != CTX_OK)
 		return status;
 	packet->time_ns = ctx_exp_relative(writer, record->time_ns);
+	if (is_heap)
+		packet->time_ns =
+			not_before(&ctx_exp_proc(writer, record->process)->heap_ns, packet->time_ns);
 	packet->stack = intern(writer, live, record);
 	buf = &live->bufs[record->file];
 	packet->order = (uint16_t)buf->n;
 	if (buf->n != 0 && packet->time_ns < buf->packets[buf->n - 1].time_ns)
 		buf->unsorted = true;
-	if (record->addresses != NULL)
+	if (is_heap)
 		live->heap_addresses[buf->n] = *record->addresses;
 	buf->packets[buf->n++] = *packet;
 	if (record->time_ns < live->oldest_ns)
 		live->oldest_ns = record->time_ns;
-	if (buf->n >= CTX_EXP_BLOCK_PACKETS || live->frames.n >= CTX_EXP_BUFFER_BYTES ||
+	if (buf->n >= ctx_exp_packets_max(is_heap) || (live->frames.n >= CTX_EXP_BUFFER_BYTES && !packs) ||
 	    ctx_exp_nears_limit(writer, live->frames.n + PACKET_BYTES * buf->n))
 		return ctx_exp_flush_process(writer, live, err);
-	return CTX_OK;
+	/* Larger blocks of operations are worth more than that their stacks come just before them. */
+	return live->frames.n >= CTX_EXP_PACKED_BYTES ? ctx_exp_flush_frames(writer, live, err) : CTX_OK;
 }
 
 static inline size_t smaller(size_t a, size_t b)

@@ -10,6 +10,7 @@
 #include "base/map64.h"
 #include "base/strtab.h"
 #include "formats/experiment/exp_block.h"
+#include "formats/experiment/exp_heap_code.h"
 #include "formats/experiment/exp_keep.h"
 #include "formats/experiment/exp_kernel.h"
 #include "formats/experiment/exp_maps.h"
@@ -25,6 +26,7 @@
 #define CTX_EXP_DIR_NAME_MAX (CTX_EXP_LINEAGE_MAX + 32u)
 #define CTX_EXP_BLOCK_PACKETS 2048u
 #define CTX_EXP_BUFFER_BYTES ((size_t)64 * 1024)
+#define CTX_EXP_PACKED_BYTES ((size_t)512 * 1024) /* of call stacks that are packed */
 #define CTX_EXP_SECOND_NS 1000000000u
 
 struct ctx_exp_packet_buf {
@@ -32,6 +34,12 @@ struct ctx_exp_packet_buf {
 	size_t n, cap;
 	bool unsorted;
 };
+
+/* Operations of a buffer at which it is written. */
+static inline size_t ctx_exp_packets_max(bool is_heap)
+{
+	return is_heap ? CTX_EXP_HEAP_MAX : CTX_EXP_BLOCK_PACKETS;
+}
 
 /*
  * State of a process with buffered samples: created by a sample, released at exit and when memory
@@ -82,6 +90,7 @@ struct ctx_exp_proc {
 	 */
 	uint32_t maps_of;
 	uint64_t forked_ns; /* relative */
+	uint64_t heap_ns;   /* relative; of its last heap operation */
 	uint64_t title;	    /* hash of its command line as last written; a fork has its parent's */
 	uint64_t titled_ns; /* relative; when that was */
 	uint32_t n_titles;
@@ -137,6 +146,8 @@ struct ctx_exp_overview {
 struct ctx_exp_block_scratch {
 	struct ctx_compressor compressor;
 	struct ctx_buf raw, block;
+	struct ctx_exp_heap_coder *heap; /* NULL before the first heap operations */
+	struct ctx_exp_heap_parts parts; /* of raw; none: it is of one kind */
 };
 
 /* Files of the root process, by number, in the order of writing. */
@@ -306,6 +317,9 @@ static inline uint64_t ctx_exp_relative(const struct ctx_exp_writer *writer, uin
  */
 CTX_MUST_CHECK enum ctx_status ctx_exp_flush_process(struct ctx_exp_writer *writer, struct ctx_exp_live *live,
 						     struct ctx_err *err);
+/* The call stacks alone, which stand before what refers to them. */
+CTX_MUST_CHECK enum ctx_status ctx_exp_flush_frames(struct ctx_exp_writer *writer, struct ctx_exp_live *live,
+						    struct ctx_err *err);
 CTX_MUST_CHECK enum ctx_status ctx_exp_flush_log(struct ctx_exp_writer *writer, struct ctx_err *err);
 CTX_MUST_CHECK enum ctx_status ctx_exp_flush_overview(struct ctx_exp_writer *writer, struct ctx_err *err);
 

@@ -211,7 +211,10 @@ struct ctx_exp_state {
 CTX_MUST_CHECK enum ctx_status ctx_exp_state(struct ctx_exp_writer *writer, const struct ctx_exp_state *state,
 					     struct ctx_err *err);
 
-/* A heap operation of a traced process. */
+/*
+ * A heap operation of a traced process. Those of a process come in the order in which they happened, as far as
+ * it matters what they do to one block; a time before that of the last one counts as that.
+ */
 struct ctx_exp_heap {
 	uint64_t time_ns;
 	uint32_t process;

@@ -804,7 +804,7 @@ static void test_expression__operations_have_their_own_names(void **state)
 					.operation = CTX_HEAP_REALLOCATE,
 					.size = 64,
 					.address = UINT64_MAX,
-					.old_address = 0x100,
+					.old_address = 0x10100,
 					.leaked = true,
 					.leaked_size = 60,
 					.file = CTX_NONE};
@@ -825,7 +825,7 @@ static void test_expression__operations_have_their_own_names(void **state)
 	profile.files = files;
 	profile.n_files = 2;
 	assert_true(holds_of(&profile, "HTYPE==2 && HSIZE==64 && SIZE==64 && HLEAKED==60", &heap));
-	assert_true(holds_of(&profile, "HVADDR==-1 && ADDRESS==HVADDR && HOVADDR==0x100", &heap));
+	assert_true(holds_of(&profile, "HVADDR==-1 && ADDRESS==HVADDR && HOVADDR==0x10100", &heap));
 	assert_true(
 		holds_of(&profile, "HTYPE==\"realloc\" && HTYPE==\"reallocate\" && HTYPE!=\"mmap\"", &heap));
 	assert_true(holds_of(&profile, "SOBJ==5 && ADDRESS==5 && EVT_TIME==900 && duration==900", &wait));

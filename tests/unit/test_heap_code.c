@@ -1,0 +1,356 @@
+/* The payload of blocks of heap operations: what is encoded comes back, and its bytes are those that are documented. */
+#include "formats/experiment/exp_heap_code.h"
+#include "formats/experiment/exp_packed_frames.h"
+
+#include "base/compress.h"
+#include "base/mem.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { MALLOC = CTX_HEAP_ALLOCATE, FREE = CTX_HEAP_FREE, REALLOC = CTX_HEAP_REALLOCATE, MAP = CTX_HEAP_MAP };
+
+static uint64_t random_below(uint64_t *seed, uint64_t n)
+{
+	*seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return (*seed >> 33) % n;
+}
+
+struct written {
+	struct ctx_exp_packet packets[CTX_EXP_HEAP_MAX];
+	struct ctx_exp_heap_addresses addresses[CTX_EXP_HEAP_MAX];
+	size_t n;
+};
+
+static void put(struct written *out, unsigned operation, uint32_t thread, uint64_t address, uint64_t old)
+{
+	size_t i = out->n++;
+
+	out->packets[i] = (struct ctx_exp_packet){.time_ns = 10 + 5 * i,
+						  .thread = thread,
+						  .cpu = -1,
+						  .operation = (uint16_t)operation,
+						  .order = (uint16_t)i};
+	out->addresses[i] = (struct ctx_exp_heap_addresses){address, old};
+}
+
+/* Encodes it, and decodes it into `ret`, and what lasts. */
+static size_t turn_around(const struct written *in, struct written *ret,
+			  const struct ctx_exp_heap_lasting **ret_lasting, struct ctx_exp_heap_coder **coder,
+			  struct ctx_buf *bytes)
+{
+	struct ctx_exp_heap_block from = {.packets = (struct ctx_exp_packet *)in->packets,
+					  .addresses = (struct ctx_exp_heap_addresses *)in->addresses,
+					  .n = in->n};
+	struct ctx_exp_heap_block to = {.packets = ret->packets,
+					.addresses = ret->addresses,
+					.n = in->n,
+					.first_ns = in->packets[0].time_ns,
+					.last_ns = in->packets[in->n - 1].time_ns};
+	struct ctx_exp_heap_parts parts;
+	struct ctx_exp_heap_list list;
+
+	ctx_buf_clear(bytes);
+	assert_int_equal(ctx_exp_heap_encode(coder, &from, bytes, &parts, NULL), CTX_OK);
+	assert_int_equal(parts.ends[parts.n - 1], bytes->n);
+	assert_int_equal(ctx_exp_heap_decode(coder, (struct ctx_bytes){bytes->bytes, bytes->n}, &to, NULL),
+			 CTX_OK);
+	ret->n = in->n;
+	assert_int_equal(ctx_exp_heap_find_lasting(coder, (struct ctx_bytes){bytes->bytes, bytes->n}, in->n,
+						   &list, NULL),
+			 CTX_OK);
+	*ret_lasting = list.items;
+	return list.n;
+}
+
+/* docs/experiment-format.md, section 8. */
+static void test_heap_code__bytes_are_those_of_the_documentation(void **state)
+{
+	static const uint8_t wanted[] = {0x0d, 0x02, 0x03, 0x02, 0x02, 0x02, 0x00, 0x03, 0x03, 0x02,
+					 0x03, 0x02, 0x00, 0x00, 0x0c, 0x05, 0x02, 0x00, 0x00, 0x02,
+					 0x00, 0x09, 0x04, 0xa0, 0x01, 0x40, 0x20, 0x00, 0x00, 0x00,
+					 0x00, 0x00, 0x02, 0x02, 0x02, 0x65, 0x33, 0x47, 0x04, 0x00};
+	static struct written in, out;
+	struct ctx_exp_heap_coder *coder = NULL;
+	const struct ctx_exp_heap_lasting *lasting;
+	struct ctx_buf bytes = {0};
+
+	(void)state;
+	in.n = 0;
+	put(&in, MALLOC, 0, 0x10000, 0);
+	put(&in, MALLOC, 0, 0x20000, 0);
+	put(&in, REALLOC, 0, 0x30000, 0x10000);
+	put(&in, FREE, 0, 0x50000, 0);
+	in.packets[0].size = 100;
+	in.packets[1].size = 50;
+	in.packets[2].size = 70;
+	in.packets[0].stack = 1;
+	in.packets[1].stack = in.packets[2].stack = 2;
+	assert_int_equal(turn_around(&in, &out, &lasting, &coder, &bytes), 3);
+	assert_int_equal(bytes.n, sizeof(wanted));
+	assert_memory_equal(bytes.bytes, wanted, sizeof(wanted));
+	assert_int_equal(out.addresses[0].address, 1);
+	assert_int_equal(out.addresses[1].address, 0x20000);
+	assert_int_equal(out.addresses[2].old_address, 1);
+	ctx_buf_deinit(&bytes);
+	ctx_exp_heap_coder_free(coder);
+}
+
+/* Slow and obvious: an array of flags. */
+static void test_heap_live__distances_lead_back_to_where_they_are_from(void **state)
+{
+	static struct ctx_exp_heap_live live;
+	uint64_t seed = 5;
+	uint32_t mark = 0;
+
+	(void)state;
+	memset(&live, 0, sizeof(live));
+	while (live.n < CTX_EXP_HEAP_LIVE_MAX) {
+		uint32_t i = random_below(&seed, 3) == 0 && live.n > 300
+				     ? live.n - 1 - (uint32_t)random_below(&seed, 300)
+				     : (uint32_t)random_below(&seed, live.n + 1),
+			 found;
+
+		if (random_below(&seed, 5) < 3 || live.n_live == 0) {
+			found = live.n;
+			assert_int_equal(ctx_exp_heap_live_add(&live), found);
+			continue;
+		}
+		while (i < live.n && !ctx_exp_heap_live_has(&live, i))
+			i++;
+		if (i >= live.n)
+			continue;
+		assert_true(ctx_exp_heap_live_at(&live, mark, ctx_exp_heap_live_distance(&live, mark, i),
+						 &found));
+		assert_int_equal(found, i);
+		if (random_below(&seed, 100) == 0) {
+			uint64_t n = 0;
+
+			for (uint32_t k = i < mark ? i : mark; k < (i < mark ? mark : i); k++)
+				n += ctx_exp_heap_live_has(&live, k);
+			if (ctx_exp_heap_live_distance(&live, mark, i) != 0)
+				assert_int_equal(ctx_exp_heap_live_distance(&live, mark, i),
+						 i < mark ? 2 * n : 1 + 2 * n);
+		}
+		ctx_exp_heap_live_remove(&live, i);
+		mark = i;
+	}
+	assert_false(ctx_exp_heap_live_at(&live, mark, 2 * (uint64_t)live.n_live + 1, &mark));
+}
+
+#define SLOTS 3000u
+
+/* Addresses are reused at random, also those in use, and what is not there is freed. */
+static void make(struct written *out, uint64_t seed, size_t n)
+{
+	out->n = 0;
+	while (out->n < n) {
+		uint32_t thread = (uint32_t)random_below(&seed, 3), kind = (uint32_t)random_below(&seed, 20);
+		uint64_t address = (0x1000 + random_below(&seed, SLOTS)) * 16;
+		uint64_t other = (0x1000 + random_below(&seed, SLOTS)) * 16;
+		struct ctx_exp_packet *packet = &out->packets[out->n];
+
+		if (kind < 8)
+			put(out, MALLOC, thread, kind != 7 ? address : 0, 0);
+		else if (kind < 15)
+			put(out, FREE, thread, address, 0);
+		else if (kind < 19)
+			put(out, REALLOC, thread, kind != 18 ? address : 0, other);
+		else
+			put(out, MAP + (unsigned)random_below(&seed, 2), thread,
+			    random_below(&seed, 1u << 30), 0);
+		packet->time_ns = out->n > 1 ? packet[-1].time_ns + random_below(&seed, 9000) : 7;
+		if (packet->operation == FREE)
+			continue;
+		packet->size = random_below(&seed, 4) == 0 ? UINT64_C(1) << random_below(&seed, 57) : 24;
+		packet->stack = 1 + (uint32_t)random_below(&seed, random_below(&seed, 9) == 0 ? 100000 : 40);
+	}
+}
+
+/* The number of the operation whose allocation the address, or what stands for it, is; by those that came before. */
+static int64_t find(const struct written *all, size_t at, uint64_t address)
+{
+	while (at-- > 0) {
+		unsigned operation = all->packets[at].operation;
+
+		if ((operation == MALLOC || operation == REALLOC) && all->addresses[at].address == address)
+			return (int64_t)at;
+	}
+	return -1;
+}
+
+static void check_same(const struct written *in, const struct written *out)
+{
+	for (size_t i = 0; i < in->n; i++) {
+		const struct ctx_exp_packet *a = &in->packets[i], *b = &out->packets[i];
+		const struct ctx_exp_heap_addresses *x = &in->addresses[i], *y = &out->addresses[i];
+
+		assert_int_equal(a->operation, b->operation);
+		assert_int_equal(a->thread, b->thread);
+		assert_int_equal(a->size, b->size);
+		assert_int_equal(a->stack, b->stack);
+		assert_in_range(a->time_ns - b->time_ns, 0, 8191);
+		assert_int_equal(x->address != 0, y->address != 0);
+		if (y->address > CTX_EXP_HEAP_MAX)
+			assert_int_equal(x->address, y->address);
+		if (y->old_address > CTX_EXP_HEAP_MAX)
+			assert_int_equal(x->old_address, y->old_address);
+		/* A number leads to the allocation that the address was the last one to have. */
+		if (a->operation == FREE && y->address <= CTX_EXP_HEAP_MAX)
+			assert_int_equal(find(in, i, x->address), find(out, i, y->address));
+		if (a->operation == REALLOC && y->old_address != 0 && y->old_address <= CTX_EXP_HEAP_MAX)
+			assert_int_equal(find(in, i, x->old_address), find(out, i, y->old_address));
+	}
+}
+
+static void test_heap_code__what_is_encoded_comes_back(void **state)
+{
+	static const size_t sizes[] = {1, 2, 3, 63, 64, 65, 1000, 4000};
+	static struct written in, out;
+	struct ctx_exp_heap_coder *coder = NULL;
+	const struct ctx_exp_heap_lasting *lasting;
+	struct ctx_buf bytes = {0};
+
+	(void)state;
+	for (size_t i = 0; i < CTX_COUNT_OF(sizes); i++) {
+		size_t n, n_long = 0;
+
+		make(&in, i + 1, sizes[i]);
+		n = turn_around(&in, &out, &lasting, &coder, &bytes);
+		check_same(&in, &out);
+		/* What lasts are all operations with a true address, and the same. */
+		for (size_t k = 0; k < n; k++) {
+			const struct ctx_traced *operation = &lasting[k].operation;
+			const struct ctx_exp_heap_addresses *at = &out.addresses[lasting[k].place];
+
+			assert_int_equal(operation->operation, out.packets[lasting[k].place].operation);
+			if (operation->address != 0)
+				assert_int_equal(operation->address, at->address);
+			if (operation->old_address != 0)
+				assert_int_equal(operation->old_address, at->old_address);
+		}
+		for (size_t k = 0; k < sizes[i]; k++)
+			n_long += out.addresses[k].address > CTX_EXP_HEAP_MAX ||
+				  out.addresses[k].old_address > CTX_EXP_HEAP_MAX ||
+				  out.packets[k].operation >= MAP;
+		assert_int_equal(n, n_long);
+	}
+	ctx_buf_deinit(&bytes);
+	ctx_exp_heap_coder_free(coder);
+}
+
+/* A full block, all of whose stacks and sizes are new; and one of a loop, which takes next to nothing. */
+static void test_heap_code__the_largest_block_fits(void **state)
+{
+	static struct written in, out;
+	struct ctx_exp_heap_coder *coder = NULL;
+	const struct ctx_exp_heap_lasting *lasting;
+	struct ctx_compressor compressor = {0};
+	struct ctx_buf bytes = {0}, packed = {0};
+
+	(void)state;
+	for (in.n = 0; in.n < CTX_EXP_HEAP_MAX;) {
+		put(&in, MALLOC, UINT32_MAX - 1 - (uint32_t)in.n % 2 * (UINT32_MAX - 2),
+		    (in.n * 7919 + 4096) << 40, 0);
+		in.packets[in.n - 1].stack = (uint32_t)(in.n * 2654435761u) | 1;
+		in.packets[in.n - 1].size = CTX_TRACED_WEIGHT_MAX - in.n;
+		in.packets[in.n - 1].time_ns = in.n << 30;
+	}
+	assert_int_equal(turn_around(&in, &out, &lasting, &coder, &bytes), CTX_EXP_HEAP_MAX);
+	assert_in_range(bytes.n, 1, CTX_EXP_RAW_MAX);
+	check_same(&in, &out);
+	for (in.n = 0; in.n < CTX_EXP_HEAP_MAX - 1;) {
+		put(&in, MALLOC, 1, 0x10000, 0);
+		put(&in, FREE, 1, 0x10000, 0);
+	}
+	assert_int_equal(turn_around(&in, &out, &lasting, &coder, &bytes), 0);
+	assert_int_equal(
+		ctx_compress(&compressor, 3, (struct ctx_bytes){bytes.bytes, bytes.n}, &packed, NULL),
+		CTX_OK);
+	assert_in_range(packed.n, 1, 600);
+	ctx_buf_deinit(&bytes);
+	ctx_buf_deinit(&packed);
+	ctx_compressor_deinit(&compressor);
+	ctx_exp_heap_coder_free(coder);
+}
+
+/* A reallocation by another thread may be of an older block at the same address: neither is taken for sure. */
+static void test_heap_code__what_another_thread_reallocates_keeps_its_address(void **state)
+{
+	static struct written in, out;
+	struct ctx_exp_heap_coder *coder = NULL;
+	const struct ctx_exp_heap_lasting *lasting;
+	struct ctx_buf bytes = {0};
+
+	(void)state;
+	in.n = 0;
+	put(&in, MALLOC, 1, 0x20000, 0);
+	put(&in, REALLOC, 2, 0x40000, 0x20000);
+	put(&in, FREE, 1, 0x20000, 0);
+	put(&in, FREE, 1, 0x40000, 0);
+	assert_int_equal(turn_around(&in, &out, &lasting, &coder, &bytes), 3);
+	assert_int_equal(out.addresses[0].address, 0x20000);
+	assert_int_equal(out.addresses[1].old_address, 0x20000);
+	assert_int_equal(out.addresses[2].address, 0x20000);
+	assert_int_equal(out.addresses[3].address, out.addresses[1].address);
+	assert_int_equal(lasting[1].operation.address, 0);
+	ctx_buf_deinit(&bytes);
+	ctx_exp_heap_coder_free(coder);
+}
+
+static void test_packed_frames__come_back_and_are_refused_when_cut(void **state)
+{
+	struct ctx_buf raw = {0}, packed = {0}, again = {0};
+	size_t ends[CTX_EXP_FRAMES_STREAMS + 1];
+	uint64_t seed = 3, address = 0;
+	uint32_t id = 40;
+
+	(void)state;
+	ctx_buf_put_varint(&raw, id);
+	for (int i = 0; i < 3000; i++) {
+		uint32_t n = 1 + (uint32_t)random_below(&seed, 5);
+
+		ctx_buf_put_varint(&raw, random_below(&seed, id));
+		ctx_buf_put_varint(&raw, n);
+		for (uint32_t k = 0; k < n; k++) {
+			uint64_t next = UINT64_C(0x7f0000000000) + random_below(&seed, 500) * 16;
+
+			ctx_buf_put_zigzag(&raw, (int64_t)(next - address));
+			address = next;
+		}
+		id += n;
+	}
+	assert_int_equal(ctx_exp_pack_frames((struct ctx_bytes){raw.bytes, raw.n}, &packed, ends, NULL),
+			 CTX_OK);
+	assert_int_equal(ends[CTX_EXP_FRAMES_STREAMS], packed.n);
+	assert_int_equal(ctx_exp_unpack_frames((struct ctx_bytes){packed.bytes, packed.n}, &again, NULL),
+			 CTX_OK);
+	assert_int_equal(again.n, raw.n);
+	assert_memory_equal(again.bytes, raw.bytes, raw.n);
+	for (size_t n = 0; n < packed.n; n += 1 + n / 40) {
+		ctx_buf_clear(&again);
+		assert_int_equal(ctx_exp_unpack_frames((struct ctx_bytes){packed.bytes, n}, &again, NULL),
+				 CTX_E_FORMAT);
+	}
+	ctx_buf_deinit(&raw);
+	ctx_buf_deinit(&packed);
+	ctx_buf_deinit(&again);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_heap_code__bytes_are_those_of_the_documentation),
+		cmocka_unit_test(test_heap_live__distances_lead_back_to_where_they_are_from),
+		cmocka_unit_test(test_heap_code__what_is_encoded_comes_back),
+		cmocka_unit_test(test_heap_code__the_largest_block_fits),
+		cmocka_unit_test(test_heap_code__what_another_thread_reallocates_keeps_its_address),
+		cmocka_unit_test(test_packed_frames__come_back_and_are_refused_when_cut),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
