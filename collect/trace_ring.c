@@ -48,7 +48,8 @@ static bool is_possible(const struct ctx_trace_ring *ring, const struct ctx_rt_w
 		return false;
 	if (word->kind == CTX_RT_PAD)
 		return true;
-	return word->kind > CTX_RT_PAD && word->kind < CTX_RT_KIND_N && word->end < CTX_TRUNCATED_N &&
+	return word->kind > CTX_RT_PAD && word->kind < CTX_RT_KIND_N &&
+	       ctx_rt_words((enum ctx_rt_kind)word->kind) != 0 && word->end < CTX_TRUNCATED_N &&
 	       word->kept <= ring->depth && word->kept + word->n_new <= CTX_RT_FRAMES_MAX &&
 	       word->words == 1 + ctx_rt_words((enum ctx_rt_kind)word->kind) + word->n_new;
 }

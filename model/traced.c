@@ -14,20 +14,28 @@ const char *ctx_traced_kind_name(enum ctx_traced_kind kind)
 const char *ctx_traced_operation_name(enum ctx_traced_kind kind, unsigned operation)
 {
 	static const char *const heap[] = {"allocate", "free", "reallocate", "map", "unmap"};
+	static const char *const sync[] = {"wait",	"mutex",     "read lock", "write lock",
+					   "condition", "semaphore", "barrier",	  "join",
+					   "spin lock", "hold",	     "order",	  "block"};
 	static const char *const io[] = {"read", "write", "open", "close", "other"};
 
 	if (kind == CTX_TRACED_HEAP)
 		return operation < CTX_COUNT_OF(heap) ? heap[operation] : "?";
 	if (kind == CTX_TRACED_IO)
 		return operation < CTX_COUNT_OF(io) ? io[operation] : "?";
-	return kind == CTX_TRACED_SYNC && operation == 0 ? "wait" : "?";
+	return kind == CTX_TRACED_SYNC && operation < CTX_COUNT_OF(sync) ? sync[operation] : "?";
 }
 
 unsigned ctx_traced_n_operations(enum ctx_traced_kind kind)
 {
-	static const unsigned n[CTX_TRACED_N] = {CTX_HEAP_UNMAP + 1, 1, CTX_IO_OTHER + 1};
+	static const unsigned n[CTX_TRACED_N] = {CTX_HEAP_UNMAP + 1, CTX_SYNC_BLOCK + 1, CTX_IO_OTHER + 1};
 
 	return (unsigned)kind < CTX_TRACED_N ? n[kind] : 0;
+}
+
+bool ctx_traced_is_wait(const struct ctx_traced *operation)
+{
+	return operation->kind == CTX_TRACED_SYNC && operation->operation < CTX_SYNC_HOLD;
 }
 
 bool ctx_traced_is_allocation(const struct ctx_traced *operation)
@@ -94,7 +102,7 @@ static bool is_measured(const struct ctx_traced *operation, enum measure measure
 	case LEAKED:
 		return operation->leaked;
 	case WAITED:
-		return true;
+		return ctx_traced_is_wait(operation);
 	case READ_TIME:
 		return reads && !operation->failed;
 	case READ_BYTES:

@@ -15,7 +15,7 @@
 /* The numbers are in databases: only additions. */
 enum ctx_traced_kind {
 	CTX_TRACED_HEAP = 0,
-	CTX_TRACED_SYNC, /* `operation` is 0 */
+	CTX_TRACED_SYNC,
 	CTX_TRACED_IO,
 	CTX_TRACED_N,
 };
@@ -36,21 +36,44 @@ enum ctx_io_operation {
 	CTX_IO_OTHER,
 };
 
+enum ctx_sync_operation {
+	CTX_SYNC_WAIT = 0, /* for an object of an unknown kind */
+	CTX_SYNC_MUTEX,
+	CTX_SYNC_READ_LOCK, /* of a read-write lock */
+	CTX_SYNC_WRITE_LOCK,
+	CTX_SYNC_CONDITION,
+	CTX_SYNC_SEMAPHORE,
+	CTX_SYNC_BARRIER,
+	CTX_SYNC_JOIN, /* the object is the thread's pthread_t */
+	CTX_SYNC_SPIN,
+	/* These are no waits: */
+	CTX_SYNC_HOLD,	/* a lock was held for this duration; the stack is that of its release */
+	CTX_SYNC_ORDER, /* the thread took the lock, or asked for it, while it held the one at old_address */
+	CTX_SYNC_BLOCK, /* the thread held a lock that `other` waited for so long; the stack is where it took it */
+};
+
+/* `size` of CTX_SYNC_ORDER: which of the two is taken to read only. */
+#define CTX_SYNC_ORDER_HELD_READ 1u
+#define CTX_SYNC_ORDER_TAKEN_READ 2u
+
 struct ctx_traced {
 	uint64_t time_ns;     /* its end */
 	uint64_t duration_ns; /* the wait, the input or output; heap: 0 */
 	uint64_t size;	      /* bytes allocated, unmapped, read or written */
 	uint64_t address;     /* allocated or freed; the object waited for */
-	uint64_t old_address; /* of CTX_HEAP_REALLOCATE */
+	uint64_t old_address; /* of CTX_HEAP_REALLOCATE; of CTX_SYNC_ORDER */
 	uint32_t thread;
 	int32_t cpu;	    /* -1 unknown */
 	uint32_t raw_stack; /* 0 unknown */
 	uint32_t stack;	    /* CCT node */
-	uint32_t file;	    /* I/O: index in profile->files; CTX_NONE unknown */
+	union {
+		uint32_t file;	/* I/O: index in profile->files; CTX_NONE unknown */
+		uint32_t other; /* sync: thread that had the object, or waited; CTX_NONE unknown */
+	};
 	int32_t descriptor; /* I/O; -1 none */
 	uint8_t kind;	    /* enum ctx_traced_kind */
-	uint8_t operation;  /* enum ctx_heap_operation, ctx_io_operation */
-	bool failed;	    /* I/O: returned an error */
+	uint8_t operation;  /* enum ctx_heap_operation, ctx_sync_operation, ctx_io_operation */
+	bool failed;	    /* I/O: returned an error; a wait: it timed out, or was interrupted */
 	bool leaked;	    /* an allocation not freed up to the end */
 	uint64_t
 		leaked_size; /* its leaked bytes: `size`, or less if a map was unmapped in part; 0 if not leaked */
@@ -63,6 +86,9 @@ struct ctx_traced {
 #define CTX_TRACED_NUMBERS_END 65536u
 
 #define CTX_TRACED_WEIGHT_MAX ((uint64_t)1 << 56) /* maximal bytes or ns of one operation */
+
+/* Whether it is a wait for an object, and not something else of synchronisation. */
+bool ctx_traced_is_wait(const struct ctx_traced *operation);
 
 /* Whether it returned memory; false for a realloc to size 0. */
 bool ctx_traced_is_allocation(const struct ctx_traced *operation);

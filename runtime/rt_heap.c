@@ -102,7 +102,7 @@ static inline void note(const void *block, size_t size, const struct ctx_rt_regi
 
 	if (block == NULL)
 		return;
-	thread = ctx_rt_thread_acquire();
+	thread = ctx_rt_thread_acquire(CTX_RT_WHAT_HEAP);
 	if (thread == NULL)
 		return;
 	operation.words[0] = ctx_clock_ns(CLOCK_MONOTONIC);
@@ -139,7 +139,7 @@ EXPORT void *calloc(size_t n, size_t size)
 
 static void note_free(void *block)
 {
-	struct ctx_rt_thread *thread = ctx_rt_thread_acquire();
+	struct ctx_rt_thread *thread = ctx_rt_thread_acquire(CTX_RT_WHAT_HEAP);
 	struct ctx_rt_operation operation = {.kind = CTX_RT_FREE};
 
 	if (thread == NULL)
@@ -176,7 +176,7 @@ static void *reallocate(void *old, size_t size, const struct ctx_rt_registers *c
 	block = real.realloc(old, size);
 	if (block == NULL && size != 0)
 		return NULL; /* the old block is still there */
-	thread = ctx_rt_thread_acquire();
+	thread = ctx_rt_thread_acquire(CTX_RT_WHAT_HEAP);
 	if (thread == NULL)
 		return block;
 	operation.words[0] = ctx_clock_ns(CLOCK_MONOTONIC);

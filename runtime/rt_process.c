@@ -53,15 +53,17 @@ struct process {
 static struct process *process; /* NULL: the runtime has not begun, or cannot */
 static _Atomic uint32_t begun;	/* 1: somebody makes it; 2: it is made */
 static uint32_t generations;
-static bool waits;
-static bool heap_is_traced;
+struct ctx_rt_settings ctx_rt_settings;
 static struct sockaddr_un recorder;
 static socklen_t recorder_length;
 static uint64_t main_thread; /* as pthread_self says */
 
-static __thread struct ctx_rt_thread *own __attribute__((tls_model("initial-exec")));
-static __thread uint32_t own_generation __attribute__((tls_model("initial-exec")));
-static __thread bool busy __attribute__((tls_model("initial-exec")));
+__thread struct ctx_rt_thread *ctx_rt_own CTX_RT_TLS;
+__thread uint32_t ctx_rt_own_generation CTX_RT_TLS;
+static __thread bool busy CTX_RT_TLS;
+
+static const uint32_t no_generation = UINT32_MAX;
+const uint32_t *ctx_rt_generation = &no_generation;
 
 static int32_t thread_id(void)
 {
@@ -152,7 +154,7 @@ static bool make_segment(struct segment *segment)
 static bool read_settings(void)
 {
 	const char *text = getenv(CTX_RT_VARIABLE);
-	const char *letters = text != NULL ? strchr(text, ':') : NULL;
+	const char *letters = text != NULL ? strchr(text, ':') : NULL, *letter;
 	size_t n = letters != NULL ? (size_t)(letters - text) : 0;
 
 	if (n == 0 || n >= sizeof(recorder.sun_path) - 1)
@@ -160,9 +162,15 @@ static bool read_settings(void)
 	recorder.sun_family = AF_UNIX;
 	memcpy(recorder.sun_path + 1, text, n); /* abstract: in no file system */
 	recorder_length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + n);
-	heap_is_traced = strchr(letters, 'h') != NULL;
-	waits = strchr(letters, 'w') != NULL;
-	return heap_is_traced;
+	ctx_rt_settings.waits = strchr(letters, 'w') != NULL;
+	if (strchr(letters, 'h') != NULL)
+		ctx_rt_settings.what |= CTX_RT_WHAT_HEAP;
+	letter = strchr(letters, 's');
+	if (letter != NULL) {
+		ctx_rt_settings.sync_threshold_ns = strtoull(letter + 1, NULL, 10);
+		ctx_rt_settings.what |= CTX_RT_WHAT_SYNC;
+	}
+	return ctx_rt_settings.what != 0;
 }
 
 /* Once for the memory of a program; a forked child has the outcome. */
@@ -185,7 +193,18 @@ static void begin(void)
 		return;
 	}
 	process = pages;
+	ctx_rt_generation = &process->generation;
 	atomic_store(&begun, 2);
+}
+
+uint32_t ctx_rt_begin(void)
+{
+	int error = errno;
+
+	if (environ != NULL)
+		begin();
+	errno = error;
+	return ctx_rt_settings.what;
 }
 
 static void lock(void)
@@ -298,11 +317,11 @@ static struct ctx_rt_thread *make_thread(struct segment *segment, uint32_t i)
 	thread->ring.words = ctx_rt_words_of(segment->bytes, i);
 	thread->closed = &header->closed;
 	thread->beat = &header->beat;
-	thread->waits = waits;
+	thread->waits = ctx_rt_settings.waits;
 	return thread;
 }
 
-/* `own` is the calling thread's; NULL: no slot, or no memory. */
+/* `ctx_rt_own` is the calling thread's; NULL: no slot, or no memory. */
 static void enter_thread(void)
 {
 	int32_t tid = thread_id();
@@ -310,8 +329,8 @@ static void enter_thread(void)
 	uint32_t i;
 	struct ctx_rt_operation first = {.kind = CTX_RT_THREAD};
 
-	own = NULL;
-	own_generation = process->generation;
+	ctx_rt_own = NULL;
+	ctx_rt_own_generation = process->generation;
 	if (!find_slot(tid, &segment, &i))
 		return;
 	if (segment->threads[i] == NULL)
@@ -323,26 +342,31 @@ static void enter_thread(void)
 	find_stack(&segment->threads[i]->walker);
 	first.words[0] = ctx_clock_ns(CLOCK_MONOTONIC);
 	first.words[1] = (uint64_t)(uint32_t)tid;
-	own = segment->threads[i];
-	ctx_rt_walk_anew(&own->walker);
-	ctx_rt_record(own, &first, NULL);
+	ctx_rt_own = segment->threads[i];
+	ctx_rt_walk_anew(&ctx_rt_own->walker);
+	ctx_rt_locks_clear(&ctx_rt_own->locks);
+	ctx_rt_record(ctx_rt_own, &first, NULL);
 }
 
-__attribute__((noinline)) static struct ctx_rt_thread *acquire_first(void)
+__attribute__((noinline)) static struct ctx_rt_thread *acquire_first(enum ctx_rt_what what)
 {
 	int error = errno;
 
 	if (process == NULL && environ != NULL)
 		begin();
+	if ((ctx_rt_settings.what & what) == 0) {
+		errno = error;
+		return NULL;
+	}
 	if (process != NULL && atomic_load(&process->state) != OFF && attach() &&
-	    own_generation != process->generation)
+	    ctx_rt_own_generation != process->generation)
 		enter_thread();
 	errno = error;
 	if (process == NULL || atomic_load(&process->state) != ON)
 		return NULL;
-	if (own == NULL)
+	if (ctx_rt_own == NULL)
 		atomic_fetch_add(&((struct ctx_rt_header *)process->segments[0].bytes)->unplaced, 1);
-	return own;
+	return ctx_rt_own;
 }
 
 static bool is_open(const struct ctx_rt_thread *thread)
@@ -350,26 +374,42 @@ static bool is_open(const struct ctx_rt_thread *thread)
 	return atomic_load_explicit(thread->closed, memory_order_relaxed) == 0;
 }
 
-struct ctx_rt_thread *ctx_rt_thread_acquire(void)
+struct ctx_rt_thread *ctx_rt_thread_acquire(enum ctx_rt_what what)
 {
 	struct ctx_rt_thread *thread;
 
-	if (process == NULL && atomic_load_explicit(&begun, memory_order_relaxed) != 0)
+	if ((process == NULL || (ctx_rt_settings.what & what) == 0) &&
+	    atomic_load_explicit(&begun, memory_order_relaxed) != 0)
 		return NULL;
 	if (busy) {
-		if (own != NULL && process != NULL && own_generation == process->generation)
-			atomic_fetch_add(&own->ring.slot->interrupted, 1);
+		if (ctx_rt_own != NULL && process != NULL && ctx_rt_own_generation == process->generation)
+			atomic_fetch_add(&ctx_rt_own->ring.slot->interrupted, 1);
 		return NULL;
 	}
 	busy = true;
 	atomic_signal_fence(memory_order_seq_cst);
-	if (__builtin_expect(process != NULL && own != NULL && own_generation == process->generation, 1))
-		thread = own;
+	if (__builtin_expect(
+		    process != NULL && ctx_rt_own != NULL && ctx_rt_own_generation == process->generation, 1))
+		thread = ctx_rt_own;
 	else
-		thread = acquire_first();
+		thread = acquire_first(what);
 	if (thread != NULL && is_open(thread))
 		return thread;
 	ctx_rt_thread_release();
+	return NULL;
+}
+
+const struct ctx_rt_thread *ctx_rt_thread_of(int32_t tid)
+{
+	uint32_t n = process != NULL ? atomic_load(&process->n_segments) : 0;
+
+	for (uint32_t i = 0; i < n && tid != 0; i++) {
+		for (uint32_t slot = 0; slot < CTX_RT_SLOTS; slot++) {
+			if (atomic_load_explicit(&process->segments[i].owners[slot], memory_order_relaxed) ==
+			    tid)
+				return process->segments[i].threads[slot];
+		}
+	}
 	return NULL;
 }
 
@@ -381,7 +421,7 @@ void ctx_rt_thread_release(void)
 
 void ctx_rt_note_unfit(void)
 {
-	if (ctx_rt_thread_acquire() == NULL)
+	if (ctx_rt_thread_acquire(CTX_RT_WHAT_HEAP | CTX_RT_WHAT_SYNC) == NULL)
 		return;
 	atomic_fetch_add(&((struct ctx_rt_header *)process->segments[0].bytes)->unfit, 1);
 	ctx_rt_thread_release();

@@ -12,11 +12,25 @@
 #ifndef CTX_RUNTIME_RT_PROCESS_H
 #define CTX_RUNTIME_RT_PROCESS_H
 
+#include "runtime/rt_held.h"
 #include "runtime/rt_ring.h"
 #include "runtime/rt_walk.h"
 
 #include <stdbool.h>
 #include <stdint.h>
+
+/* What a process records, as CTX_RT_VARIABLE says. */
+enum ctx_rt_what {
+	CTX_RT_WHAT_HEAP = 1,
+	CTX_RT_WHAT_SYNC = 2,
+};
+
+struct ctx_rt_settings {
+	uint32_t what; /* of enum ctx_rt_what; 0 also as long as nothing has begun */
+	bool waits;    /* where a ring is full */
+	uint64_t sync_threshold_ns;
+};
+extern struct ctx_rt_settings ctx_rt_settings;
 
 /* A thread that is traced, in memory of its own. */
 struct ctx_rt_thread {
@@ -26,14 +40,35 @@ struct ctx_rt_thread {
 	_Atomic uint32_t *beat;
 	bool waits;			    /* where the ring is full */
 	uint64_t frames[CTX_RT_FRAMES_MAX]; /* of the current operation, leaf first */
+	struct ctx_rt_locks locks;
 };
 
+#define CTX_RT_TLS __attribute__((tls_model("initial-exec")))
+
+/* The calling thread's, in the process of the generation; NULL: it found no place. */
+extern __thread struct ctx_rt_thread *ctx_rt_own CTX_RT_TLS;
+extern __thread uint32_t ctx_rt_own_generation CTX_RT_TLS;
+/* Tells a process from its parent; 0 after fork. */
+extern const uint32_t *ctx_rt_generation;
+
+/* The calling thread if it has begun; NULL also if it could not. */
+static inline struct ctx_rt_thread *ctx_rt_thread_known(void)
+{
+	return __builtin_expect(ctx_rt_own_generation == *ctx_rt_generation, 1) ? ctx_rt_own : NULL;
+}
+
+/* Reads the settings if they are not known; returns ctx_rt_settings.what. errno is kept. */
+uint32_t ctx_rt_begin(void);
+
+/* Another thread of this process, by its id. It may have ended; its memory stays. NULL: unknown. */
+const struct ctx_rt_thread *ctx_rt_thread_of(int32_t tid);
+
 /*
- * The calling thread if its operations are to be recorded, else NULL. Between this and
+ * The calling thread if its operations of this kind are to be recorded, else NULL. Between this and
  * ctx_rt_thread_release, operations of the same thread (in a signal handler, or by the runtime itself)
  * get NULL. errno is kept.
  */
-struct ctx_rt_thread *ctx_rt_thread_acquire(void);
+struct ctx_rt_thread *ctx_rt_thread_acquire(enum ctx_rt_what what);
 void ctx_rt_thread_release(void);
 
 /*

@@ -32,6 +32,7 @@
 #define CTX_RUNTIME_SHARED_LAYOUT_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #define CTX_RT_MAGIC UINT64_C(0x31305254584354ff)
@@ -46,7 +47,8 @@
 
 /*
  * The environment variable that switches the runtime on: "SOCKET:LETTERS", an abstract socket's name and
- * a letter for each thing: h heap, w wait where a ring is full.
+ * a letter for each thing: h heap, s synchronisation, w wait where a ring is full. Behind s stands the
+ * shortest wait that is recorded, in ns; 0: all waits, and how long each lock was held.
  */
 #define CTX_RT_VARIABLE "CTXREC_RUNTIME"
 
@@ -89,19 +91,28 @@ enum ctx_rt_kind {
 	CTX_RT_ALLOCATE,   /* time, size, address, and a stack. The time is after the allocation */
 	CTX_RT_FREE,	   /* time, address. The time is before it. No stack */
 	CTX_RT_REALLOCATE, /* time, size, address, old address, and a stack */
-	CTX_RT_KIND_N,
+	/* 16 to 31: synchronisation */
+	CTX_RT_SYNC_FIRST = 16,
+	/* time when it was over, duration, object, what (ctx_rt_pack_wait), where its holder took it; a stack */
+	CTX_RT_WAIT = CTX_RT_SYNC_FIRST,
+	CTX_RT_HOLD, /* time of the release, how long it was held, object, what; the stack of the release */
+	CTX_RT_ORDER, /* time, an object that the thread holds, the one that it takes besides, modes; a stack */
+	CTX_RT_SYNC_END = 32,
+	CTX_RT_KIND_N = 64,
 };
 
-/* Words of a kind between word 0 and the frames; CTX_RT_PAD has any number. */
+/* Words of a kind between word 0 and the frames; CTX_RT_PAD has any number. 0: there is no such kind. */
 static inline unsigned ctx_rt_words(enum ctx_rt_kind kind)
 {
 	static const uint8_t words[CTX_RT_KIND_N] = {
-		[CTX_RT_THREAD] = 2, [CTX_RT_ALLOCATE] = 3, [CTX_RT_FREE] = 2, [CTX_RT_REALLOCATE] = 4};
+		[CTX_RT_THREAD] = 2, [CTX_RT_ALLOCATE] = 3, [CTX_RT_FREE] = 2,	[CTX_RT_REALLOCATE] = 4,
+		[CTX_RT_WAIT] = 5,   [CTX_RT_HOLD] = 4,	    [CTX_RT_ORDER] = 4,
+	};
 
 	return words[kind];
 }
 
-#define CTX_RT_ARGUMENTS_MAX 4u
+#define CTX_RT_ARGUMENTS_MAX 5u
 #define CTX_RT_RECORD_WORDS_MAX (1 + CTX_RT_ARGUMENTS_MAX + CTX_RT_FRAMES_MAX)
 
 struct ctx_rt_word0 {
@@ -113,6 +124,25 @@ static inline uint64_t ctx_rt_pack(const struct ctx_rt_word0 *word)
 {
 	return (uint64_t)word->words << 48 | (uint64_t)word->kind << 40 | (uint64_t)word->end << 32 |
 	       (uint64_t)word->kept << 16 | word->n_new;
+}
+
+/* What was waited for or held. */
+struct ctx_rt_wait {
+	uint32_t operation; /* enum ctx_sync_operation */
+	int32_t holder;	    /* tid of who had it when it was asked for; 0 unknown */
+	bool failed;	    /* it was not got: the time was up */
+};
+
+static inline uint64_t ctx_rt_pack_wait(struct ctx_rt_wait wait)
+{
+	return (uint64_t)(uint32_t)wait.holder << 32 | (uint64_t)wait.failed << 8 | wait.operation;
+}
+
+static inline struct ctx_rt_wait ctx_rt_unpack_wait(uint64_t word)
+{
+	return (struct ctx_rt_wait){.operation = (uint32_t)word & 0xff,
+				    .holder = (int32_t)(word >> 32),
+				    .failed = (word >> 8 & 1) != 0};
 }
 
 static inline struct ctx_rt_word0 ctx_rt_unpack(uint64_t word)

@@ -1,0 +1,556 @@
+/*
+ * The functions of locks, condition variables, semaphores, barriers and joins: each calls the real one, and
+ * records what it waited for.
+ *
+ * A lock is tried first: one that is free costs no clock. Only if it is not, the real function is called. Trying
+ * says the same as locking, except where the lock is not free. sem_wait is a cancellation point also if it does
+ * not wait. While the program waits, the runtime holds nothing: a thread may be cancelled there.
+ *
+ * Locks that libc itself takes do not come here, nor do C11's functions by way of those of pthread: they are
+ * here themselves.
+ */
+#include "runtime/rt_waits.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <threads.h>
+#include <unistd.h>
+
+#define EXPORT __attribute__((visibility("default"), noinline))
+#define LIKELY(condition) __builtin_expect(!!(condition), 1)
+
+/* Names, and versions where there are several; those without one are as dlsym finds them. */
+#define REAL_FUNCTIONS(X)                                                                                    \
+	X(pthread_mutex_trylock, NULL)                                                                       \
+	X(pthread_mutex_lock, NULL)                                                                          \
+	X(pthread_mutex_timedlock, NULL)                                                                     \
+	X(pthread_mutex_clocklock, NULL)                                                                     \
+	X(pthread_mutex_unlock, NULL)                                                                        \
+	X(pthread_rwlock_tryrdlock, NULL)                                                                    \
+	X(pthread_rwlock_rdlock, NULL)                                                                       \
+	X(pthread_rwlock_timedrdlock, NULL)                                                                  \
+	X(pthread_rwlock_clockrdlock, NULL)                                                                  \
+	X(pthread_rwlock_trywrlock, NULL)                                                                    \
+	X(pthread_rwlock_wrlock, NULL)                                                                       \
+	X(pthread_rwlock_timedwrlock, NULL)                                                                  \
+	X(pthread_rwlock_clockwrlock, NULL)                                                                  \
+	X(pthread_rwlock_unlock, NULL)                                                                       \
+	X(pthread_spin_trylock, NULL)                                                                        \
+	X(pthread_spin_lock, NULL)                                                                           \
+	X(pthread_spin_unlock, NULL)                                                                         \
+	X(pthread_cond_wait, "GLIBC_2.3.2")                                                                  \
+	X(pthread_cond_timedwait, "GLIBC_2.3.2")                                                             \
+	X(pthread_cond_clockwait, NULL)                                                                      \
+	X(sem_trywait, NULL)                                                                                 \
+	X(sem_wait, NULL)                                                                                    \
+	X(sem_timedwait, NULL)                                                                               \
+	X(sem_clockwait, NULL)                                                                               \
+	X(pthread_barrier_wait, NULL)                                                                        \
+	X(pthread_join, NULL)                                                                                \
+	X(pthread_timedjoin_np, NULL)                                                                        \
+	X(pthread_clockjoin_np, NULL)                                                                        \
+	X(mtx_trylock, NULL)                                                                                 \
+	X(mtx_lock, NULL)                                                                                    \
+	X(mtx_timedlock, NULL)                                                                               \
+	X(mtx_unlock, NULL)                                                                                  \
+	X(cnd_wait, NULL)                                                                                    \
+	X(cnd_timedwait, NULL)                                                                               \
+	X(thrd_join, NULL)
+
+static struct {
+#define FIELD(name, version) __typeof__(name) *name;
+	REAL_FUNCTIONS(FIELD)
+#undef FIELD
+} real;
+
+static void *find(const char *name, const char *version)
+{
+	void *found = version != NULL ? dlvsym(RTLD_NEXT, name, version) : NULL;
+
+	return found != NULL ? found : dlsym(RTLD_NEXT, name);
+}
+
+/* Finds the real functions, and whether waits are recorded. */
+__attribute__((noinline, constructor)) static void begin(void)
+{
+	static __thread bool is_resolving CTX_RT_TLS;
+	int error = errno;
+
+	if (is_resolving)
+		return;
+	is_resolving = true;
+	if (real.thrd_join == NULL) {
+#define FIND(name, version) *(void **)&real.name = find(#name, version);
+		REAL_FUNCTIONS(FIND)
+#undef FIND
+	}
+	if (environ != NULL)
+		ctx_rt_sync = (ctx_rt_begin() & CTX_RT_WHAT_SYNC) != 0 ? CTX_RT_SYNC_ON : CTX_RT_SYNC_OFF;
+	is_resolving = false;
+	errno = error;
+}
+
+static inline bool is_recorded(void)
+{
+	if (__builtin_expect(ctx_rt_sync == CTX_RT_SYNC_UNKNOWN, 0))
+		begin();
+	return ctx_rt_sync == CTX_RT_SYNC_ON;
+}
+
+/* What a function is asked to do. */
+struct request {
+	uint64_t object;
+	enum ctx_sync_operation operation;
+	struct ctx_rt_registers caller;
+};
+
+#define REQUEST(what, of)                                                                                    \
+	{                                                                                                    \
+		.object = (uint64_t)(of), .operation = (what), .caller = CTX_RT_CALLER()                     \
+	}
+
+/* The lock was got without a wait. */
+static inline void took_at_once(const struct request *request, bool is_tried)
+{
+	struct ctx_rt_thread *thread = ctx_rt_thread_known();
+	const struct ctx_rt_held held = {
+		.object = request->object, .pc = request->caller.pc, .operation = request->operation};
+
+	if (LIKELY(thread != NULL && thread->locks.n == 0 && ctx_rt_settings.sync_threshold_ns != 0))
+		ctx_rt_locks_push(&thread->locks, &held);
+	else
+		ctx_rt_lock_note(&held, is_tried, &request->caller);
+}
+
+static struct ctx_rt_waiting wait_begin(const struct request *request, int32_t holder)
+{
+	return ctx_rt_wait_begin((struct ctx_rt_wait){.operation = request->operation, .holder = holder},
+				 request->object, &request->caller);
+}
+
+enum outcome {
+	GOT,
+	TIMED_OUT, /* or interrupted */
+	REFUSED,   /* did not wait */
+};
+
+static void lock_end(const struct request *request, const struct ctx_rt_waiting *waiting,
+		     enum outcome outcome)
+{
+	struct ctx_rt_held held = {
+		.object = request->object, .pc = request->caller.pc, .operation = request->operation};
+
+	if (outcome != REFUSED)
+		held.since_ns = ctx_rt_wait_end(waiting, outcome != GOT, &request->caller);
+	if (outcome == GOT)
+		ctx_rt_lock_note(&held, true, &request->caller);
+}
+
+static enum outcome outcome_of(int error)
+{
+	if (error == 0 || error == EOWNERDEAD)
+		return GOT;
+	return error == ETIMEDOUT ? TIMED_OUT : REFUSED;
+}
+
+static enum outcome outcome_of_c11(int result)
+{
+	if (result == thrd_success)
+		return GOT;
+	return result == thrd_timedout ? TIMED_OUT : REFUSED;
+}
+
+/*
+ * A function that takes a lock: tries; `busy` says that it is not free. The value is what the function
+ * returns.
+ */
+#define TAKE(what, of, holder, try, busy, call, outcome)                                                     \
+	({                                                                                                   \
+		const struct request request_ = REQUEST(what, of);                                           \
+		int result_ = (try);                                                                         \
+                                                                                                             \
+		if (LIKELY(result_ != (busy))) {                                                             \
+			if (LIKELY(outcome(result_) == GOT))                                                 \
+				took_at_once(&request_, false);                                              \
+		} else {                                                                                     \
+			struct ctx_rt_waiting waiting_ = wait_begin(&request_, (holder));                    \
+                                                                                                             \
+			result_ = (call);                                                                    \
+			lock_end(&request_, &waiting_, outcome(result_));                                    \
+		}                                                                                            \
+		result_;                                                                                     \
+	})
+
+#define TRY(what, of, try, outcome)                                                                          \
+	({                                                                                                   \
+		const struct request request_ = REQUEST(what, of);                                           \
+		int result_ = (try);                                                                         \
+                                                                                                             \
+		if (outcome(result_) == GOT)                                                                 \
+			took_at_once(&request_, true);                                                       \
+		result_;                                                                                     \
+	})
+
+/* A function that releases a lock. */
+#define RELEASE(of, call)                                                                                    \
+	({                                                                                                   \
+		const struct ctx_rt_registers caller_ = CTX_RT_CALLER();                                     \
+		struct ctx_rt_releasing releasing_ = ctx_rt_lock_find(of);                                   \
+		int result_;                                                                                 \
+                                                                                                             \
+		ctx_rt_lock_time(&releasing_);                                                               \
+		result_ = (call);                                                                            \
+		if (result_ == 0)                                                                            \
+			ctx_rt_lock_gone(&releasing_, false, &caller_);                                      \
+		result_;                                                                                     \
+	})
+
+/* Another function that waits. */
+#define WAIT(what, of, call, outcome)                                                                        \
+	({                                                                                                   \
+		const struct request request_ = REQUEST(what, of);                                           \
+		struct ctx_rt_waiting waiting_ = wait_begin(&request_, 0);                                   \
+		int result_ = (call);                                                                        \
+                                                                                                             \
+		if (outcome(result_) != REFUSED)                                                             \
+			ctx_rt_wait_end(&waiting_, outcome(result_) != GOT, &request_.caller);               \
+		result_;                                                                                     \
+	})
+
+/* A wait for a condition variable: the mutex is released and taken again. */
+#define WAIT_CONDITION(of, mutex, call, outcome)                                                             \
+	({                                                                                                   \
+		const struct request request_ = REQUEST(CTX_SYNC_CONDITION, of);                             \
+		struct ctx_rt_releasing releasing_ = ctx_rt_lock_find(mutex);                                \
+		struct ctx_rt_waiting waiting_ = wait_begin(&request_, 0);                                   \
+		int result_;                                                                                 \
+                                                                                                             \
+		ctx_rt_lock_time(&releasing_);                                                               \
+		result_ = (call);                                                                            \
+		if (outcome(result_) != REFUSED) {                                                           \
+			ctx_rt_lock_gone(&releasing_, true, &request_.caller);                               \
+			ctx_rt_wait_end(&waiting_, outcome(result_) != GOT, &request_.caller);               \
+			ctx_rt_lock_again(mutex, &request_.caller);                                          \
+		}                                                                                            \
+		result_;                                                                                     \
+	})
+
+/* Mutexes */
+
+static inline int32_t owner_of(const pthread_mutex_t *mutex)
+{
+	return *(const volatile int *)&mutex->__data.__owner & 0x3fffffff; /* FUTEX_TID_MASK */
+}
+
+#define TAKE_MUTEX(call)                                                                                     \
+	TAKE(CTX_SYNC_MUTEX, mutex, owner_of(mutex), real.pthread_mutex_trylock(mutex), EBUSY, call,         \
+	     outcome_of)
+
+EXPORT int pthread_mutex_lock(pthread_mutex_t *mutex)
+{
+	if (!is_recorded())
+		return LIKELY(real.pthread_mutex_lock != NULL) ? real.pthread_mutex_lock(mutex) : 0;
+	return TAKE_MUTEX(real.pthread_mutex_lock(mutex));
+}
+
+EXPORT int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *until)
+{
+	if (!is_recorded())
+		return real.pthread_mutex_timedlock(mutex, until);
+	return TAKE_MUTEX(real.pthread_mutex_timedlock(mutex, until));
+}
+
+EXPORT int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock, const struct timespec *until)
+{
+	if (!is_recorded())
+		return real.pthread_mutex_clocklock(mutex, clock, until);
+	return TAKE_MUTEX(real.pthread_mutex_clocklock(mutex, clock, until));
+}
+
+EXPORT int pthread_mutex_trylock(pthread_mutex_t *mutex)
+{
+	if (!is_recorded())
+		return LIKELY(real.pthread_mutex_trylock != NULL) ? real.pthread_mutex_trylock(mutex) : 0;
+	return TRY(CTX_SYNC_MUTEX, mutex, real.pthread_mutex_trylock(mutex), outcome_of);
+}
+
+EXPORT int pthread_mutex_unlock(pthread_mutex_t *mutex)
+{
+	if (!is_recorded())
+		return LIKELY(real.pthread_mutex_unlock != NULL) ? real.pthread_mutex_unlock(mutex) : 0;
+	return RELEASE(mutex, real.pthread_mutex_unlock(mutex));
+}
+
+/* Read-write locks */
+
+static inline int32_t writer_of(const pthread_rwlock_t *lock)
+{
+	return *(const volatile int *)&lock->__data.__cur_writer;
+}
+
+#define TAKE_READ(call)                                                                                      \
+	TAKE(CTX_SYNC_READ_LOCK, lock, writer_of(lock), real.pthread_rwlock_tryrdlock(lock), EBUSY, call,    \
+	     outcome_of)
+#define TAKE_WRITE(call)                                                                                     \
+	TAKE(CTX_SYNC_WRITE_LOCK, lock, writer_of(lock), real.pthread_rwlock_trywrlock(lock), EBUSY, call,   \
+	     outcome_of)
+
+EXPORT int pthread_rwlock_rdlock(pthread_rwlock_t *lock)
+{
+	if (!is_recorded())
+		return real.pthread_rwlock_rdlock(lock);
+	return TAKE_READ(real.pthread_rwlock_rdlock(lock));
+}
+
+EXPORT int pthread_rwlock_timedrdlock(pthread_rwlock_t *lock, const struct timespec *until)
+{
+	if (!is_recorded())
+		return real.pthread_rwlock_timedrdlock(lock, until);
+	return TAKE_READ(real.pthread_rwlock_timedrdlock(lock, until));
+}
+
+EXPORT int pthread_rwlock_clockrdlock(pthread_rwlock_t *lock, clockid_t clock, const struct timespec *until)
+{
+	if (!is_recorded())
+		return real.pthread_rwlock_clockrdlock(lock, clock, until);
+	return TAKE_READ(real.pthread_rwlock_clockrdlock(lock, clock, until));
+}
+
+EXPORT int pthread_rwlock_tryrdlock(pthread_rwlock_t *lock)
+{
+	if (!is_recorded())
+		return real.pthread_rwlock_tryrdlock(lock);
+	return TRY(CTX_SYNC_READ_LOCK, lock, real.pthread_rwlock_tryrdlock(lock), outcome_of);
+}
+
+EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t *lock)
+{
+	if (!is_recorded())
+		return real.pthread_rwlock_wrlock(lock);
+	return TAKE_WRITE(real.pthread_rwlock_wrlock(lock));
+}
+
+EXPORT int pthread_rwlock_timedwrlock(pthread_rwlock_t *lock, const struct timespec *until)
+{
+	if (!is_recorded())
+		return real.pthread_rwlock_timedwrlock(lock, until);
+	return TAKE_WRITE(real.pthread_rwlock_timedwrlock(lock, until));
+}
+
+EXPORT int pthread_rwlock_clockwrlock(pthread_rwlock_t *lock, clockid_t clock, const struct timespec *until)
+{
+	if (!is_recorded())
+		return real.pthread_rwlock_clockwrlock(lock, clock, until);
+	return TAKE_WRITE(real.pthread_rwlock_clockwrlock(lock, clock, until));
+}
+
+EXPORT int pthread_rwlock_trywrlock(pthread_rwlock_t *lock)
+{
+	if (!is_recorded())
+		return real.pthread_rwlock_trywrlock(lock);
+	return TRY(CTX_SYNC_WRITE_LOCK, lock, real.pthread_rwlock_trywrlock(lock), outcome_of);
+}
+
+EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *lock)
+{
+	if (!is_recorded())
+		return real.pthread_rwlock_unlock(lock);
+	return RELEASE(lock, real.pthread_rwlock_unlock(lock));
+}
+
+/* Spin locks */
+
+EXPORT int pthread_spin_lock(pthread_spinlock_t *lock)
+{
+	if (!is_recorded())
+		return real.pthread_spin_lock(lock);
+	return TAKE(CTX_SYNC_SPIN, lock, 0, real.pthread_spin_trylock(lock), EBUSY,
+		    real.pthread_spin_lock(lock), outcome_of);
+}
+
+EXPORT int pthread_spin_trylock(pthread_spinlock_t *lock)
+{
+	if (!is_recorded())
+		return real.pthread_spin_trylock(lock);
+	return TRY(CTX_SYNC_SPIN, lock, real.pthread_spin_trylock(lock), outcome_of);
+}
+
+EXPORT int pthread_spin_unlock(pthread_spinlock_t *lock)
+{
+	if (!is_recorded())
+		return real.pthread_spin_unlock(lock);
+	return RELEASE((const void *)lock, real.pthread_spin_unlock(lock));
+}
+
+/* Condition variables */
+
+EXPORT int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex)
+{
+	if (!is_recorded())
+		return real.pthread_cond_wait(condition, mutex);
+	return WAIT_CONDITION(condition, mutex, real.pthread_cond_wait(condition, mutex), outcome_of);
+}
+
+EXPORT int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex,
+				  const struct timespec *until)
+{
+	if (!is_recorded())
+		return real.pthread_cond_timedwait(condition, mutex, until);
+	return WAIT_CONDITION(condition, mutex, real.pthread_cond_timedwait(condition, mutex, until),
+			      outcome_of);
+}
+
+EXPORT int pthread_cond_clockwait(pthread_cond_t *condition, pthread_mutex_t *mutex, clockid_t clock,
+				  const struct timespec *until)
+{
+	if (!is_recorded())
+		return real.pthread_cond_clockwait(condition, mutex, clock, until);
+	return WAIT_CONDITION(condition, mutex, real.pthread_cond_clockwait(condition, mutex, clock, until),
+			      outcome_of);
+}
+
+/* Semaphores */
+
+/* They return -1 and set errno. */
+static inline enum outcome outcome_of_semaphore(int result)
+{
+	if (result == 0)
+		return GOT;
+	return errno == ETIMEDOUT || errno == EINTR ? TIMED_OUT : REFUSED;
+}
+
+/* Whether it had to wait for nothing. As the real ones, acts on a cancellation in any case. */
+static bool took_semaphore(sem_t *semaphore)
+{
+	int error = errno;
+
+	pthread_testcancel();
+	if (real.sem_trywait(semaphore) == 0)
+		return true;
+	errno = error;
+	return false;
+}
+
+EXPORT int sem_wait(sem_t *semaphore)
+{
+	if (!is_recorded())
+		return real.sem_wait(semaphore);
+	if (took_semaphore(semaphore))
+		return 0;
+	return WAIT(CTX_SYNC_SEMAPHORE, semaphore, real.sem_wait(semaphore), outcome_of_semaphore);
+}
+
+EXPORT int sem_timedwait(sem_t *semaphore, const struct timespec *until)
+{
+	if (!is_recorded())
+		return real.sem_timedwait(semaphore, until);
+	/* A time that is none is an error also where it need not wait. */
+	if (until->tv_nsec >= 0 && until->tv_nsec < 1000000000 && took_semaphore(semaphore))
+		return 0;
+	return WAIT(CTX_SYNC_SEMAPHORE, semaphore, real.sem_timedwait(semaphore, until),
+		    outcome_of_semaphore);
+}
+
+EXPORT int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *until)
+{
+	if (!is_recorded())
+		return real.sem_clockwait(semaphore, clock, until);
+	if (until->tv_nsec >= 0 && until->tv_nsec < 1000000000 &&
+	    (clock == CLOCK_MONOTONIC || clock == CLOCK_REALTIME) && took_semaphore(semaphore))
+		return 0;
+	return WAIT(CTX_SYNC_SEMAPHORE, semaphore, real.sem_clockwait(semaphore, clock, until),
+		    outcome_of_semaphore);
+}
+
+/* Barriers and joins */
+
+static inline enum outcome outcome_of_barrier(int result)
+{
+	return result == PTHREAD_BARRIER_SERIAL_THREAD ? GOT : outcome_of(result);
+}
+
+EXPORT int pthread_barrier_wait(pthread_barrier_t *barrier)
+{
+	if (!is_recorded())
+		return real.pthread_barrier_wait(barrier);
+	return WAIT(CTX_SYNC_BARRIER, barrier, real.pthread_barrier_wait(barrier), outcome_of_barrier);
+}
+
+EXPORT int pthread_join(pthread_t thread, void **ret)
+{
+	if (!is_recorded())
+		return real.pthread_join(thread, ret);
+	return WAIT(CTX_SYNC_JOIN, thread, real.pthread_join(thread, ret), outcome_of);
+}
+
+EXPORT int pthread_timedjoin_np(pthread_t thread, void **ret, const struct timespec *until)
+{
+	if (!is_recorded())
+		return real.pthread_timedjoin_np(thread, ret, until);
+	return WAIT(CTX_SYNC_JOIN, thread, real.pthread_timedjoin_np(thread, ret, until), outcome_of);
+}
+
+EXPORT int pthread_clockjoin_np(pthread_t thread, void **ret, clockid_t clock, const struct timespec *until)
+{
+	if (!is_recorded())
+		return real.pthread_clockjoin_np(thread, ret, clock, until);
+	return WAIT(CTX_SYNC_JOIN, thread, real.pthread_clockjoin_np(thread, ret, clock, until), outcome_of);
+}
+
+/* C11: a mtx_t is a pthread_mutex_t */
+
+#define TAKE_MTX(call)                                                                                       \
+	TAKE(CTX_SYNC_MUTEX, mutex, owner_of((const pthread_mutex_t *)mutex), real.mtx_trylock(mutex),       \
+	     thrd_busy, call, outcome_of_c11)
+
+EXPORT int mtx_lock(mtx_t *mutex)
+{
+	if (!is_recorded())
+		return real.mtx_lock(mutex);
+	return TAKE_MTX(real.mtx_lock(mutex));
+}
+
+EXPORT int mtx_timedlock(mtx_t *restrict mutex, const struct timespec *restrict until)
+{
+	if (!is_recorded())
+		return real.mtx_timedlock(mutex, until);
+	return TAKE_MTX(real.mtx_timedlock(mutex, until));
+}
+
+EXPORT int mtx_trylock(mtx_t *mutex)
+{
+	if (!is_recorded())
+		return real.mtx_trylock(mutex);
+	return TRY(CTX_SYNC_MUTEX, mutex, real.mtx_trylock(mutex), outcome_of_c11);
+}
+
+EXPORT int mtx_unlock(mtx_t *mutex)
+{
+	if (!is_recorded())
+		return real.mtx_unlock(mutex);
+	return RELEASE(mutex, real.mtx_unlock(mutex));
+}
+
+EXPORT int cnd_wait(cnd_t *condition, mtx_t *mutex)
+{
+	if (!is_recorded())
+		return real.cnd_wait(condition, mutex);
+	return WAIT_CONDITION(condition, mutex, real.cnd_wait(condition, mutex), outcome_of_c11);
+}
+
+EXPORT int cnd_timedwait(cnd_t *restrict condition, mtx_t *restrict mutex,
+			 const struct timespec *restrict until)
+{
+	if (!is_recorded())
+		return real.cnd_timedwait(condition, mutex, until);
+	return WAIT_CONDITION(condition, mutex, real.cnd_timedwait(condition, mutex, until), outcome_of_c11);
+}
+
+EXPORT int thrd_join(thrd_t thread, int *ret)
+{
+	if (!is_recorded())
+		return real.thrd_join(thread, ret);
+	return WAIT(CTX_SYNC_JOIN, thread, real.thrd_join(thread, ret), outcome_of_c11);
+}

@@ -1,0 +1,70 @@
+/*
+ * Recording waits for locks and other objects, how long locks are held, and in which order a thread takes
+ * them.
+ *
+ * A lock that is got at once costs no clock and no record, unless all are to be recorded: it is only noted as
+ * held. A wait is recorded when it is over, if it was long enough; how long a lock was held, if its thread had
+ * waited for it or all are recorded; that a thread takes a lock while it holds another, once for each pair.
+ */
+#ifndef CTX_RUNTIME_RT_WAITS_H
+#define CTX_RUNTIME_RT_WAITS_H
+
+#include "runtime/rt_process.h"
+
+#include "model/traced.h"
+
+enum ctx_rt_sync {
+	CTX_RT_SYNC_UNKNOWN = 0, /* the process has not begun */
+	CTX_RT_SYNC_OFF,
+	CTX_RT_SYNC_ON,
+};
+extern enum ctx_rt_sync ctx_rt_sync;
+
+/* A wait that goes on; zero in the first field: it is not recorded. */
+struct ctx_rt_waiting {
+	uint64_t since_ns;
+	uint64_t object;
+	struct ctx_rt_wait what;
+	uint64_t holder_pc; /* where the holder took it; 0 unknown */
+};
+
+/*
+ * Before a wait. Of a lock the order in which it is taken is recorded now: the wait may never end.
+ */
+struct ctx_rt_waiting ctx_rt_wait_begin(struct ctx_rt_wait what, uint64_t object,
+					const struct ctx_rt_registers *caller);
+
+/* After it. Returns when it was over, if it was long enough to be recorded, else 0. errno is kept. */
+uint64_t ctx_rt_wait_end(const struct ctx_rt_waiting *waiting, bool failed,
+			 const struct ctx_rt_registers *caller);
+
+/* The thread has the lock now, at `since_ns` (0: not known). */
+void ctx_rt_lock_note(const struct ctx_rt_held *held, bool is_tried, const struct ctx_rt_registers *caller);
+
+/* Where the thread holds the lock, and when it is about to release it. */
+struct ctx_rt_releasing {
+	uint32_t at;	/* in its locks; CTX_RT_HELD_MAX: it is not known */
+	uint64_t to_ns; /* 0: how long it was held is not recorded */
+};
+
+static inline struct ctx_rt_releasing ctx_rt_lock_find(const void *object)
+{
+	const struct ctx_rt_thread *thread = ctx_rt_thread_known();
+	struct ctx_rt_releasing releasing = {.at = CTX_RT_HELD_MAX};
+
+	if (thread != NULL)
+		releasing.at = ctx_rt_locks_find(&thread->locks, (uint64_t)object);
+	return releasing;
+}
+
+/* The time of the release, if one is needed. */
+void ctx_rt_lock_time(struct ctx_rt_releasing *releasing);
+
+/* It was released; `stays`: only until it is taken again, as by a wait for a condition variable. */
+void ctx_rt_lock_gone(const struct ctx_rt_releasing *releasing, bool stays,
+		      const struct ctx_rt_registers *caller);
+
+/* Such a lock was taken again. */
+void ctx_rt_lock_again(const void *object, const struct ctx_rt_registers *caller);
+
+#endif
