@@ -5,6 +5,7 @@
 #include "collect/recargs.h"
 #include "collect/recorder.h"
 #include "collect/top.h"
+#include "collect/trace_sync.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -75,6 +76,9 @@ static int record(struct recording *own)
 	enum ctx_status status = own->options.top ? ctx_top_begin(&own->top, &err) : CTX_OK;
 	int code;
 
+	own->options.trace.is_calibrated = own->options.trace.sync_threshold_ns == CTX_REC_CALIBRATE;
+	if (own->options.trace.sync && own->options.trace.is_calibrated)
+		own->options.trace.sync_threshold_ns = ctx_trace_sync_calibrate();
 	if (status == CTX_OK)
 		status = ctx_record(&own->options, &user, &recording, &err);
 	if (own->options.top)

@@ -232,14 +232,49 @@ SETTER(trace)
 	size_t n;
 
 	for (const char *at = value;; at += n + 1) {
+		bool *flag = NULL;
+
 		n = strcspn(at, ",");
-		if (n != strlen("heap") || strncmp(at, "heap", n) != 0)
-			return ctx_err_set(err, CTX_E_ARG, "--%s: \"%.*s\" cannot be traced: heap can",
-					   option->name, (int)n, at);
-		options->trace.heap = true;
+		if (n == strlen("heap") && strncmp(at, "heap", n) == 0)
+			flag = &options->trace.heap;
+		else if (n == strlen("sync") && strncmp(at, "sync", n) == 0)
+			flag = &options->trace.sync;
+		if (flag == NULL)
+			return ctx_err_set(err, CTX_E_ARG,
+					   "--%s: \"%.*s\" cannot be traced: heap and sync can", option->name,
+					   (int)n, at);
+		*flag = true;
 		if (at[n] == '\0')
 			return CTX_OK;
 	}
+}
+
+/* "10us": a number with a unit, all, or calibrate. */
+SETTER(sync_threshold)
+{
+	static const struct {
+		const char *name;
+		double ns;
+	} units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+	struct ctx_rec_trace *trace = &((struct ctx_rec_options *)context)->trace;
+	char *end;
+	double number = strtod(value, &end);
+	size_t unit = 0;
+
+	trace->has_sync_threshold = true;
+	trace->sync_threshold_ns = strcmp(value, "all") == 0 ? 0 : CTX_REC_CALIBRATE;
+	if (strcmp(value, "all") == 0 || strcmp(value, "calibrate") == 0)
+		return CTX_OK;
+	while (unit < CTX_COUNT_OF(units) && strcmp(end, units[unit].name) != 0)
+		unit++;
+	if (end == value || unit == CTX_COUNT_OF(units) || !(number * units[unit].ns >= 1) ||
+	    number * units[unit].ns > 1e15)
+		return ctx_err_set(
+			err, CTX_E_ARG,
+			"--%s: \"%s\" is neither a time with a unit (10us), nor all, nor calibrate",
+			option->name, value);
+	trace->sync_threshold_ns = (uint64_t)(number * units[unit].ns);
+	return CTX_OK;
 }
 
 SETTER(trace_full)
@@ -251,8 +286,9 @@ SETTER(trace_full)
 	return status;
 }
 
-static const char *const trace_names[] = {"heap", NULL};
+static const char *const trace_names[] = {"heap", "sync", NULL};
 static const char *const trace_full_names[] = {"drop", "wait", NULL};
+static const char *const threshold_names[] = {"calibrate", "all", NULL};
 static const char *const unwind_names[] = {
 	[CTX_REC_UNWIND_AUTO] = "auto",
 	[CTX_REC_UNWIND_FP] = "fp",
@@ -288,6 +324,8 @@ static const struct ctx_option rows[] = {
 	{"states", 0, CTX_OPTION_TEXT, .set = set_states, .words = state_names},
 	{"budget", 0, CTX_OPTION_TEXT, .set = set_budget},
 	{"heap", 0, CTX_OPTION_FLAG, FLAG(trace.heap)},
+	{"sync", 0, CTX_OPTION_FLAG, FLAG(trace.sync)},
+	{"sync-threshold", 0, CTX_OPTION_TEXT, .set = set_sync_threshold, .words = threshold_names},
 	{"trace", 0, CTX_OPTION_LIST, .set = set_trace, .words = trace_names},
 	{"trace-full", 0, CTX_OPTION_TEXT, .set = set_trace_full, .words = trace_full_names},
 	{"user", 0, CTX_OPTION_FLAG, FLAG(user_only)},
@@ -322,8 +360,26 @@ const struct ctx_option_table ctx_rec_options_table = {.program = "ctxrec",
 						       .n_rows = CTX_COUNT_OF(rows),
 						       .stops_at_argument = true};
 
+static enum ctx_status check_trace(const struct ctx_rec_options *options, struct ctx_err *err)
+{
+	const struct ctx_rec_trace *trace = &options->trace;
+	bool any = trace->heap || trace->sync;
+
+	if (any && options->command == NULL)
+		return ctx_err_set(err, CTX_E_ARG,
+				   "--%s needs a command: processes that run already cannot be traced",
+				   trace->heap ? "heap" : "sync");
+	if (trace->waits && !any)
+		return ctx_err_set(err, CTX_E_ARG, "--trace-full needs --trace, --heap or --sync");
+	if (trace->has_sync_threshold && !trace->sync)
+		return ctx_err_set(err, CTX_E_ARG, "--sync-threshold needs --sync");
+	return CTX_OK;
+}
+
 static enum ctx_status check_together(const struct ctx_rec_options *options, struct ctx_err *err)
 {
+	enum ctx_status status;
+
 	if (options->pids.n > 0 && options->system_wide)
 		return ctx_err_set(err, CTX_E_ARG, "-a and -p exclude each other");
 	if (options->pids.n > 0 && options->command != NULL)
@@ -342,11 +398,9 @@ static enum ctx_status check_together(const struct ctx_rec_options *options, str
 				   options->keep_stacks ? "--keep-stacks" : "--stack-size");
 	if (options->no_archive && options->archive_sources)
 		return ctx_err_set(err, CTX_E_ARG, "--no-archive and --archive-sources exclude each other");
-	if (options->trace.heap && options->command == NULL)
-		return ctx_err_set(err, CTX_E_ARG,
-				   "--heap needs a command: processes that run already cannot be traced");
-	if (options->trace.waits && !options->trace.heap)
-		return ctx_err_set(err, CTX_E_ARG, "--trace-full needs --trace or --heap");
+	status = check_trace(options, err);
+	if (status != CTX_OK)
+		return status;
 	if (options->output != NULL && options->output[0] == '\0')
 		return ctx_err_set(err, CTX_E_ARG, "-o: the name is empty");
 	return CTX_OK;
@@ -357,8 +411,10 @@ enum ctx_status ctx_rec_options_parse(int argc, char **argv, struct ctx_rec_opti
 	struct ctx_arguments arguments = {.n = argc, .words = argv};
 	enum ctx_status status;
 
-	*ret = (struct ctx_rec_options){
-		.comment = "", .waits.budget_per_mille = BUDGET_PER_MILLE, .realtime = CTX_PRIORITY_AUTO};
+	*ret = (struct ctx_rec_options){.comment = "",
+					.waits.budget_per_mille = BUDGET_PER_MILLE,
+					.trace.sync_threshold_ns = CTX_REC_CALIBRATE,
+					.realtime = CTX_PRIORITY_AUTO};
 	status = ctx_option_parse(&ctx_rec_options_table, &arguments, ret, err);
 	if (status != CTX_OK || ret->prints.help || ret->prints.version)
 		return status;

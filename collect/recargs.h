@@ -34,10 +34,15 @@ struct ctx_rec_waits {
 	uint32_t budget_per_mille; /* of the target's CPU time; CTX_WAIT_BUDGET_OFF */
 };
 
+#define CTX_REC_CALIBRATE UINT64_MAX
+
 /* What the runtime in the target records: every operation of it. */
 struct ctx_rec_trace {
-	bool heap;
-	bool waits; /* the target waits where its ring is full */
+	bool heap, sync;
+	bool has_sync_threshold;
+	bool is_calibrated;	    /* the caller has found out the threshold */
+	uint64_t sync_threshold_ns; /* of waits; 0: all; CTX_REC_CALIBRATE: to be found out */
+	bool waits;		    /* the target waits where its ring is full */
 };
 
 struct ctx_rec_prints { /* the first two instead of recording */

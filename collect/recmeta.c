@@ -131,6 +131,12 @@ static void add_settings(struct ctx_recmeta *meta, const struct ctx_rec_options 
 	add(meta, "max_stack", "%u", ctx_max_stack());
 	add(meta, "ring_bytes", "%zu", session->sizes.ring_bytes);
 	add(meta, "follow", "%s", options->no_follow ? "no" : "yes");
+	if (options->trace.sync && options->trace.sync_threshold_ns == 0)
+		add(meta, "synchronization trace", "all waits, and how long locks are held");
+	else if (options->trace.sync)
+		add(meta, "synchronization trace", "threshold %g us%s",
+		    (double)options->trace.sync_threshold_ns / 1000,
+		    options->trace.is_calibrated ? ", calibrated" : "");
 }
 
 enum ctx_status ctx_recmeta_init(struct ctx_recmeta *meta, const struct ctx_rec_options *options,

@@ -374,38 +374,13 @@ static enum ctx_status end_trace(struct ctx_recorder *recorder, struct ctx_err *
 {
 	struct ctx_trace_counts counts = ctx_trace_counts(recorder->trace);
 	enum ctx_status status = CTX_OK;
-	char text[256];
+	char text[CTX_TRACE_TEXT_MAX];
 
-	if (counts.processes == 0)
-		status =
-			ctx_recorder_warn(recorder,
-					  "no heap operation was recorded: no process has allocated by the C "
-					  "library's functions (an allocator may be part of the program)",
-					  err);
-	if (status == CTX_OK && counts.dropped + counts.interrupted != 0) {
-		snprintf(text, sizeof(text),
-			 "%llu heap operations were not recorded, since the recorder could not keep up%s: "
-			 "sums "
-			 "are too small, and what such operations freed counts as leaked",
-			 (unsigned long long)counts.dropped + counts.interrupted,
-			 recorder->options->trace.waits ? "" : " (--trace-full wait makes the program wait)");
-		status = ctx_recorder_warn(recorder, text, err);
-	}
-	if (status == CTX_OK && counts.unfit != 0) {
-		snprintf(text, sizeof(text),
-			 "the heap of %llu %s is not recorded: statically linked, setuid, made for another C "
-			 "library, or built with a sanitizer",
-			 (unsigned long long)counts.unfit, counts.unfit == 1 ? "program" : "programs");
-		status = ctx_recorder_warn(recorder, text, err);
-	}
 	if (recorder->options->no_follow)
 		counts.nobodys = 0; /* the command's children, which are not recorded */
-	if (status == CTX_OK && counts.damaged + counts.nobodys != 0) {
-		snprintf(text, sizeof(text),
-			 "heap operations are missing: %llu places in the memory of traced processes were "
-			 "damaged, %llu parts of it could not be assigned to a process",
-			 (unsigned long long)counts.damaged, (unsigned long long)counts.nobodys);
-		status = ctx_recorder_warn(recorder, text, err);
+	for (unsigned i = 0; i < CTX_TRACE_TEXTS && status == CTX_OK; i++) {
+		if (ctx_trace_text(&counts, &recorder->options->trace, i, text))
+			status = ctx_recorder_warn(recorder, text, err);
 	}
 	return status;
 }

@@ -258,6 +258,7 @@ static enum ctx_status create_experiment(struct ctx_recorder *recorder, struct c
 				      .memory_bytes = (size_t)options->memory_bytes,
 				      .keep_places = options->archive_sources,
 				      .has_heap = options->trace.heap,
+				      .has_sync = options->trace.sync,
 				      .has_states = recorder->session.states.level != CTX_STATES_NONE,
 				      .comment = options->comment,
 				      .store = store_of(options->store),
@@ -380,11 +381,14 @@ static enum ctx_status begin_present(struct ctx_recorder *recorder, struct ctx_e
 static enum ctx_status fork_command(struct ctx_recorder *recorder, struct ctx_err *err)
 {
 	const struct ctx_rec_options *options = recorder->options;
-	struct ctx_trace_options trace = {
-		.heap = options->trace.heap, .waits = options->trace.waits, .command = options->command[0]};
+	struct ctx_trace_options trace = {.heap = options->trace.heap,
+					  .sync = options->trace.sync,
+					  .sync_threshold_ns = options->trace.sync_threshold_ns,
+					  .waits = options->trace.waits,
+					  .command = options->command[0]};
 	enum ctx_status status = CTX_OK;
 
-	if (!options->trace.heap)
+	if (!options->trace.heap && !options->trace.sync)
 		return ctx_child_fork(&recorder->child, options->command, &recorder->signals.old, err);
 	status = ctx_trace_create(&trace, &recorder->trace, err);
 	if (status != CTX_OK)

@@ -22,6 +22,7 @@
 #include "collect/state_records.h"
 #include "collect/titles.h"
 #include "collect/trace.h"
+#include "collect/trace_texts.h"
 #include "formats/experiment/exp_writer.h"
 
 #include <poll.h>

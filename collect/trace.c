@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "collect/installation.h"
 #include "collect/trace_segments.h"
+#include "collect/trace_sync.h"
 #include "model/traced.h"
 #include "runtime/program_check.h"
 
@@ -26,7 +27,7 @@ struct turn {
 
 struct ctx_trace {
 	char library[PATH_MAX];
-	bool waits;
+	char letters[32];  /* behind the name of the socket: what is recorded */
 	char *old_preload; /* owned; NULL: there was none */
 	struct ctx_trace_segments segments;
 	struct ctx_trace_reader reader; /* its context is of the ring that is read */
@@ -65,6 +66,16 @@ static enum ctx_status check_command(const char *command, struct ctx_err *err)
 	return ctx_err_set(err, CTX_E_ARG, "%s cannot be traced: %s", command, ctx_program_reason(program));
 }
 
+static void set_letters(struct ctx_trace *trace, const struct ctx_trace_options *options)
+{
+	char sync[24] = "";
+
+	if (options->sync)
+		snprintf(sync, sizeof(sync), "s%llu", (unsigned long long)options->sync_threshold_ns);
+	snprintf(trace->letters, sizeof(trace->letters), "%s%s%s", options->heap ? "h" : "", sync,
+		 options->waits ? "w" : "");
+}
+
 enum ctx_status ctx_trace_create(const struct ctx_trace_options *options, struct ctx_trace **ret,
 				 struct ctx_err *err)
 {
@@ -77,7 +88,7 @@ enum ctx_status ctx_trace_create(const struct ctx_trace_options *options, struct
 	if (trace == NULL)
 		return ctx_err_nomem(err);
 	trace->segments.listener = -1;
-	trace->waits = options->waits;
+	set_letters(trace, options);
 	status = find_library(trace->library, err);
 	if (status == CTX_OK)
 		status = ctx_trace_segments_init(&trace->segments, err);
@@ -104,14 +115,14 @@ enum ctx_status ctx_trace_enter_environment(struct ctx_trace *trace, struct ctx_
 {
 	const char *old = getenv(PRELOAD);
 	char *preload CTX_AUTO_FREE = NULL;
-	char setting[sizeof(trace->segments.name) + 8];
+	char setting[sizeof(trace->segments.name) + sizeof(trace->letters)];
 
 	if (old != NULL) {
 		trace->old_preload = ctx_memdup0(old, strlen(old));
 		if (trace->old_preload == NULL)
 			return ctx_err_nomem(err);
 	}
-	snprintf(setting, sizeof(setting), "%s:h%s", trace->segments.name, trace->waits ? "w" : "");
+	snprintf(setting, sizeof(setting), "%s:%s", trace->segments.name, trace->letters);
 	if (asprintf(&preload, "%s%s%s", trace->library, old != NULL && *old != '\0' ? ":" : "",
 		     old != NULL ? old : "") < 0 ||
 	    setenv(PRELOAD, preload, 1) != 0 || setenv(CTX_RT_VARIABLE, setting, 1) != 0)
@@ -191,6 +202,26 @@ static enum ctx_status enter_thread(struct taking *taking, const struct ctx_trac
 	return CTX_OK;
 }
 
+static enum ctx_status take_sync(struct taking *taking, const struct ctx_trace_record *record,
+				 struct ctx_err *err)
+{
+	struct ctx_trace *trace = taking->trace;
+	const struct ctx_exp_sync who = {.process = taking->segment->process,
+					 .thread = taking->segment->threads[taking->slot]};
+	struct ctx_trace_sync sync;
+	enum ctx_status status = CTX_OK;
+
+	ctx_trace_sync_read(record, &who, trace->tree, &sync);
+	if (sync.n == 0 || is_impossible(trace, record->words[0])) {
+		trace->counts.damaged++;
+		return CTX_OK;
+	}
+	trace->counts.operations++;
+	for (unsigned i = 0; i < sync.n && status == CTX_OK; i++)
+		status = ctx_exp_sync(trace->writer, &sync.operations[i], err);
+	return status;
+}
+
 static enum ctx_status take_operation(void *context, const struct ctx_trace_record *record,
 				      struct ctx_err *err)
 {
@@ -217,6 +248,8 @@ static enum ctx_status take_operation(void *context, const struct ctx_trace_reco
 		trace->counts.dropped++;
 		return CTX_OK;
 	}
+	if (ctx_trace_sync_is(record->kind))
+		return take_sync(taking, record, err);
 	if (record->kind == CTX_RT_FREE) {
 		heap.address = words[1];
 	} else {

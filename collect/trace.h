@@ -1,6 +1,6 @@
 /*
- * Tracing by the runtime in the target (runtime/): what is recorded of the heap of a command and its
- * descendants.
+ * Tracing by the runtime in the target (runtime/): what is recorded of the heap and of the synchronisation of
+ * a command and its descendants.
  *
  *	environment of the command --> libctxrt.so in each process --socket--> its segments --> rings --> writer
  *
@@ -19,9 +19,11 @@
 #include <stdbool.h>
 
 struct ctx_trace_options {
-	bool heap;
-	bool waits;	     /* the target waits where a ring is full */
-	const char *command; /* the program that is started */
+	bool heap, sync;
+	uint64_t
+		sync_threshold_ns; /* the shortest wait that is recorded; 0: all, and how long locks are held */
+	bool waits;		   /* the target waits where a ring is full */
+	const char *command;	   /* the program that is started */
 };
 
 struct ctx_trace;

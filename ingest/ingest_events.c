@@ -402,12 +402,15 @@ static enum ctx_status on_traced(struct ingest *in, const struct ctx_event *even
 
 	operation.time_ns = event->time_ns;
 	operation.thread = event->thread;
-	operation.file = CTX_NONE;
+	if (operation.kind != CTX_TRACED_SYNC)
+		operation.file = CTX_NONE;
 	if (operation.duration_ns > operation.time_ns)
 		operation.duration_ns = operation.time_ns;
 	if (operation.operation >= ctx_traced_n_operations((enum ctx_traced_kind)operation.kind))
 		return ctx_err_set(err, CTX_E_FORMAT, "operation %u of kind %u", operation.operation,
 				   operation.kind);
+	if (status == CTX_OK && operation.kind == CTX_TRACED_SYNC && operation.other != CTX_NONE)
+		status = ctx_profile_builder_check_thread(&in->entities, operation.other, err);
 	if (status == CTX_OK)
 		status = raw_stack_of(in, event->process, &event->traced.stack, &operation.raw_stack, err);
 	if (status == CTX_OK && event->traced.file != NULL)

@@ -282,9 +282,9 @@ struct ctx_event_state {
 };
 
 struct ctx_event_traced {
-	const struct ctx_traced
-		*operation; /* time, thread, stacks and file are not set: they are the event's */
-	const char *file;   /* I/O: its name, NULL unknown */
+	const struct ctx_traced *
+		operation; /* time, thread, stacks and file are not set: they are the event's; `other` is a thread of the source */
+	const char *file; /* I/O: its name, NULL unknown */
 	struct ctx_event_stack stack;
 };
 

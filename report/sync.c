@@ -97,7 +97,7 @@ static enum ctx_status collect(struct waits *waits)
 		const struct ctx_traced *operation = &traced.items[i];
 		struct ctx_traced_group *stack, *object;
 
-		if (!ctx_traced_passes(&waits->page, operation))
+		if (!ctx_traced_is_wait(operation) || !ctx_traced_passes(&waits->page, operation))
 			continue;
 		stack = ctx_traced_stack_group(&waits->stacks, operation->stack);
 		object = object_of(waits, operation);

@@ -42,7 +42,7 @@ static enum ctx_status check_recorded(const struct ctx_profile *profile, enum ct
 	static const char *const asked[CTX_TRACED_N] = {"heap trace", "synchronization trace", "I/O trace"};
 	static const char *const hints[CTX_TRACED_N] = {
 		"no allocations were traced (ctxrec --heap, gprofng collect app -H on)",
-		"no waits were traced (gprofng collect app -s all)",
+		"no waits were traced (ctxrec --sync, gprofng collect app -s all)",
 		"no input and output was traced (gprofng collect app -i on)"};
 
 	/* Recorded, but none occurred: the report says so. */

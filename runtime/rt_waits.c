@@ -16,8 +16,8 @@ static struct ctx_rt_thread *thread_of_caller(void)
 {
 	struct ctx_rt_thread *thread = ctx_rt_thread_known();
 
-	if (thread != NULL || ctx_rt_own_generation == *ctx_rt_generation)
-		return thread;
+	if (thread != NULL || (*ctx_rt_generation != 0 && ctx_rt_own_generation == *ctx_rt_generation))
+		return thread; /* NULL: it found no place */
 	if (ctx_rt_thread_acquire(CTX_RT_WHAT_SYNC) == NULL)
 		return NULL;
 	ctx_rt_thread_release();

@@ -80,7 +80,9 @@ static enum ctx_status resolve(const struct ctx_store *store, const struct block
 			return ctx_err_set(err, CTX_E_FORMAT, "operation %zu lies outside its block", i);
 		if (!is_sound(operation) || operation->raw_stack >= store->n_raw_stacks ||
 		    operation->thread >= profile->n_threads ||
-		    !ctx_store_is_id(operation->file, profile->n_files, true))
+		    !ctx_store_is_id(
+			    operation->file,
+			    operation->kind == CTX_TRACED_SYNC ? profile->n_threads : profile->n_files, true))
 			return ctx_err_set(err, CTX_E_FORMAT,
 					   "operation %zu names something that is not there", i);
 		operation->stack = store->raw_to_stack[operation->raw_stack];

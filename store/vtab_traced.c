@@ -1,6 +1,6 @@
 /*
  * traced(time_ns, duration_ns, kind, operation, size, address, old_address, thread, cpu,
- * descriptor, file, failed, leaked, leaked_size, stack, raw_stack): the traced operations as rows.
+ * descriptor, file, failed, leaked, leaked_size, stack, raw_stack, other): the traced operations as rows.
  * Constraints on time_ns select the blocks.
  */
 #include "store/vtab.h"
@@ -24,6 +24,7 @@ enum column {
 	LEAKED_SIZE,
 	STACK,
 	RAW_STACK,
+	OTHER,
 	N_COLUMNS
 };
 
@@ -36,6 +37,7 @@ static enum ctx_status next_block(struct vtab_timed_cursor *timed, struct ctx_er
 static int64_t number_of(const struct ctx_traced *operation, int which, bool *ret_null)
 {
 	const bool heap = operation->kind == CTX_TRACED_HEAP, io = operation->kind == CTX_TRACED_IO;
+	const bool sync = operation->kind == CTX_TRACED_SYNC;
 
 	switch (which) {
 	case TIME_NS:
@@ -44,13 +46,14 @@ static int64_t number_of(const struct ctx_traced *operation, int which, bool *re
 		*ret_null = heap;
 		return (int64_t)operation->duration_ns;
 	case SIZE:
-		*ret_null = operation->kind == CTX_TRACED_SYNC;
+		*ret_null = sync;
 		return (int64_t)operation->size;
 	case ADDRESS:
 		*ret_null = io;
 		return (int64_t)operation->address;
 	case OLD_ADDRESS:
-		*ret_null = !heap || operation->operation != CTX_HEAP_REALLOCATE;
+		*ret_null = !(heap && operation->operation == CTX_HEAP_REALLOCATE) &&
+			    !(sync && operation->operation == CTX_SYNC_ORDER);
 		return (int64_t)operation->old_address;
 	case THREAD:
 		return operation->thread;
@@ -61,8 +64,11 @@ static int64_t number_of(const struct ctx_traced *operation, int which, bool *re
 		*ret_null = operation->descriptor < 0;
 		return operation->descriptor;
 	case FILE_NAME:
-		*ret_null = operation->file == CTX_NONE;
+		*ret_null = operation->file == CTX_NONE || sync;
 		return operation->file;
+	case OTHER:
+		*ret_null = !sync || operation->other == CTX_NONE;
+		return operation->other;
 	case FAILED:
 		return operation->failed;
 	case LEAKED:
@@ -106,7 +112,7 @@ const struct vtab_table ctx_vtab_traced = {
 		       "size INTEGER, address INTEGER, old_address INTEGER, thread INTEGER, cpu INTEGER, "
 		       "descriptor INTEGER, file INTEGER, failed INTEGER, leaked INTEGER, leaked_size "
 		       "INTEGER, stack INTEGER, "
-		       "raw_stack INTEGER)",
+		       "raw_stack INTEGER, other INTEGER)",
 	.wishes = ctx_vtab_blocks_wishes,
 	.n_wishes = CTX_COUNT_OF(ctx_vtab_blocks_wishes),
 	.next_block = next_block,

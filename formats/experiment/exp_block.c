@@ -217,19 +217,25 @@ static inline __attribute__((always_inline)) bool decode_column(struct ctx_curso
 	return fine && !cursor->failed;
 }
 
+enum ctx_status ctx_exp_decode_columns(struct ctx_cursor *cursor, uint64_t first_ns,
+				       struct ctx_exp_packet *packets, size_t n, struct ctx_err *err)
+{
+	if (decode_column(cursor, COLUMN_TIME, first_ns, packets, n) &&
+	    decode_column(cursor, COLUMN_THREAD, 0, packets, n) &&
+	    decode_column(cursor, COLUMN_CPU, 0, packets, n) &&
+	    decode_column(cursor, COLUMN_STACK, 0, packets, n) &&
+	    decode_column(cursor, COLUMN_METRIC, 0, packets, n) &&
+	    decode_column(cursor, COLUMN_WEIGHT, 0, packets, n))
+		return CTX_OK;
+	return ctx_err_set(err, CTX_E_FORMAT, "a column of the block ends early or is out of range");
+}
+
 enum ctx_status ctx_exp_decode_packets(struct ctx_bytes payload, uint64_t first_ns,
 				       struct ctx_exp_packet *packets, size_t n, struct ctx_err *err)
 {
 	struct ctx_cursor cursor = ctx_cursor_make(payload.at, payload.n);
 
-	if (decode_column(&cursor, COLUMN_TIME, first_ns, packets, n) &&
-	    decode_column(&cursor, COLUMN_THREAD, 0, packets, n) &&
-	    decode_column(&cursor, COLUMN_CPU, 0, packets, n) &&
-	    decode_column(&cursor, COLUMN_STACK, 0, packets, n) &&
-	    decode_column(&cursor, COLUMN_METRIC, 0, packets, n) &&
-	    decode_column(&cursor, COLUMN_WEIGHT, 0, packets, n))
-		return CTX_OK;
-	return ctx_err_set(err, CTX_E_FORMAT, "a column of the block ends early or is out of range");
+	return ctx_exp_decode_columns(&cursor, first_ns, packets, n, err);
 }
 
 enum ctx_status ctx_exp_frames_begin(const uint8_t *payload, size_t n_bytes, struct ctx_exp_frames_in *ret,

@@ -38,6 +38,7 @@ enum ctx_exp_block_kind {
 	CTX_EXP_BLOCK_STATES = 5,
 	CTX_EXP_BLOCK_SEEN = 6,		  /* observed thread state changes, in the same columns as samples */
 	CTX_EXP_BLOCK_HEAP = 7,		  /* heap operations: exp_heap_code.h */
+	CTX_EXP_BLOCK_SYNC = 8,		  /* synchronisation: the columns of samples, and more (exp_sync_block.c) */
 	CTX_EXP_BLOCK_PACKED_FRAMES = 10, /* call stacks: exp_packed_frames.h */
 };
 
@@ -91,9 +92,10 @@ static inline bool ctx_exp_block_has_changes(const struct ctx_exp_block_header *
 struct ctx_exp_packet {
 	uint64_t time_ns; /* relative */
 	union {
-		uint64_t weight; /* sample. 0: the period of the metric */
-		uint64_t waker;	 /* change. 0: none; 2 k + 1: thread k; 2 k + 2: external waker k */
-		uint64_t size;	 /* heap operation: bytes */
+		uint64_t weight;      /* sample. 0: the period of the metric */
+		uint64_t waker;	      /* change. 0: none; 2 k + 1: thread k; 2 k + 2: external waker k */
+		uint64_t size;	      /* heap operation: bytes */
+		uint64_t duration_ns; /* synchronisation; of CTX_SYNC_ORDER modes */
 	};
 	uint32_t stack;
 	uint32_t thread;
@@ -101,7 +103,7 @@ struct ctx_exp_packet {
 	union {
 		uint16_t metric;    /* sample */
 		uint16_t change;    /* change: enum ctx_state_change */
-		uint16_t operation; /* heap operation: enum ctx_heap_operation */
+		uint16_t operation; /* enum ctx_heap_operation; enum ctx_sync_operation with flags */
 	};
 	uint16_t order; /* of arrival in the block, so that sorting by time is stable */
 };
@@ -112,8 +114,19 @@ struct ctx_exp_heap_addresses {
 	uint64_t old_address; /* of a reallocation */
 };
 
+/* The rest of an operation of synchronisation. */
+struct ctx_exp_sync_rest {
+	uint64_t object;
+	uint64_t other; /* by operation: see exp_sync_block.c */
+};
+
+/* Its number in a packet: the operation, and whether it is a wait that failed. */
+#define CTX_EXP_SYNC_OPERATION 0xffu
+#define CTX_EXP_SYNC_FAILED 0x100u
+
 #define CTX_EXP_STATES_FILE "states"
 #define CTX_EXP_HEAP_FILE "heaptrace"
+#define CTX_EXP_SYNC_FILE "synctrace"
 
 /* Encodes the waker of a packet. At most one of the two is not CTX_NONE. */
 static inline uint64_t ctx_exp_waker(uint32_t thread, uint32_t external_waker)
@@ -138,6 +151,23 @@ void ctx_exp_encode_packets(const struct ctx_exp_packet *packets, size_t n, stru
 CTX_MUST_CHECK enum ctx_status ctx_exp_decode_packets(struct ctx_bytes payload, uint64_t first_ns,
 						      struct ctx_exp_packet *packets, size_t n,
 						      struct ctx_err *err);
+
+/* The same from a cursor, which stands behind the columns then. */
+CTX_MUST_CHECK enum ctx_status ctx_exp_decode_columns(struct ctx_cursor *cursor, uint64_t first_ns,
+						      struct ctx_exp_packet *packets, size_t n,
+						      struct ctx_err *err);
+
+/* The same for synchronisation. */
+void ctx_exp_encode_sync(const struct ctx_exp_packet *packets, const struct ctx_exp_sync_rest *rests,
+			 size_t n, struct ctx_buf *out);
+
+struct ctx_exp_sync_block { /* room for the operations of a block */
+	struct ctx_exp_packet *packets;
+	struct ctx_exp_sync_rest *rests;
+	size_t n;
+};
+CTX_MUST_CHECK enum ctx_status ctx_exp_decode_sync(struct ctx_bytes payload, uint64_t first_ns,
+						   const struct ctx_exp_sync_block *ret, struct ctx_err *err);
 
 /*
  * A frames payload is: varint id of the first node; then records, each varint prefix (a node's id),

@@ -47,7 +47,7 @@ static bool is_file_name(const char *name)
 	       strcmp(name, "frameinfo") != 0 && strcmp(name, "notes") != 0 &&
 	       strcmp(name, "archives") != 0 && strcmp(name, CTX_EXP_KEPT_FILE) != 0 &&
 	       strcmp(name, CTX_EXP_STATES_FILE) != 0 && strcmp(name, CTX_EXP_HEAP_FILE) != 0 &&
-	       name[0] != '_';
+	       strcmp(name, CTX_EXP_SYNC_FILE) != 0 && name[0] != '_';
 }
 
 static enum ctx_status set_metrics(struct ctx_exp_writer *writer, const struct ctx_exp_options *options,
@@ -84,6 +84,12 @@ static enum ctx_status set_metrics(struct ctx_exp_writer *writer, const struct c
 		writer->data.heap = writer->data.n_files++;
 		snprintf(writer->data.names[writer->data.heap], CTX_EXP_FILE_NAME_MAX, "%s",
 			 CTX_EXP_HEAP_FILE);
+	}
+	writer->data.sync = CTX_NONE;
+	if (options->has_sync) {
+		writer->data.sync = writer->data.n_files++;
+		snprintf(writer->data.names[writer->data.sync], CTX_EXP_FILE_NAME_MAX, "%s",
+			 CTX_EXP_SYNC_FILE);
 	}
 	return CTX_OK;
 }
@@ -129,6 +135,17 @@ static void put_heap(struct ctx_buf *out)
 	ctx_buf_put_text(out, "/>\n");
 }
 
+/* The <sync> line: the same for synchronisation. */
+static void put_sync(struct ctx_buf *out)
+{
+	ctx_buf_put_text(out, "<sync");
+	ctx_exp_xml_attribute(out, "file", CTX_EXP_SYNC_FILE);
+	ctx_buf_put_text(out, ">" FIRST_FIELDS "<field name=\"operation\" type=\"varint\"/>"
+			      "<field name=\"duration\" type=\"varint\" unit=\"ns\"/>"
+			      "<field name=\"object\" type=\"delta\"/>"
+			      "<field name=\"other\" type=\"varint\"/></sync>\n");
+}
+
 static enum ctx_status put_first_lines(struct ctx_exp_writer *writer, const struct ctx_exp_options *options,
 				       struct ctx_err *err)
 {
@@ -147,6 +164,8 @@ static enum ctx_status put_first_lines(struct ctx_exp_writer *writer, const stru
 		put_states(out);
 	if (options->has_heap)
 		put_heap(out);
+	if (options->has_sync)
+		put_sync(out);
 	ctx_buf_put_text(out, "<event kind=\"run\"");
 	ctx_exp_xml_time(out, "tstamp", options->start_ns);
 	ctx_exp_xml_signed(out, "unix_ns", options->start_unix_ns);

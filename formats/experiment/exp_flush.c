@@ -189,8 +189,9 @@ static enum ctx_status flush_packets(struct ctx_exp_writer *writer, struct ctx_e
 				     struct ctx_err *err)
 {
 	struct ctx_exp_packet_buf *buf = &live->bufs[file];
-	bool is_heap = file == writer->data.heap;
+	bool is_heap = file == writer->data.heap, is_sync = file == writer->data.sync;
 	struct ctx_exp_block_header header = {.kind = is_heap			    ? CTX_EXP_BLOCK_HEAP
+						      : is_sync			    ? CTX_EXP_BLOCK_SYNC
 						      : file == writer->data.states ? CTX_EXP_BLOCK_SEEN
 										    : CTX_EXP_BLOCK_PROFILE,
 					      .n_records = (uint32_t)buf->n,
@@ -208,6 +209,8 @@ static enum ctx_status flush_packets(struct ctx_exp_writer *writer, struct ctx_e
 	ctx_buf_clear(&writer->scratch.raw);
 	if (is_heap)
 		status = encode_heap(writer, live, buf, err);
+	else if (is_sync)
+		ctx_exp_encode_sync(buf->packets, live->sync_rests, buf->n, &writer->scratch.raw);
 	else
 		ctx_exp_encode_packets(buf->packets, buf->n, &writer->scratch.raw);
 	if (status == CTX_OK)
@@ -282,7 +285,7 @@ void ctx_exp_account(struct ctx_exp_writer *writer, struct ctx_exp_live *live)
 
 	for (uint32_t file = 0; file < writer->data.n_files; file++)
 		bytes += live->bufs[file].cap * sizeof(*live->bufs[file].packets);
-	bytes += live->heap_cap * sizeof(*live->heap_addresses);
+	bytes += live->heap_cap * sizeof(*live->heap_addresses) + live->sync_cap * sizeof(*live->sync_rests);
 	writer->limits.memory_used += bytes - live->accounted;
 	live->accounted = bytes;
 }
@@ -304,6 +307,7 @@ enum ctx_status ctx_exp_retire(struct ctx_exp_writer *writer, struct ctx_exp_liv
 	for (uint32_t file = 0; file < writer->data.n_files; file++)
 		free(live->bufs[file].packets);
 	free(live->heap_addresses);
+	free(live->sync_rests);
 	free(live);
 	return status;
 }

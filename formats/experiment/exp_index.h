@@ -38,7 +38,7 @@ struct ctx_exp_index {
 	struct ctx_strtab names; /* by file, relative to the experiment: "_f1.er/profile" */
 	struct ctx_exp_data_file *files;
 	size_t files_cap;
-	struct ctx_exp_place *blocks; /* samples, state changes, heap and overview, by first time */
+	struct ctx_exp_place *blocks; /* samples, state changes, traced and overview, by first time */
 	size_t n_blocks, blocks_cap;
 	struct ctx_exp_place *frames; /* by process, then in file order */
 	size_t n_frames, frames_cap;
@@ -49,6 +49,7 @@ struct ctx_exp_index {
 	uint64_t last_ns;    /* the largest last time */
 	bool has_states;     /* there is a block of state changes */
 	bool has_heap;	     /* of heap operations */
+	bool has_sync;	     /* of synchronisation */
 };
 
 void ctx_exp_index_deinit(struct ctx_exp_index *index);

@@ -252,6 +252,8 @@ static enum ctx_status translate_packets(struct ctx_exp_reader *reader, struct c
 			status = ctx_exp_reader_translate_change(reader, block->process, &packet, &fine, err);
 		else if (block->addresses != NULL)
 			fine = ctx_exp_heap_is_fine(&packet);
+		else if (block->rests != NULL)
+			status = ctx_exp_reader_translate_sync(reader, block, &packet, &fine, err);
 		else
 			fine = translate_sample(reader, &packet);
 		if (!fine) {
@@ -272,10 +274,12 @@ static enum ctx_status translate_packets(struct ctx_exp_reader *reader, struct c
 		snprintf(text, sizeof(text), "%zu %s lost their call stacks, %zu are of an unknown %s", lost,
 			 block->has_changes	    ? "changes of state"
 			 : block->addresses != NULL ? "heap operations"
+			 : block->rests != NULL	    ? "operations of synchronisation"
 						    : "samples",
 			 strange,
 			 block->has_changes	    ? "kind, thread or waker"
 			 : block->addresses != NULL ? "kind or size"
+			 : block->rests != NULL	    ? "kind, duration or thread"
 						    : "metric");
 		status = ctx_exp_reader_push_damage(reader, reader->loading.place.first_ns,
 						    &reader->loading.place, text, err);
@@ -379,6 +383,8 @@ static enum ctx_status decode_packets(struct ctx_exp_reader *reader,
 		return ctx_err_nomem(err);
 	if (is_heap)
 		status = ctx_exp_reader_decode_heap(reader, header, block, err);
+	else if (header->kind == CTX_EXP_BLOCK_SYNC)
+		status = ctx_exp_reader_decode_sync(reader, header, block, err);
 	else
 		status = ctx_exp_decode_packets(
 			(struct ctx_bytes){reader->file.payload.bytes, reader->file.payload.n},
@@ -467,7 +473,9 @@ static uint32_t unannounced(const struct ctx_exp_reader *reader, const struct ct
 			    const struct ctx_exp_packet *packet)
 {
 	const struct ctx_exp_thread_row *threads = reader->log.threads;
-	uint32_t waker = block->has_changes ? ctx_exp_waking_thread(packet) : CTX_NONE;
+	uint32_t waker = block->has_changes	? ctx_exp_waking_thread(packet)
+			 : block->rests != NULL ? ctx_exp_sync_thread(block, packet)
+						: CTX_NONE;
 
 	if (threads[packet->thread].number == CTX_NONE)
 		return packet->thread;
@@ -499,9 +507,9 @@ static enum ctx_status hand_out(struct ctx_exp_reader *reader, struct ctx_event 
 			pop(reader, ret);
 		return status;
 	}
-	*ret = (struct ctx_event){.kind = block->has_changes	     ? CTX_EV_STATE
-					  : block->addresses != NULL ? CTX_EV_TRACED
-								     : CTX_EV_SAMPLE,
+	*ret = (struct ctx_event){.kind = block->has_changes				     ? CTX_EV_STATE
+					  : block->addresses != NULL || block->rests != NULL ? CTX_EV_TRACED
+											     : CTX_EV_SAMPLE,
 				  .time_ns = packet->time_ns};
 	ret->process = reader->log.processes[block->process].number;
 	ret->thread = reader->log.threads[packet->thread].number;
@@ -509,6 +517,8 @@ static enum ctx_status hand_out(struct ctx_exp_reader *reader, struct ctx_event 
 		ctx_exp_reader_fill_change(reader, packet, ret);
 	else if (block->addresses != NULL)
 		status = ctx_exp_reader_fill_heap(reader, block, ret, err);
+	else if (block->rests != NULL)
+		status = ctx_exp_reader_fill_sync(reader, block, ret, err);
 	else
 		fill_sample(packet, ret);
 	advance(reader);

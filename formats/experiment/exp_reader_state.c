@@ -134,6 +134,7 @@ void ctx_exp_open_block_free(struct ctx_exp_open_block *block)
 		return;
 	free(block->packets);
 	free(block->addresses);
+	free(block->rests);
 	free(block->usage);
 	free(block);
 }

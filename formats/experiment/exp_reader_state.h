@@ -23,6 +23,7 @@ struct ctx_exp_open_block {
 	struct ctx_exp_packet *packets;		  /* or */
 	struct ctx_exp_heap_addresses *addresses; /* packets are heap operations: by their order */
 	uint64_t first_record;			  /* of heap operations */
+	struct ctx_exp_sync_rest *rests;	  /* packets are synchronisation: by their order */
 	struct ctx_exp_usage_record *usage;	  /* its process fields are rows */
 };
 
@@ -103,6 +104,16 @@ struct ctx_exp_heaps {
 	struct ctx_exp_heap_coder *coder;
 };
 
+#define CTX_EXP_SYNC_METRICS 2u /* time of waits, and their number */
+
+/* Synchronisation, of all processes (exp_sync.c). */
+struct ctx_exp_syncs {
+	struct ctx_source_metric *metrics; /* owned: all up to its own, which are the last ones */
+	uint32_t first_metric;		   /* of its own */
+	uint64_t sum_ns;		   /* of all samples; limited, so that no sum overflows */
+	struct ctx_traced operation;	   /* of the last event */
+};
+
 /* How far the files have been read. */
 struct ctx_exp_scan {
 	bool grows;			    /* the recording goes on */
@@ -135,6 +146,7 @@ struct ctx_exp_reader {
 	struct ctx_buf notes;
 	struct ctx_exp_archives archive;
 	struct ctx_exp_heaps heaps;
+	struct ctx_exp_syncs syncs;
 	bool thread_damage_reported, external_waker_damage_reported;
 };
 
@@ -235,6 +247,27 @@ CTX_MUST_CHECK enum ctx_status ctx_exp_reader_fill_heap(struct ctx_exp_reader *r
 /* The metrics of the log, and those of heap operations, into the source's info. CTX_E_NOMEM. */
 CTX_MUST_CHECK enum ctx_status ctx_exp_reader_add_heap_metrics(struct ctx_exp_reader *reader,
 							       struct ctx_err *err);
+
+/* The same for synchronisation. */
+void ctx_exp_syncs_deinit(struct ctx_exp_syncs *syncs);
+CTX_MUST_CHECK enum ctx_status ctx_exp_reader_decode_sync(struct ctx_exp_reader *reader,
+							  const struct ctx_exp_block_header *header,
+							  struct ctx_exp_open_block *block,
+							  struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_exp_reader_fill_sync(struct ctx_exp_reader *reader,
+							const struct ctx_exp_open_block *block,
+							struct ctx_event *event, struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_exp_reader_add_sync_metrics(struct ctx_exp_reader *reader,
+							       struct ctx_err *err);
+
+/* The other thread of an operation becomes a row. *ret_fine is false if it has to be dropped. */
+CTX_MUST_CHECK enum ctx_status ctx_exp_reader_translate_sync(struct ctx_exp_reader *reader,
+							     const struct ctx_exp_open_block *block,
+							     const struct ctx_exp_packet *packet,
+							     bool *ret_fine, struct ctx_err *err);
+
+/* That row; CTX_NONE: none. It must be announced before the event. */
+uint32_t ctx_exp_sync_thread(const struct ctx_exp_open_block *block, const struct ctx_exp_packet *packet);
 
 /* NULL is allowed. */
 void ctx_exp_open_block_free(struct ctx_exp_open_block *block);

@@ -109,6 +109,7 @@ static bool is_own_file(enum level level, const char *name)
 						   "hwcounters",
 						   "stacks",
 						   CTX_EXP_HEAP_FILE,
+						   CTX_EXP_SYNC_FILE,
 						   NULL};
 	static const char *const OF_ALL[] = {"overview", "notes", "last.xml", NULL};
 

@@ -33,6 +33,7 @@ struct record {
 	const uint64_t *frames;
 	size_t n_frames;				/* at most FRAMES_MAX */
 	const struct ctx_exp_heap_addresses *addresses; /* of a heap operation */
+	const struct ctx_exp_sync_rest *rest;		/* of synchronisation */
 };
 
 /* Writes everything and empties all dictionaries, which frees almost all memory. */
@@ -88,6 +89,8 @@ static enum ctx_status make_room(struct ctx_exp_writer *writer, const struct rec
 		status = ctx_grow(&buf->packets, &buf->cap, buf->n + 1, err);
 	if (status == CTX_OK && record->addresses != NULL)
 		status = ctx_grow(&(*ret)->heap_addresses, &(*ret)->heap_cap, buf->cap, err);
+	if (status == CTX_OK && record->rest != NULL)
+		status = ctx_grow(&(*ret)->sync_rests, &(*ret)->sync_cap, buf->cap, err);
 	if (status == CTX_OK && ctx_buf_reserve(&(*ret)->frames, 40 + 10 * record->n_frames) == NULL)
 		status = ctx_err_nomem(err);
 	if ((*ret)->frames.failed)
@@ -195,6 +198,8 @@ static enum ctx_status add(struct ctx_exp_writer *writer, struct record *record,
 		buf->unsorted = true;
 	if (is_heap)
 		live->heap_addresses[buf->n] = *record->addresses;
+	if (record->rest != NULL)
+		live->sync_rests[buf->n] = *record->rest;
 	buf->packets[buf->n++] = *packet;
 	if (record->time_ns < live->oldest_ns)
 		live->oldest_ns = record->time_ns;
@@ -306,6 +311,51 @@ enum ctx_status ctx_exp_heap(struct ctx_exp_writer *writer, const struct ctx_exp
 	record.packet = (struct ctx_exp_packet){
 		.size = heap->size, .thread = heap->thread, .cpu = -1, .operation = heap->operation};
 	writer->stats.heap_operations++;
+	return add(writer, &record, err);
+}
+
+static enum ctx_status check_sync(const struct ctx_exp_writer *writer, const struct ctx_exp_sync *sync,
+				  struct ctx_err *err)
+{
+	enum ctx_status status = ctx_exp_check_process(writer, sync->process, err);
+
+	if (status == CTX_OK)
+		status = ctx_exp_check_thread(writer, sync->thread, err);
+	if (status == CTX_OK && sync->other != CTX_NONE)
+		status = ctx_exp_check_thread(writer, sync->other, err);
+	if (status == CTX_OK && writer->data.sync == CTX_NONE)
+		status = ctx_err_set(err, CTX_E_ARG, "the experiment was created without synchronisation");
+	if (status == CTX_OK && sync->operation >= ctx_traced_n_operations(CTX_TRACED_SYNC))
+		status = ctx_err_set(err, CTX_E_ARG, "synchronisation %u is unknown", sync->operation);
+	return status;
+}
+
+enum ctx_status ctx_exp_sync(struct ctx_exp_writer *writer, const struct ctx_exp_sync *sync,
+			     struct ctx_err *err)
+{
+	bool is_order = sync->operation == CTX_SYNC_ORDER;
+	const struct ctx_exp_sync_rest rest = {.object = sync->object,
+					       .other = is_order			   ? sync->held
+							: sync->operation == CTX_SYNC_HOLD ? sync->detail
+							: sync->other != CTX_NONE ? (uint64_t)sync->other + 1
+										  : 0};
+	enum ctx_status status = check_sync(writer, sync, err);
+	struct record record = {.time_ns = sync->time_ns,
+				.process = sync->process,
+				.like = sync->thread,
+				.file = writer->data.sync,
+				.frames = sync->frames,
+				.n_frames = smaller(sync->n_frames, FRAMES_MAX),
+				.rest = &rest};
+
+	if (status != CTX_OK)
+		return status;
+	record.packet = (struct ctx_exp_packet){
+		.duration_ns = is_order ? sync->detail : sync->duration_ns,
+		.thread = sync->thread,
+		.cpu = -1,
+		.operation = (uint16_t)(sync->operation | (sync->failed ? CTX_EXP_SYNC_FAILED : 0))};
+	writer->stats.syncs++;
 	return add(writer, &record, err);
 }
 

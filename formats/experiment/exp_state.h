@@ -20,7 +20,8 @@
 #include "formats/experiment/exp_writer.h"
 
 #define CTX_EXP_METRIC_FILES_MAX 8u
-#define CTX_EXP_FILES_MAX (CTX_EXP_METRIC_FILES_MAX + 2) /* two more: states of threads, heap */
+#define CTX_EXP_FILES_MAX                                                                                    \
+	(CTX_EXP_METRIC_FILES_MAX + 3) /* three more: states of threads, heap, synchronisation */
 #define CTX_EXP_FILE_NAME_MAX 32u
 #define CTX_EXP_LINEAGE_MAX 200u /* longer lineages restart, to stay within the length of a file name */
 #define CTX_EXP_DIR_NAME_MAX (CTX_EXP_LINEAGE_MAX + 32u)
@@ -61,6 +62,8 @@ struct ctx_exp_live {
 	struct ctx_exp_packet_buf bufs[CTX_EXP_FILES_MAX];
 	struct ctx_exp_heap_addresses *heap_addresses; /* of the packets for `heaptrace`, by order */
 	size_t heap_cap;
+	struct ctx_exp_sync_rest *sync_rests; /* of the packets for `synctrace`, by order */
+	size_t sync_cap;
 };
 
 /* Where the data of a process is. */
@@ -121,6 +124,7 @@ struct ctx_exp_data_files {
 	uint32_t n_metrics, n_files;
 	uint32_t states; /* file of thread states; CTX_NONE: not recorded */
 	uint32_t heap;	 /* file of heap operations; the same */
+	uint32_t sync;	 /* file of synchronisation; the same */
 	char names[CTX_EXP_FILES_MAX][CTX_EXP_FILE_NAME_MAX];
 };
 

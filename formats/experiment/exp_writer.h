@@ -52,6 +52,7 @@ struct ctx_exp_options {
 	size_t memory_bytes;	      /* for dictionaries and buffers; 0: 64 MB */
 	bool has_states;	      /* ctx_exp_state will be called: log.xml describes the file `states` */
 	bool has_heap;		      /* ctx_exp_heap will be called */
+	bool has_sync;		      /* ctx_exp_sync will be called */
 	bool keep_places;	      /* for ctx_exp_each_sampled: up to 20 MB more */
 	const char *comment;	      /* goes to `notes`; "" none */
 	/*
@@ -234,6 +235,29 @@ struct ctx_exp_heap {
 CTX_MUST_CHECK enum ctx_status ctx_exp_heap(struct ctx_exp_writer *writer, const struct ctx_exp_heap *heap,
 					    struct ctx_err *err);
 
+/* Of a traced process: a wait, or how a lock was held. */
+struct ctx_exp_sync {
+	uint64_t time_ns; /* when it was over */
+	uint32_t process;
+	uint32_t thread;
+	uint8_t operation; /* enum ctx_sync_operation */
+	bool failed;	   /* the wait timed out, or was interrupted */
+	uint64_t duration_ns;
+	uint64_t object;
+	uint32_t other;	 /* thread that had the object; of CTX_SYNC_BLOCK: that waited; CTX_NONE unknown */
+	uint64_t held;	 /* of CTX_SYNC_ORDER: the lock that it held */
+	uint32_t detail; /* of CTX_SYNC_ORDER: modes; of CTX_SYNC_HOLD: the operation of a wait for it */
+	const uint64_t *frames; /* as in samples; n_frames 0: no stack */
+	size_t n_frames;
+};
+
+/*
+ * Interns and buffers, like ctx_exp_sample, for the file `synctrace` of the process. CTX_E_ARG without
+ * options.has_sync.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_exp_sync(struct ctx_exp_writer *writer, const struct ctx_exp_sync *sync,
+					    struct ctx_err *err);
+
 /*
  * The number of an external waker ("kworker/0:1"), which is not a thread of the recording. A new
  * name adds a line to the log. Numbers are dense from 0.
@@ -325,9 +349,9 @@ enum ctx_exp_described {
 };
 
 struct ctx_exp_stats {
-	uint64_t samples, changes, heap_operations; /* received */
+	uint64_t samples, changes, heap_operations, syncs; /* received */
 	uint64_t bytes_written, stacks, epochs;
-	uint64_t dropped_by_limit; /* samples, changes, heap operations */
+	uint64_t dropped_by_limit; /* samples, changes, operations */
 	uint64_t late;		   /* samples and changes of processes that ended long before; dropped */
 	/* Not described because there were too many, by enum ctx_exp_described. */
 	uint64_t left_out[CTX_EXP_DESCRIBED_N];

@@ -309,6 +309,7 @@ static void take_sync(struct ctx_gp_reader *reader, const struct ctx_gp_event *e
 
 	reader->traced->operation = (struct ctx_traced){
 		.kind = CTX_TRACED_SYNC,
+		.other = CTX_NONE,
 		.duration_ns = wait_ns,
 		.address = event->sync.object,
 		.descriptor = -1,

@@ -1,0 +1,68 @@
+#include "collect/trace_texts.h"
+
+#include <stdio.h>
+
+typedef unsigned long long number;
+
+static const char *operations_of(const struct ctx_rec_trace *trace)
+{
+	if (trace->heap && trace->sync)
+		return "traced operations";
+	return trace->heap ? "heap operations" : "waits";
+}
+
+static const char *topic_of(const struct ctx_rec_trace *trace)
+{
+	if (trace->heap && trace->sync)
+		return "heap and synchronisation";
+	return trace->heap ? "the heap" : "synchronisation";
+}
+
+static void put_nothing(const struct ctx_rec_trace *trace, char *text, size_t size)
+{
+	if (trace->heap)
+		snprintf(text, size,
+			 "no heap operation was recorded: no process has allocated by the C library's "
+			 "functions (an allocator may be part of the program)");
+	else
+		snprintf(text, size,
+			 "no wait was recorded: no process has used locks of the C library (some use the "
+			 "futex system call on their own)");
+}
+
+static void put_dropped(const struct ctx_trace_counts *counts, const struct ctx_rec_trace *trace, char *text,
+			size_t size)
+{
+	snprintf(text, size,
+		 "%llu %s were not recorded, since the recorder could not keep up%s: sums are too small%s",
+		 (number)counts->dropped + counts->interrupted, operations_of(trace),
+		 trace->waits ? "" : " (--trace-full wait makes the program wait)",
+		 trace->heap ? ", and what such operations freed counts as leaked" : "");
+}
+
+bool ctx_trace_text(const struct ctx_trace_counts *counts, const struct ctx_rec_trace *trace, unsigned which,
+		    char text[CTX_TRACE_TEXT_MAX])
+{
+	const size_t size = CTX_TRACE_TEXT_MAX;
+
+	switch (which) {
+	case 0:
+		put_nothing(trace, text, size);
+		return counts->processes == 0;
+	case 1:
+		put_dropped(counts, trace, text, size);
+		return counts->dropped + counts->interrupted != 0;
+	case 2:
+		snprintf(text, size,
+			 "%s of %llu %s is not recorded: statically linked, setuid, made for another C "
+			 "library, or built with a sanitizer",
+			 topic_of(trace), (number)counts->unfit, counts->unfit == 1 ? "program" : "programs");
+		return counts->unfit != 0;
+	default:
+		snprintf(text, size,
+			 "%s are missing: %llu places in the memory of traced processes were damaged, %llu "
+			 "parts of it could not be assigned to a process",
+			 operations_of(trace), (number)counts->damaged, (number)counts->nobodys);
+		return counts->damaged + counts->nobodys != 0;
+	}
+}

@@ -1,0 +1,17 @@
+/*
+ * What tracing by the runtime in the target has missed, as texts for the user.
+ */
+#ifndef CTX_COLLECT_TRACE_TEXTS_H
+#define CTX_COLLECT_TRACE_TEXTS_H
+
+#include "collect/recargs.h"
+#include "collect/trace.h"
+
+#define CTX_TRACE_TEXTS 4u
+#define CTX_TRACE_TEXT_MAX 320u
+
+/* Text `number` of CTX_TRACE_TEXTS; false: there is nothing to say. */
+bool ctx_trace_text(const struct ctx_trace_counts *counts, const struct ctx_rec_trace *trace, unsigned number,
+		    char text[CTX_TRACE_TEXT_MAX]);
+
+#endif
