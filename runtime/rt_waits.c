@@ -144,20 +144,27 @@ void ctx_rt_lock_note(const struct ctx_rt_held *held, bool is_tried, const struc
 	ctx_rt_locks_push(&thread->locks, &noted);
 }
 
-void ctx_rt_lock_time(struct ctx_rt_releasing *releasing)
+struct ctx_rt_releasing ctx_rt_lock_find(const volatile void *object)
 {
-	if (releasing->at != CTX_RT_HELD_MAX && ctx_rt_own->locks.held[releasing->at].since_ns != 0)
-		releasing->to_ns = ctx_clock_ns(CLOCK_MONOTONIC);
+	const struct ctx_rt_thread *thread = ctx_rt_thread_known();
+	struct ctx_rt_releasing releasing = {.at = CTX_RT_HELD_MAX};
+
+	if (thread != NULL)
+		releasing.at = ctx_rt_locks_find(&thread->locks, (uint64_t)object);
+	if (releasing.at != CTX_RT_HELD_MAX && thread->locks.held[releasing.at].since_ns != 0)
+		releasing.to_ns = ctx_clock_ns(CLOCK_MONOTONIC);
+	return releasing;
 }
 
 void ctx_rt_lock_gone(const struct ctx_rt_releasing *releasing, bool stays,
 		      const struct ctx_rt_registers *caller)
 {
-	struct ctx_rt_locks *locks = &ctx_rt_own->locks;
+	struct ctx_rt_locks *locks;
 	struct ctx_rt_held held;
 
-	if (releasing->at >= locks->n)
+	if (releasing->at == CTX_RT_HELD_MAX)
 		return;
+	locks = &ctx_rt_own->locks;
 	held = locks->held[releasing->at];
 	if (stays)
 		locks->held[releasing->at].since_ns = 0;

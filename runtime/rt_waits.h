@@ -47,18 +47,7 @@ struct ctx_rt_releasing {
 	uint64_t to_ns; /* 0: how long it was held is not recorded */
 };
 
-static inline struct ctx_rt_releasing ctx_rt_lock_find(const void *object)
-{
-	const struct ctx_rt_thread *thread = ctx_rt_thread_known();
-	struct ctx_rt_releasing releasing = {.at = CTX_RT_HELD_MAX};
-
-	if (thread != NULL)
-		releasing.at = ctx_rt_locks_find(&thread->locks, (uint64_t)object);
-	return releasing;
-}
-
-/* The time of the release, if one is needed. */
-void ctx_rt_lock_time(struct ctx_rt_releasing *releasing);
+struct ctx_rt_releasing ctx_rt_lock_find(const volatile void *object);
 
 /* It was released; `stays`: only until it is taken again, as by a wait for a condition variable. */
 void ctx_rt_lock_gone(const struct ctx_rt_releasing *releasing, bool stays,
