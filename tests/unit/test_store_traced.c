@@ -34,7 +34,7 @@ static void make_operations(struct fixture *fixture, size_t n)
 			.kind = (uint8_t)kind,
 			.operation = (uint8_t)fixture_random(fixture, ctx_traced_n_operations(kind)),
 			.failed = fixture_random(fixture, 2) != 0,
-			.leaked = fixture_random(fixture, 2) != 0,
+			.leaked = fixture_random(fixture, 2) != 0 && kind != CTX_TRACED_SYNC,
 		};
 		if (operation->leaked)
 			operation->leaked_size = operation->size / (1 + fixture_random(fixture, 2));
@@ -253,7 +253,7 @@ static void test_store_traced__invalid_operations_are_refused(void **state)
 		{{.kind = CTX_TRACED_HEAP}, {.kind = CTX_TRACED_SYNC}},
 		{{.kind = CTX_TRACED_N}, {.kind = CTX_TRACED_N}},
 		{{.operation = CTX_HEAP_UNMAP + 1}, {0}},
-		{{.kind = CTX_TRACED_SYNC, .operation = 1}, {.kind = CTX_TRACED_SYNC}},
+		{{.kind = CTX_TRACED_SYNC, .operation = CTX_SYNC_BLOCK + 1}, {.kind = CTX_TRACED_SYNC}},
 		{{.cpu = -2}, {0}},
 		{{.descriptor = -2}, {0}},
 		{{.leaked_size = 1, .size = 2}, {0}},
@@ -307,6 +307,14 @@ static void test_store_traced__sql_shows_them_with_their_details(void **state)
 					    .descriptor = -1,
 					    .leaked = true,
 					    .leaked_size = 4};
+	operations[2] = (struct ctx_traced){.kind = CTX_TRACED_SYNC,
+					    .operation = CTX_SYNC_ORDER,
+					    .size = 7,
+					    .address = 32,
+					    .old_address = 48,
+					    .other = 2,
+					    .descriptor = -1,
+					    .cpu = -1};
 	add_entities(&fixture);
 	store = write_and_open_operations(&fixture, 100);
 	p = ctx_store_profile(store);
@@ -323,11 +331,12 @@ static void test_store_traced__sql_shows_them_with_their_details(void **state)
 	must(ctx_store_sql(store,
 			   "SELECT kind, operation, duration_ns, size, address, old_address, cpu, "
 			   "descriptor, file, failed, "
-			   "leaked, leaked_size FROM traced WHERE time_ns <= 0 AND size IN (7, 9) ORDER BY "
-			   "kind, size LIMIT 2",
+			   "leaked, leaked_size, other FROM traced WHERE time_ns <= 0 AND (size IN (7, 9) OR "
+			   "address = 32) ORDER BY kind, size LIMIT 3",
 			   keep_row, &text, err));
 	ctx_buf_put_u8(&text, 0);
-	assert_string_equal(text.bytes, "heap|map|-|9|16|-|0|-|-|0|1|4\nio|write|0|7|-|-|-|3|1|0|0|-\n");
+	assert_string_equal(text.bytes, "heap|map|-|9|16|-|0|-|-|0|1|4|-\nio|write|0|7|-|-|-|3|1|0|0|-|-\n"
+					"sync|order|0|-|32|48|-|-|-|0|0|-|2\n");
 	ctx_buf_deinit(&text);
 	ctx_store_close(store);
 	fixture_deinit(&fixture);
