@@ -80,6 +80,20 @@ static size_t take_kernel(struct ctx_callchain *chain, const struct ctx_perf_rec
 	return n;
 }
 
+struct ctx_unwind_chain ctx_callchain_user(const struct ctx_perf_record *sample)
+{
+	struct ctx_chainwalk walk = ctx_chainwalk_begin(ctx_chainwalk_part_of(sample->misc));
+	size_t n = sample->sample.n_chain, i = 0;
+	uint64_t ip;
+
+	for (; i < n; i++) {
+		ip = entry(sample, i);
+		if (ctx_chainwalk_step(&walk, &ip) && walk.part == CTX_CHAINWALK_USER)
+			break;
+	}
+	return (struct ctx_unwind_chain){.words = sample->sample.chain + 8 * i, .n = n - i};
+}
+
 static size_t put(struct ctx_callchain *chain, size_t n, const struct ctx_unwind_frame *frames,
 		  size_t n_frames)
 {

@@ -28,6 +28,9 @@ struct ctx_callchain {
  */
 void ctx_callchain_unwind(struct ctx_callchain *chain, const struct ctx_perf_record *sample);
 
+/* The user's part as the kernel has it, borrowed from the sample; n 0: none. */
+struct ctx_unwind_chain ctx_callchain_user(const struct ctx_perf_record *sample);
+
 /* An unwound user stack; borrowed. */
 struct ctx_unwound {
 	const struct ctx_unwind_frame *frames;

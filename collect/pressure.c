@@ -14,6 +14,8 @@
 #define HOLD_MAX_NS UINT64_C(64000000000)
 #define CHANGE_NS 24000u /* for each thread and CPU, in a virtual machine */
 #define CHANGE_PART 50u
+#define TRIES_AFTER 64u /* stacks: the start code is learned from the first */
+#define TRIAL_PART 10u	/* one in so many must be too deep for small copies */
 #define AGAIN_NS UINT64_C(10000000000)
 
 bool ctx_pressure_is_late(uint64_t waited_ms, uint64_t limit_ms, unsigned fullest_percent)
@@ -42,7 +44,7 @@ static bool change(struct ctx_copy_choice *choice, enum ctx_copy copy, uint64_t 
 {
 	choice->now = copy;
 	choice->since_ns = now_ns;
-	choice->has_window = false;
+	choice->has_window = choice->tries = choice->is_chained = false;
 	return true;
 }
 
@@ -87,6 +89,47 @@ static double cut_share(struct ctx_copy_choice *choice, const struct ctx_pressur
 	return (double)(pressure->cut - choice->cut) / (double)n;
 }
 
+static void hold_trial(struct ctx_copy_choice *choice, uint64_t now_ns)
+{
+	choice->tries = false;
+	choice->try_hold_ns = choice->try_hold_ns == 0 ? HOLD_MIN_NS : choice->try_hold_ns;
+	choice->try_ns = now_ns + choice->try_hold_ns;
+	if (choice->try_hold_ns < HOLD_MAX_NS)
+		choice->try_hold_ns *= 2;
+}
+
+static void begin_trial(struct ctx_copy_choice *choice, const struct ctx_pressure *pressure)
+{
+	choice->tries = true;
+	choice->tried = pressure->tried;
+	choice->deep = pressure->deep;
+	choice->failed = pressure->failed;
+}
+
+/* True: small copies and the kernel's frame pointers give the same stacks. */
+static bool try_chain(struct ctx_copy_choice *choice, const struct ctx_pressure *pressure)
+{
+	uint64_t n = pressure->tried - choice->tried, failed = pressure->failed - choice->failed;
+
+	if (!has(choice, CTX_COPY_SMALL) || pressure->stacks < TRIES_AFTER ||
+	    pressure->now_ns < choice->try_ns)
+		return false;
+	if (!choice->tries) {
+		begin_trial(choice, pressure);
+		return false;
+	}
+	if ((double)failed > CUT_SHARE * (double)(n > WINDOW ? n : WINDOW)) {
+		hold_trial(choice, pressure->now_ns);
+		return false;
+	}
+	if (n < WINDOW || !is_affordable(choice, pressure))
+		return false;
+	if ((pressure->deep - choice->deep) * TRIAL_PART >= n)
+		return true;
+	begin_trial(choice, pressure);
+	return false;
+}
+
 bool ctx_copy_choose(struct ctx_copy_choice *choice, const struct ctx_pressure *pressure)
 {
 	uint64_t now_ns = pressure->now_ns;
@@ -98,13 +141,21 @@ bool ctx_copy_choose(struct ctx_copy_choice *choice, const struct ctx_pressure *
 	choice->lost = pressure->lost;
 	if (pressure->fullest_percent >= LATE_PERCENT)
 		return press(choice, pressure, loses);
+	if (try_chain(choice, pressure)) {
+		(void)change(choice, CTX_COPY_SMALL, now_ns);
+		choice->is_chained = true;
+		return true;
+	}
 	share = cut_share(choice, pressure);
 	if ((share < CUT_SHARE && choice->now != CTX_COPY_LARGE) || !is_affordable(choice, pressure))
 		return false;
 	switch (choice->now) {
 	case CTX_COPY_SMALL:
-		return now_ns - choice->pressed_ns >= choice->hold_ns &&
-		       change(choice, CTX_COPY_USUAL, now_ns);
+		if (now_ns - choice->pressed_ns < choice->hold_ns)
+			return false;
+		if (choice->is_chained)
+			hold_trial(choice, now_ns);
+		return change(choice, CTX_COPY_USUAL, now_ns);
 	case CTX_COPY_USUAL:
 		if (share < GROW_SHARE || choice->usual_share != 0 || !has(choice, CTX_COPY_LARGE) ||
 		    (choice->pressed_ns != 0 && now_ns - choice->pressed_ns < choice->hold_ns))

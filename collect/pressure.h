@@ -33,6 +33,7 @@ struct ctx_pressure {
 		cut;	 /* so far: unwound ones, and those that the copy was too short for, with a gap too */
 	uint64_t lost;	 /* so far */
 	uint64_t events; /* that a change of size goes through */
+	uint64_t tried, deep, failed; /* so far, of struct ctx_copy_trial */
 };
 
 /*
@@ -41,6 +42,10 @@ struct ctx_pressure {
  * stacks are cut. Large ones while nothing presses, stacks are cut, and that helps. A change costs 24 microseconds for
  * each thread and CPU (48 ms with 1,000 threads on two), during which there are no samples: unless records are lost, it
  * may take a fiftieth of the time since the last one.
+ *
+ * Small ones, too, where the kernel's frame pointers complete the stacks: of 128 stacks a tenth is too deep for the small copies, and
+ * one at most would be another. They are left when one in 100 is cut. What failed is tried again after 2 s, then after 4 s, up
+ * to 64 s.
  */
 struct ctx_copy_choice {
 	size_t copy_bytes[CTX_COPY_N]; /* set by the caller, as is `now`; 0: there is no such copy */
@@ -52,6 +57,10 @@ struct ctx_copy_choice {
 	bool has_window;
 	double usual_share; /* of cut stacks with the usual size, when large ones were chosen; 0: not yet */
 	bool is_proven;	    /* large ones cut fewer */
+	bool tries;	    /* small ones are to be tried on the stacks */
+	bool is_chained;    /* small ones were chosen because frame pointers complete the stacks */
+	uint64_t tried, deep, failed; /* at the begin of the trial */
+	uint64_t try_ns, try_hold_ns; /* the next one; after a failure so long. 0: not yet */
 };
 
 /* Sets `now`; true: it is another one. */

@@ -198,19 +198,25 @@ static enum ctx_status adapt_copies(struct ctx_recorder *recorder, uint64_t now,
 					.cut = counts.ends[CTX_TRUNCATED_COPY] + counts.gap,
 					.lost = ctx_losses_total(recorder->losses),
 					.events = recorder->keeping_up.n_tasks * recorder->session.n_rings};
+	const struct ctx_copy_trial *trial =
+		ctx_sample_batch_try(recorder->batch, recorder->keeping_up.copies.tries);
 	enum ctx_copy before = recorder->keeping_up.copies.now;
 	char line[96];
 
 	for (size_t i = 0; i < CTX_TRUNCATED_N; i++)
 		pressure.stacks += counts.ends[i];
+	pressure.tried = trial->stacks;
+	pressure.deep = trial->deep;
+	pressure.failed = trial->failed;
 	if (!ctx_copy_choose(&recorder->keeping_up.copies, &pressure)) {
 		ctx_session_copies_repeat(&recorder->session.copies);
 		return CTX_OK;
 	}
 	ctx_session_copies_set(&recorder->session.copies, recorder->keeping_up.copies.now);
 	snprintf(line, sizeof(line), "%s: %zu bytes of each stack are copied",
-		 recorder->keeping_up.copies.now == CTX_COPY_SMALL ? "a ring was half full"
-		 : before == CTX_COPY_LARGE			   ? "larger copies are cut as often"
+		 recorder->keeping_up.copies.is_chained		     ? "frame pointers complete the stacks"
+		 : recorder->keeping_up.copies.now == CTX_COPY_SMALL ? "a ring was half full"
+		 : before == CTX_COPY_LARGE			     ? "larger copies are cut as often"
 		 : before == CTX_COPY_SMALL ? "stacks are cut and the rings have room again"
 					    : "stacks are cut",
 		 recorder->keeping_up.copies.copy_bytes[recorder->keeping_up.copies.now]);

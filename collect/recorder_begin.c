@@ -180,7 +180,8 @@ static enum ctx_status create_batch(struct ctx_recorder *recorder, struct ctx_er
 	if (status != CTX_OK)
 		return status;
 	options.places = ctx_wait_sampling_places(recorder->sampling);
-
+	if (!options.keep_stacks)
+		options.small_bytes = recorder->session.sizes.copy_bytes[CTX_COPY_SMALL];
 	memcpy(recorder->keeping_up.copies.copy_bytes, recorder->session.sizes.copy_bytes,
 	       sizeof(recorder->keeping_up.copies.copy_bytes));
 	recorder->keeping_up.copies.now = CTX_COPY_USUAL;

@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "collect/callchain.h"
+#include "collect/copy_trial.h"
 #include "collect/outermost.h"
 #include "collect/stack_memory.h"
 #include "collect/unwind_pool.h"
@@ -42,6 +43,8 @@ struct ctx_sample_batch {
 	struct ctx_codemaps *maps;
 	struct ctx_unwind_pool *pool;
 	struct ctx_stack_memory memory;
+	struct ctx_stack_bottoms bottoms;
+	struct ctx_copy_trial trial;
 	struct ctx_outermost *outermost;
 	struct ctx_callchain chain;
 	struct ctx_exp_unwinding counts;
@@ -55,14 +58,20 @@ static enum ctx_status prepare_unwinding(struct ctx_sample_batch *batch, struct 
 	enum ctx_status status;
 
 	batch->max_frames = batch->options.stack_bytes / 8 + FRAMES_SPARE;
-	batch->frames = ctx_calloc(JOBS_MAX * batch->max_frames, sizeof(*batch->frames));
+	batch->frames = ctx_calloc((JOBS_MAX + 1) * batch->max_frames, sizeof(*batch->frames));
 	if (batch->frames == NULL)
 		return ctx_err_nomem(err);
+	batch->trial = (struct ctx_copy_trial){.bytes = batch->options.small_bytes,
+					       .frames = batch->frames + JOBS_MAX * batch->max_frames,
+					       .max = batch->max_frames,
+					       .bottoms = &batch->bottoms};
 	status = ctx_codemaps_create(batch->options.writer, &batch->maps, err);
 	if (status == CTX_OK)
 		status = ctx_unwind_pool_create(batch->options.n_threads, &batch->pool, err);
 	if (status == CTX_OK)
 		status = ctx_stack_memory_init(&batch->memory, err);
+	if (status == CTX_OK)
+		status = ctx_stack_bottoms_init(&batch->bottoms, err);
 	if (status == CTX_OK)
 		status = ctx_outermost_create(ctx_clock_ns, &batch->outermost, err);
 	return status;
@@ -95,6 +104,7 @@ void ctx_sample_batch_destroy(struct ctx_sample_batch *batch)
 	ctx_unwind_pool_destroy(batch->pool);
 	ctx_codemaps_destroy(batch->maps);
 	ctx_stack_memory_deinit(&batch->memory);
+	ctx_stack_bottoms_deinit(&batch->bottoms);
 	ctx_outermost_destroy(batch->outermost);
 	free(batch->frames);
 	free(batch->runs);
@@ -104,6 +114,12 @@ void ctx_sample_batch_destroy(struct ctx_sample_batch *batch)
 void ctx_sample_batch_hurry(struct ctx_sample_batch *batch, bool hurries)
 {
 	batch->hurries = hurries;
+}
+
+const struct ctx_copy_trial *ctx_sample_batch_try(struct ctx_sample_batch *batch, bool is_on)
+{
+	batch->trial.is_on = is_on;
+	return &batch->trial;
 }
 
 struct ctx_exp_unwinding ctx_sample_batch_counts(const struct ctx_sample_batch *batch)
@@ -136,6 +152,9 @@ static void set_stack(struct ctx_sample_batch *batch, struct item *item, const s
 		.frames = batch->frames + batch->n_jobs * batch->max_frames,
 		.max = batch->max_frames,
 	};
+	/* Kept copies are all that their stacks come from. */
+	if (!batch->options.keep_stacks)
+		item->job->chain = ctx_callchain_user(record);
 	batch->n_jobs++;
 }
 
@@ -212,12 +231,15 @@ static void count(struct ctx_sample_batch *batch, const struct item *item, const
 	batch->counts.exec += user->is_in_exec;
 }
 
-static void count_steps(struct ctx_sample_batch *batch, const struct item *item)
+static void count_steps(struct ctx_sample_batch *batch, const struct item *item,
+			const struct ctx_unwound *user)
 {
 	if (item->state.thread != CTX_NONE)
 		return;
 	batch->counts.by_code += item->job->steps.by_code != 0;
 	batch->counts.by_frame_pointer += item->job->steps.by_frame_pointer != 0;
+	batch->counts.by_chain += item->job->steps.by_chain != 0 && user->n == item->job->n;
+	ctx_copy_trial_take(&batch->trial, item->job);
 }
 
 /* Whether a stack of this process's program was seen before; notes it if this is one. */
@@ -308,12 +330,47 @@ static struct ctx_stack_part find_callers(struct ctx_sample_batch *batch, const 
 	return callers;
 }
 
+/*
+ * Frames of the kernel's chain hold only up to the root, which the start code leads to; without it the stack is cut where its
+ * copy ends.
+ */
+static void end_chain(const struct ctx_sample_batch *batch, const struct item *item, struct ctx_unwound *user)
+{
+	const struct ctx_unwind_job *job = item->job;
+	struct ctx_stack_part bottom;
+
+	if (job->steps.by_chain == 0 || user->end != CTX_TRUNCATED_COPY)
+		return;
+	bottom = ctx_stack_bottoms_callers(&batch->bottoms, item->process, job->frames[job->n - 1].address);
+	if (bottom.frames == NULL) {
+		user->n -= job->steps.by_chain;
+		return;
+	}
+	user->joined = bottom.frames;
+	user->n_joined = bottom.n;
+	user->end = CTX_TRUNCATED_NOT;
+}
+
+/* A stack up to its root by its copy alone is an example for others. */
+static void remember(struct ctx_sample_batch *batch, const struct item *item, const struct ctx_unwound *user,
+		     struct ctx_stack_part callers)
+{
+	const struct ctx_stack_part part = {user->frames, user->n};
+	struct ctx_code_view view = item->job->view;
+
+	if (user->end != CTX_TRUNCATED_NOT || user->n == 0 || user->has_gap || user->is_in_exec ||
+	    item->job->steps.by_chain != 0)
+		return;
+	ctx_stack_memory_keep(&batch->memory, item->thread, part, callers);
+	if (user->joined == NULL)
+		ctx_stack_bottoms_offer(&batch->bottoms, &view, part);
+}
+
 /* Builds one stack from the unwound frames and what else is known of the thread's. */
 static void compose(struct ctx_sample_batch *batch, const struct item *item)
 {
 	struct ctx_unwind_job *job = item->job;
 	struct ctx_unwound user = {.frames = job->frames, .n = job->n, .end = job->end};
-	const struct ctx_stack_part part = {job->frames, job->n};
 	struct ctx_stack_part callers = {0};
 
 	if (is_in_exec(batch, item))
@@ -322,13 +379,13 @@ static void compose(struct ctx_sample_batch *batch, const struct item *item)
 	else if (is_taking_stack(item))
 		user = (struct ctx_unwound){
 			.frames = job->frames, .n = 1, .end = CTX_TRUNCATED_NOT, .is_in_exec = true};
-	if (user.end == CTX_TRUNCATED_COPY && part.n != 0)
+	end_chain(batch, item, &user);
+	if (user.end == CTX_TRUNCATED_COPY && user.n != 0)
 		callers = find_callers(batch, item, &user);
 	count(batch, item, &user);
-	count_steps(batch, item);
+	count_steps(batch, item, &user);
 	ctx_callchain_compose(&batch->chain, &item->record, &user);
-	if (user.end == CTX_TRUNCATED_NOT && user.n != 0 && !user.has_gap && !user.is_in_exec)
-		ctx_stack_memory_keep(&batch->memory, item->thread, part, callers);
+	remember(batch, item, &user, callers);
 }
 
 static struct ctx_wait_at place_of(const struct item *item)

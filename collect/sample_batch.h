@@ -10,6 +10,7 @@
 #ifndef CTX_COLLECT_SAMPLE_BATCH_H
 #define CTX_COLLECT_SAMPLE_BATCH_H
 
+#include "collect/copy_trial.h"
 #include "collect/perfrecord.h"
 #include "collect/wait_places.h"
 #include "formats/experiment/exp_writer.h"
@@ -21,7 +22,8 @@ struct ctx_sample_batch_options {
 	struct ctx_exp_writer *writer; /* borrowed */
 	uint32_t max_stack;	       /* sysctl kernel.perf_event_max_stack */
 	size_t stack_bytes;	       /* of the stack in each sample; 0: samples have call chains only */
-	bool keep_stacks;	       /* the copies are written too */
+	bool keep_stacks;	       /* the copies are written too, and nothing else is unwound by */
+	size_t small_bytes;	       /* of smaller copies, to be tried; 0: there are none */
 	unsigned n_threads;	       /* that help to unwind */
 	/* Samples of this event and later ones have no stack (0: none): it is recognised, and learned
 	 * from all others that are not of the user's events. */
@@ -63,6 +65,11 @@ CTX_MUST_CHECK enum ctx_status ctx_sample_batch_flush(struct ctx_sample_batch *b
  * From the next sample on, true skips unwinding for lack of time: stacks are the kernel's chains.
  */
 void ctx_sample_batch_hurry(struct ctx_sample_batch *batch, bool hurries);
+
+/*
+ * From the next sample on, true tries smaller copies on the stacks (copy_trial.h). Returns what came of it so far, borrowed.
+ */
+const struct ctx_copy_trial *ctx_sample_batch_try(struct ctx_sample_batch *batch, bool is_on);
 
 /* Statistics so far. */
 struct ctx_exp_unwinding ctx_sample_batch_counts(const struct ctx_sample_batch *batch);

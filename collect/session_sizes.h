@@ -3,8 +3,8 @@
  *
  * The kernel reserves the whole copy in the ring, whatever the stack holds, and its size is the event's, not the
  * thread's. So events that sample by time come with copies of up to three sizes, one of which is enabled
- * (session_copies.h), and events that count every hit or nearly so, which come by the thousand within milliseconds,
- * with one that lets a ring hold thousands.
+ * (session_copies.h): the small one under pressure, or where frame pointers complete the stacks. Events that count every
+ * hit or nearly so, which come by the thousand within milliseconds, have one that lets a ring hold thousands.
  */
 #ifndef CTX_COLLECT_SESSION_SIZES_H
 #define CTX_COLLECT_SESSION_SIZES_H

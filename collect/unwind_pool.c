@@ -32,13 +32,14 @@ unsigned ctx_unwind_pool_threads(long n_cpus)
 	return n < 0 ? 0 : n > (long)THREADS_MAX ? THREADS_MAX : (unsigned)n;
 }
 
-static void do_job(struct ctx_unwind_job *job)
+void ctx_unwind_job_do(struct ctx_unwind_job *job)
 {
 	struct ctx_unwind_space space = ctx_code_view_space(&job->view);
 
 	job->n = 0;
 	job->steps = (struct ctx_unwind_steps){0};
 	space.steps = &job->steps;
+	space.chain = job->chain.n != 0 ? &job->chain : NULL;
 	job->end = ctx_unwind(&space, job->state, job->frames, job->max, &job->n);
 }
 
@@ -47,7 +48,7 @@ static void work(struct ctx_unwind_pool *pool, struct ctx_unwind_job *jobs, size
 	size_t i;
 
 	while ((i = __atomic_fetch_add(&pool->next, 1, __ATOMIC_RELAXED)) < n)
-		do_job(&jobs[i]);
+		ctx_unwind_job_do(&jobs[i]);
 }
 
 static void *run_thread(void *context)
@@ -116,7 +117,7 @@ void ctx_unwind_pool_run(struct ctx_unwind_pool *pool, struct ctx_unwind_job *jo
 {
 	if (pool->n_threads == 0 || n < WORTH_WAKING) {
 		for (size_t i = 0; i < n; i++)
-			do_job(&jobs[i]);
+			ctx_unwind_job_do(&jobs[i]);
 		return;
 	}
 	pthread_mutex_lock(&pool->lock);

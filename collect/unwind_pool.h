@@ -10,6 +10,7 @@
 struct ctx_unwind_job {
 	const struct ctx_user_state *state; /* borrowed */
 	struct ctx_code_view view;
+	struct ctx_unwind_chain chain;	 /* n 0: none */
 	struct ctx_unwind_frame *frames; /* capacity `max`; the caller's */
 	size_t max, n;
 	enum ctx_truncation end; /* why it ended */
@@ -27,6 +28,9 @@ unsigned ctx_unwind_pool_threads(long n_cpus);
 CTX_MUST_CHECK enum ctx_status ctx_unwind_pool_create(unsigned n_threads, struct ctx_unwind_pool **ret,
 						      struct ctx_err *err);
 void ctx_unwind_pool_destroy(struct ctx_unwind_pool *pool);
+
+/* One job alone. Thread-safe, as the unwinder is. */
+void ctx_unwind_job_do(struct ctx_unwind_job *job);
 
 /*
  * Runs all jobs: sets n, end and steps of each. ctx_codemaps_refresh must have been called for their

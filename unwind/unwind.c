@@ -10,6 +10,7 @@
 #include "unwind/cfi_lookup.h"
 #include "unwind/cfi_memory.h"
 #include "unwind/code_cache.h"
+#include "unwind/frame_chain.h"
 #include "unwind/x86_insn.h"
 
 /* Addresses of user space on aarch64; above them a return address may have its signature. */
@@ -717,6 +718,20 @@ static void prepare(struct walk *walk, const struct ctx_unwind_space *space, enu
 	walk->sender_at = 0;
 }
 
+/* Behind the end of the copy. */
+static size_t follow_chain(struct walk *walk, const struct ctx_user_state *state, struct room room)
+{
+	const struct ctx_frame_chain_cut cut = {state, walk->value[walk->pc], walk->value[walk->fp],
+						walk->exact};
+	size_t n = 0;
+
+	if ((walk->valid & BIT(walk->fp)) != 0)
+		n = ctx_frame_chain_follow(walk->space, &cut, room.frames, room.max, &walk->reason);
+	if (walk->space->steps != NULL)
+		walk->space->steps->by_chain += n;
+	return n;
+}
+
 static enum ctx_truncation unwind(const struct ctx_unwind_space *space, const struct ctx_user_state *state,
 				  bool exact, struct room room, size_t *ret_n)
 {
@@ -747,6 +762,8 @@ static enum ctx_truncation unwind(const struct ctx_unwind_space *space, const st
 	}
 	if (walk.reason == CTX_TRUNCATED_NO_MAP)
 		*ret_n = settle_bottom(&walk, frames, *ret_n);
+	else if (walk.reason == CTX_TRUNCATED_COPY && space->chain != NULL)
+		*ret_n += follow_chain(&walk, state, (struct room){frames + *ret_n, room.max - *ret_n});
 	return walk.reason;
 }
 

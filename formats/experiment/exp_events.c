@@ -221,5 +221,6 @@ enum ctx_status ctx_exp_unwound(struct ctx_exp_writer *writer, uint64_t time_ns,
 	ctx_exp_xml_number(out, "unread", counts->unread);
 	ctx_exp_xml_number(out, "by_code", counts->by_code);
 	ctx_exp_xml_number(out, "by_frame_pointer", counts->by_frame_pointer);
+	ctx_exp_xml_number(out, "by_chain", counts->by_chain);
 	return ctx_exp_log_end(writer, err);
 }

@@ -285,6 +285,7 @@ static enum ctx_status read_unwinding(struct ctx_exp_log *log, const struct ctx_
 	put_count(&text, line, "unread", "; of %llu the recorder may not read the memory of the process");
 	put_count(&text, line, "by_code", "; %llu by instructions");
 	put_count(&text, line, "by_frame_pointer", "; %llu by frame pointers");
+	put_count(&text, line, "by_chain", "; %llu along the kernel's frame pointers");
 	ctx_buf_put_u8(&text, 0);
 	status = ctx_buf_check(&text, err);
 	if (status == CTX_OK)

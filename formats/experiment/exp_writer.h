@@ -283,6 +283,7 @@ struct ctx_exp_unwinding {
 	/* With frames of code without call frame information, left as its instructions say, or by the
 	 * frame pointer. */
 	uint64_t by_code, by_frame_pointer;
+	uint64_t by_chain; /* their outer frames are from the kernel's chain of frame pointers */
 };
 
 /* Writes the counts to the log, at the end of a recording. */

@@ -289,6 +289,74 @@ static void test_copies__grow_when_stacks_are_cut_if_that_helps(void **state)
 	assert_int_equal(press_once(&story), CTX_COPY_SMALL);
 }
 
+/* The same, with trials as far as they are wanted: of 100 stacks so many are deep, and so many of these fail. */
+static enum ctx_copy try_on(struct story *story, double seconds, uint64_t deep, uint64_t failed)
+{
+	for (double t = 0; t < seconds; t += 0.1) {
+		if (story->choice.tries) {
+			story->pressure.tried += 100;
+			story->pressure.deep += deep;
+			story->pressure.failed += failed;
+		}
+		go_on(story, 0.05, 0);
+	}
+	return story->choice.now;
+}
+
+static void test_copies__are_small_where_frame_pointers_complete_the_stacks(void **state)
+{
+	struct story story = begin_story();
+
+	(void)state;
+	assert_int_equal(try_on(&story, 1.5, 50, 0), CTX_COPY_SMALL);
+	assert_true(story.choice.is_chained && !story.choice.tries);
+	assert_int_equal(try_on(&story, 60, 0, 0), CTX_COPY_SMALL);
+	assert_int_equal(story.n_changes, 1);
+	/* One in 100 is cut: usual ones, and no trial for 2 s; later for 4 s. */
+	assert_int_equal(go_on(&story, 0.9, 1), CTX_COPY_USUAL);
+	assert_false(story.choice.is_chained);
+	assert_int_equal(try_on(&story, 1.2, 50, 0), CTX_COPY_USUAL);
+	assert_int_equal(try_on(&story, 1.5, 50, 0), CTX_COPY_SMALL);
+	assert_int_equal(go_on(&story, 0.9, 1), CTX_COPY_USUAL);
+	assert_int_equal(try_on(&story, 3, 50, 0), CTX_COPY_USUAL);
+	assert_int_equal(try_on(&story, 1.5, 50, 0), CTX_COPY_SMALL);
+	assert_int_equal(story.n_changes, 5);
+	/* Under pressure they stay small. */
+	assert_int_equal(press_once(&story), CTX_COPY_SMALL);
+	assert_int_equal(go_on(&story, 1, 1), CTX_COPY_SMALL);
+}
+
+static void test_copies__stay_where_frame_pointers_do_not(void **state)
+{
+	struct story story = begin_story();
+	unsigned n_trials = 0;
+	bool tried = false;
+
+	(void)state;
+	/* Tried seldom, and given up at once. */
+	for (int i = 0; i < 6000; i++) {
+		(void)try_on(&story, 0.1, 50, 2);
+		n_trials += story.choice.tries && !tried;
+		tried = story.choice.tries;
+	}
+	assert_true(n_trials >= 5 && n_trials < 15);
+	assert_int_equal(story.n_changes, 0);
+	/* All copies are short: nothing is gained. */
+	story = begin_story();
+	assert_int_equal(try_on(&story, 60, 9, 0), CTX_COPY_USUAL);
+	assert_int_equal(try_on(&story, 1, 15, 0), CTX_COPY_SMALL);
+	/* There are none. */
+	story = begin_story();
+	story.choice.copy_bytes[CTX_COPY_SMALL] = 0;
+	assert_int_equal(try_on(&story, 10, 50, 0), CTX_COPY_USUAL);
+	assert_false(story.choice.tries);
+	/* With 1,000 threads a change waits. */
+	story = begin_story();
+	story.pressure.events = 2000;
+	assert_int_equal(try_on(&story, 2.3, 50, 0), CTX_COPY_USUAL);
+	assert_int_equal(try_on(&story, 1.5, 50, 0), CTX_COPY_SMALL);
+}
+
 static void test_copies__change_seldom_where_that_is_expensive(void **state)
 {
 	struct story story = begin_story();
@@ -329,6 +397,8 @@ int main(void)
 		cmocka_unit_test(test_copies__stay_as_they_are_in_a_usual_recording),
 		cmocka_unit_test(test_copies__are_small_under_pressure_until_stacks_are_cut_without_it),
 		cmocka_unit_test(test_copies__grow_when_stacks_are_cut_if_that_helps),
+		cmocka_unit_test(test_copies__are_small_where_frame_pointers_complete_the_stacks),
+		cmocka_unit_test(test_copies__stay_where_frame_pointers_do_not),
 		cmocka_unit_test(test_copies__change_seldom_where_that_is_expensive),
 		cmocka_unit_test(test_copies__have_no_size_that_could_not_be_opened),
 		cmocka_unit_test(test_sizes__load_is_what_events_ask),

@@ -47,6 +47,26 @@ x86_64)
 	;;
 esac
 
+# Frame pointers complete stacks that are deeper than the small copies, which are then taken, and the stacks stay the same. Where functions have no frame
+# pointers nothing comes from the kernel's chain.
+case $(uname -m) in
+x86_64)
+	gcc -O2 -fno-omit-frame-pointer -o framed "$targets/framed.c" || fail "framed.c"
+	record framed ./framed 60 90 "$work/framed.er/log.xml"
+	grep -Eq 'text="(frame pointers complete the stacks|a ring was half full): [0-9]* bytes of each stack are copied"' framed.er/log.xml ||
+		fail "the log does not say that frame pointers complete the stacks: $(grep -E 'remark|unwinding' framed.er/log.xml)"
+	grep -Eq 'kind="unwinding".* by_chain="[1-9]' framed.er/log.xml || fail "no stack along frame pointers: $(grep unwinding framed.er/log.xml)"
+	ctxan -q framed.er -r header | grep -q "[0-9] along the kernel's frame" || fail "the header does not say that: $(ctxan -q framed.er -r header | grep ^unwinding)"
+	# Those of a recorder that was late are marked.
+	grep -E ' leaf( |$)' framed.stacks | grep -v '<Truncated\|<Frames-left' | grep -Ev '^_start < .*main < work( < recurse){91} < leaf( < |$)' | cut -c 1-200 | grep . &&
+		fail "stacks of the recursion that are not whole"
+	gcc -O2 -fomit-frame-pointer -o frameless "$targets/framed.c" || fail "framed.c"
+	record frameless ./frameless 0.4 90 /dev/null
+	grep -q 'kind="unwinding".* by_chain="0"' frameless.er/log.xml || fail "frame pointers that do not exist: $(grep unwinding frameless.er/log.xml)"
+	grep 'frame pointers complete' frameless.er/log.xml && fail "stacks without frame pointers are completed by them"
+	;;
+esac
+
 # Coroutines: their stacks begin where makecontext has put the address of a function that nothing has called. Without symbols of libc it has no name.
 case $(uname -m) in
 x86_64)
