@@ -2,13 +2,16 @@
  * Stacks along the kernel's frame pointers: made-up stacks are unwound from any part of their copy, and compared with what
  * the whole copy gives; and the start code that such stacks end in.
  */
+#include "collect/copy_trial.h"
 #include "collect/stack_bottoms.h"
 #include "experiment_fixture.h"
 #include "own_maps.h"
 #include "tests/unit/cfi_assembly.h"
 #include "unwind/frame_chain.h"
 
+#include <pthread.h>
 #include <stdlib.h>
+#include <ucontext.h>
 
 #define STACK_AT UINT64_C(0x7ffd00000000)
 #define WORDS 256u
@@ -262,16 +265,46 @@ static __attribute__((noinline)) uint64_t return_address(void)
 	return (uint64_t)(uintptr_t)__builtin_return_address(0) - 1;
 }
 
-/* This function has a frame pointer, and those of the C library begin without one. */
-static void test_stack_bottoms__are_learned_while_they_are_always_the_same(void **state)
+/* A recording of this program, with the maps that it has. */
+struct world {
+	char *directory, *path;
+	struct ctx_exp_writer *writer;
+	struct ctx_code_view view;
+	struct ctx_stack_bottoms bottoms;
+};
+
+static void world_begin(struct world *world)
 {
 	struct ctx_exp_process root = {CTX_EXP_ROOT_PROCESS, CTX_NONE, getpid(), "app",
 				       FIXTURE_START_NS,     NULL,     0};
-	char *directory = fixture_directory(), *path = ctx_path_join(directory, "run.er");
-	struct ctx_exp_options options = fixture_options(path);
-	struct ctx_exp_writer *writer;
-	struct ctx_code_view view = {0};
-	struct ctx_stack_bottoms bottoms = {0};
+	struct ctx_exp_options options;
+
+	*world = (struct world){.directory = fixture_directory()};
+	world->path = ctx_path_join(world->directory, "run.er");
+	options = fixture_options(world->path);
+	assert_int_equal(ctx_exp_create(&options, &world->writer, NULL), CTX_OK);
+	assert_int_equal(ctx_exp_process_start(world->writer, &root, &world->view.process, NULL), CTX_OK);
+	put_own_maps(world->writer, world->view.process);
+	assert_int_equal(ctx_codemaps_create(world->writer, &world->view.maps, NULL), CTX_OK);
+	assert_int_equal(ctx_codemaps_refresh(world->view.maps, NULL), CTX_OK);
+	assert_int_equal(ctx_stack_bottoms_init(&world->bottoms, NULL), CTX_OK);
+}
+
+static void world_end(struct world *world)
+{
+	ctx_stack_bottoms_deinit(&world->bottoms);
+	ctx_codemaps_destroy(world->view.maps);
+	assert_int_equal(ctx_exp_close(world->writer, FIXTURE_START_NS + 1000000, NULL), CTX_OK);
+	free(world->path);
+	fixture_remove(world->directory);
+}
+
+/* This function has a frame pointer, and those of the C library begin without one. */
+static void test_stack_bottoms__are_learned_while_they_are_always_the_same(void **state)
+{
+	struct world world;
+	struct ctx_code_view *view = &world.view;
+	struct ctx_stack_bottoms *bottoms = &world.bottoms;
 	uint64_t own = return_address(), run = (uint64_t)(uintptr_t)qsort, clone = (uint64_t)(uintptr_t)abort;
 	struct ctx_unwind_frame usual[] = {{own, 8}, {own, 16}, {run, 24}, {clone, 0}};
 	struct ctx_unwind_frame between[] = {{own, 8}, {run, 16}, {own, 24}, {run, 32}, {clone, 0}};
@@ -280,46 +313,169 @@ static void test_stack_bottoms__are_learned_while_they_are_always_the_same(void 
 	struct ctx_stack_part part;
 
 	(void)state;
-	assert_int_equal(ctx_exp_create(&options, &writer, NULL), CTX_OK);
-	assert_int_equal(ctx_exp_process_start(writer, &root, &view.process, NULL), CTX_OK);
-	put_own_maps(writer, view.process);
-	assert_int_equal(ctx_codemaps_create(writer, &view.maps, NULL), CTX_OK);
-	assert_int_equal(ctx_codemaps_refresh(view.maps, NULL), CTX_OK);
-	assert_int_equal(ctx_stack_bottoms_init(&bottoms, NULL), CTX_OK);
+	world_begin(&world);
 	for (unsigned i = 0; i < CTX_STACK_BOTTOM_WITNESSES; i++) {
-		assert_null(ctx_stack_bottoms_callers(&bottoms, view.process, run).frames);
-		ctx_stack_bottoms_offer(&bottoms, &view, (struct ctx_stack_part){usual, 4});
+		assert_null(ctx_stack_bottoms_callers(bottoms, view->process, run).frames);
+		ctx_stack_bottoms_offer(bottoms, view, (struct ctx_stack_part){usual, 4});
 		/* Not: what goes on with frame pointers, and what is longer than start code. */
-		ctx_stack_bottoms_offer(&bottoms, &view, (struct ctx_stack_part){other, 4});
-		ctx_stack_bottoms_offer(&bottoms, &view, (struct ctx_stack_part){deeper + 1, 4});
+		ctx_stack_bottoms_offer(bottoms, view, (struct ctx_stack_part){other, 4});
+		ctx_stack_bottoms_offer(bottoms, view, (struct ctx_stack_part){deeper + 1, 4});
 	}
-	part = ctx_stack_bottoms_callers(&bottoms, view.process, run);
+	part = ctx_stack_bottoms_callers(bottoms, view->process, run);
 	/* In `other` and `deeper` it was elsewhere. */
 	assert_null(part.frames);
-	ctx_stack_bottoms_deinit(&bottoms);
-	assert_int_equal(ctx_stack_bottoms_init(&bottoms, NULL), CTX_OK);
+	ctx_stack_bottoms_deinit(bottoms);
+	assert_int_equal(ctx_stack_bottoms_init(bottoms, NULL), CTX_OK);
 	for (unsigned i = 0; i < CTX_STACK_BOTTOM_WITNESSES; i++)
-		ctx_stack_bottoms_offer(&bottoms, &view, (struct ctx_stack_part){usual, 4});
-	part = ctx_stack_bottoms_callers(&bottoms, view.process, run);
+		ctx_stack_bottoms_offer(bottoms, view, (struct ctx_stack_part){usual, 4});
+	part = ctx_stack_bottoms_callers(bottoms, view->process, run);
 	assert_int_equal(part.n, 1);
 	assert_int_equal(part.frames[0].address, clone);
-	assert_null(ctx_stack_bottoms_callers(&bottoms, view.process + 1, run).frames);
-	assert_null(ctx_stack_bottoms_callers(&bottoms, view.process, clone).frames);
-	assert_null(ctx_stack_bottoms_callers(&bottoms, view.process, run + 1).frames);
+	assert_null(ctx_stack_bottoms_callers(bottoms, view->process + 1, run).frames);
+	assert_null(ctx_stack_bottoms_callers(bottoms, view->process, clone).frames);
+	assert_null(ctx_stack_bottoms_callers(bottoms, view->process, run + 1).frames);
 	/* One stack has it in the middle: never again. */
-	ctx_stack_bottoms_offer(&bottoms, &view, (struct ctx_stack_part){between, 5});
-	assert_null(ctx_stack_bottoms_callers(&bottoms, view.process, run).frames);
+	ctx_stack_bottoms_offer(bottoms, view, (struct ctx_stack_part){between, 5});
+	assert_null(ctx_stack_bottoms_callers(bottoms, view->process, run).frames);
 	for (unsigned i = 0; i < 2 * CTX_STACK_BOTTOM_WITNESSES; i++)
-		ctx_stack_bottoms_offer(&bottoms, &view, (struct ctx_stack_part){usual, 4});
-	assert_null(ctx_stack_bottoms_callers(&bottoms, view.process, run).frames);
-	ctx_stack_bottoms_deinit(&bottoms);
-	ctx_codemaps_destroy(view.maps);
-	assert_int_equal(ctx_exp_close(writer, FIXTURE_START_NS + 1000000, NULL), CTX_OK);
-	free(path);
-	fixture_remove(directory);
+		ctx_stack_bottoms_offer(bottoms, view, (struct ctx_stack_part){usual, 4});
+	assert_null(ctx_stack_bottoms_callers(bottoms, view->process, run).frames);
+	world_end(&world);
+}
+
+/* --- a thread of this program, whose stack is taken as the kernel does --- */
+
+#define STACK_BYTES ((size_t)1 << 18)
+
+struct shot {
+	struct ctx_user_state state;
+	uint8_t copy[STACK_BYTES];
+	uint64_t chain[100];
+	size_t n_chain;
+	int depth;
+};
+
+static _Alignas(4096) uint8_t stack_of_thread[STACK_BYTES];
+
+/* The sanitizer's red zones are part of the stack. */
+__attribute__((no_sanitize("address", "undefined", "thread"))) static void copy_stack(struct shot *shot,
+										      uint64_t sp,
+										      uint64_t fp)
+{
+	uint64_t end = (uint64_t)(uintptr_t)(stack_of_thread + STACK_BYTES);
+	const volatile uint8_t *from = (const volatile uint8_t *)sp; /* NOLINT: a stack pointer */
+
+	shot->state.stack_bytes = (size_t)(end - sp);
+	for (size_t i = 0; i < shot->state.stack_bytes; i++)
+		shot->copy[i] = from[i];
+	while (shot->n_chain < CTX_COUNT_OF(shot->chain) && fp >= sp && fp + 16 <= end) {
+		const uint64_t *frame = (const uint64_t *)fp; /* NOLINT: a frame pointer */
+
+		shot->chain[shot->n_chain++] = frame[1];
+		fp = frame[0];
+	}
+}
+
+static __attribute__((noinline)) void take(struct shot *shot)
+{
+	static const uint8_t number[] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
+					 REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
+					 REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP};
+	struct ctx_user_regs *regs = &shot->state.regs;
+	ucontext_t here;
+
+	assert_int_equal(getcontext(&here), 0);
+	regs->machine = CTX_MACHINE_X86_64;
+	for (size_t i = 0; i < CTX_COUNT_OF(number); i++) {
+		regs->valid |= UINT64_C(1) << i;
+		regs->value[i] = (uint64_t)here.uc_mcontext.gregs[number[i]];
+	}
+	shot->state.stack = shot->copy;
+	shot->chain[shot->n_chain++] = regs->value[16];
+	copy_stack(shot, regs->value[7], regs->value[6]);
+}
+
+static __attribute__((noinline)) void deep(struct shot *shot, int depth)
+{
+	char room[200];
+
+	if (depth > 0)
+		deep(shot, depth - 1);
+	else
+		take(shot);
+	__asm__ volatile("" : : "r"(room) : "memory"); /* no tail call */
+}
+
+static void *run_thread(void *context)
+{
+	struct shot *shot = context;
+
+	deep(shot, shot->depth);
+	return NULL;
+}
+
+static void shoot(struct shot *shot)
+{
+	pthread_attr_t attr;
+	pthread_t thread;
+
+	assert_int_equal(pthread_attr_init(&attr), 0);
+	assert_int_equal(pthread_attr_setstack(&attr, stack_of_thread, STACK_BYTES), 0);
+	assert_int_equal(pthread_create(&thread, &attr, run_thread, shot), 0);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	pthread_attr_destroy(&attr);
+}
+
+static void test_copy_trial__fails_where_a_stack_would_be_another(void **state)
+{
+	static struct ctx_unwind_frame frames[2][200];
+	static struct shot shot = {.depth = 20};
+	struct ctx_unwind_job job = {.state = &shot.state, .frames = frames[0], .max = 200};
+	struct ctx_copy_trial trial = {.bytes = 4096, .frames = frames[1], .max = 200};
+	struct world world;
+
+	(void)state;
+	shoot(&shot);
+	world_begin(&world);
+	trial.bottoms = &world.bottoms;
+	job.view = world.view;
+	ctx_unwind_job_do(&job);
+	assert_int_equal(job.end, CTX_TRUNCATED_NOT);
+	assert_true(job.n >= 24);
+	job.chain = (struct ctx_unwind_chain){(const uint8_t *)shot.chain, shot.n_chain};
+	ctx_copy_trial_take(&trial, &job);
+	assert_int_equal(trial.stacks, 0);
+	trial.is_on = true;
+	/* Nothing is known yet of what calls the thread's function. */
+	ctx_copy_trial_take(&trial, &job);
+	assert_true(trial.stacks == 1 && trial.deep == 1 && trial.failed == 1);
+	for (unsigned i = 0; i < CTX_STACK_BOTTOM_WITNESSES; i++)
+		ctx_stack_bottoms_offer(&world.bottoms, &world.view,
+					(struct ctx_stack_part){job.frames, job.n});
+	ctx_copy_trial_take(&trial, &job);
+	assert_true(trial.stacks == 2 && trial.deep == 2 && trial.failed == 1);
+	/* Another stack, and one without a chain. */
+	job.frames[10].address++;
+	ctx_copy_trial_take(&trial, &job);
+	assert_int_equal(trial.failed, 2);
+	job.frames[10].address--;
+	job.chain.n = 0;
+	ctx_copy_trial_take(&trial, &job);
+	assert_int_equal(trial.failed, 3);
+	/* It is not deeper than that. */
+	trial.bytes = shot.state.stack_bytes - 8;
+	ctx_copy_trial_take(&trial, &job);
+	assert_true(trial.stacks == 5 && trial.deep == 4 && trial.failed == 3);
+	world_end(&world);
 }
 #else
 static void test_stack_bottoms__are_learned_while_they_are_always_the_same(void **state)
+{
+	(void)state;
+	skip();
+}
+
+static void test_copy_trial__fails_where_a_stack_would_be_another(void **state)
 {
 	(void)state;
 	skip();
@@ -333,6 +489,7 @@ int main(void)
 		cmocka_unit_test(test_frame_chain__needs_no_copy_where_the_leaf_has_a_frame_pointer),
 		cmocka_unit_test(test_frame_chain__an_entry_more_is_seen),
 		cmocka_unit_test(test_stack_bottoms__are_learned_while_they_are_always_the_same),
+		cmocka_unit_test(test_copy_trial__fails_where_a_stack_would_be_another),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
