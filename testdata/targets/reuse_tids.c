@@ -8,6 +8,7 @@
  */
 #include "own_times.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <sys/syscall.h>
@@ -68,9 +69,13 @@ int main(int argc, char **argv)
 	for (int i = 0; i < n; i++) {
 		struct short_thread thread = {.number = i};
 		pthread_t id;
+		int error;
 
 		snprintf(thread.name, sizeof(thread.name), "short-%d", i);
-		if (pthread_create(&id, NULL, run, &thread) != 0)
+		/* The id of a thread that was joined is free a little later. */
+		for (int k = 0; (error = pthread_create(&id, NULL, run, &thread)) == EAGAIN && k < 10000; k++)
+			sleep_ns(MS);
+		if (error != 0)
 			return 1;
 		pthread_join(id, NULL);
 		print_phase(thread.name, thread.tid, "life", thread.begin, thread.end);

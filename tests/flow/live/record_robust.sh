@@ -75,7 +75,8 @@ kill -9 $recorder
 wait $recorder 2>/dev/null
 kill -9 "$(cat target.pid)" 2>/dev/null
 n=$(samples killed.er)
-[ "$n" -ge 10 ] || fail "killed recorder: only $n samples"
+# At least one each time.
+[ "$n" -ge 2 ] || fail "killed recorder: only $n samples"
 ctxan -q killed.er -r header | grep -qi 'not closed' || fail "the header does not say that the run was not closed"
 
 ctxan -q killed.er -r header | grep -q 'recorder was killed: its last sign of life is [0-9.]* s after' || fail "the header does not say until when something is known"
