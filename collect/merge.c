@@ -43,8 +43,10 @@ static bool look(struct ctx_merge *merge, uint32_t ring, struct ctx_merge_head *
 
 	if (header == NULL)
 		return false;
-	*ret = (struct ctx_merge_head){
-		.time_ns = ctx_perf_record_time(header), .ring = ring, .size = header->size};
+	*ret = (struct ctx_merge_head){.time_ns = ctx_perf_record_time(header),
+				       .ring = ring,
+				       .size = header->size,
+				       .header = header};
 	return true;
 }
 
@@ -97,7 +99,8 @@ static void step(struct ctx_merge *merge)
 		merge->is_due = true;
 	if (!look(merge, top->ring, top))
 		merge->heap[0] = merge->heap[--merge->n_heap];
-	ctx_heap_sink(merge->heap, merge->n_heap, sizeof(*merge->heap), is_before);
+	if (merge->n_heap > 1)
+		ctx_heap_sink(merge->heap, merge->n_heap, sizeof(*merge->heap), is_before);
 }
 
 const struct perf_event_header *ctx_merge_next(struct ctx_merge *merge)
@@ -107,7 +110,7 @@ const struct perf_event_header *ctx_merge_next(struct ctx_merge *merge)
 	if (merge->n_heap == 0 || merge->heap[0].time_ns > merge->limit_ns)
 		return NULL;
 	merge->holds = true;
-	return ctx_ring_peek(&merge->rings[merge->heap[0].ring], &merge->damaged);
+	return merge->heap[0].header;
 }
 
 void ctx_merge_release(struct ctx_merge *merge)

@@ -23,7 +23,8 @@
 struct ctx_merge_head {
 	uint64_t time_ns;
 	uint32_t ring;
-	uint32_t size; /* of the record */
+	uint32_t size;				/* of the record */
+	const struct perf_event_header *header; /* the record; borrowed from the ring */
 };
 
 struct ctx_merge {

@@ -22,22 +22,29 @@
 #define CALL_BYTES 8u
 #endif
 
-struct item {
+/* What a stack is made of. */
+struct input {
 	struct ctx_perf_record record;
 	struct ctx_user_state user; /* of the record; input of the unwinder */
-	uint32_t process, thread;   /* whose stack it is */
-	struct ctx_exp_state state; /* thread CTX_NONE: the item is a sample */
-	bool has_stack;		    /* record is set */
-	struct ctx_unwind_job *job; /* NULL: only the kernel's chain is available */
-	bool is_skipped;	    /* for lack of time */
-	bool is_brief;		    /* the stack was not copied */
+};
+
+/* Small: there are a million in a second of a program that switches often. */
+struct item {
+	uint32_t process, thread;    /* whose stack it is */
+	struct ctx_exp_state state;  /* thread CTX_NONE: the item is a sample */
+	struct input *input;	     /* NULL: no stack, or no more than the point has */
+	struct ctx_wait_point point; /* of a brief item */
+	struct ctx_unwind_job *job;  /* NULL: only the kernel's chain is available */
+	bool is_skipped;	     /* for lack of time */
+	bool is_brief;		     /* the stack was not copied */
 };
 
 struct ctx_sample_batch {
 	struct ctx_sample_batch_options options;
 	struct item items[BATCH_MAX];
+	struct input inputs[BATCH_MAX];
 	struct ctx_unwind_job jobs[JOBS_MAX];
-	size_t n, n_jobs;
+	size_t n, n_inputs, n_jobs;
 	size_t max_frames;
 	struct ctx_unwind_frame *frames; /* max_frames for each job; NULL: nothing is unwound */
 	struct ctx_codemaps *maps;
@@ -130,24 +137,45 @@ struct ctx_exp_unwinding ctx_sample_batch_counts(const struct ctx_sample_batch *
 	return counts;
 }
 
+static bool is_brief(const struct ctx_sample_batch *batch, const struct ctx_perf_record *record)
+{
+	return batch->options.brief_event != 0 && record->event >= batch->options.brief_event;
+}
+
+static void set_point(struct item *item, const struct ctx_pe_sample *sample)
+{
+	bool has_regs = sample->regs_abi == PERF_SAMPLE_REGS_ABI_64;
+
+	item->point = (struct ctx_wait_point){.pc = has_regs ? ctx_pe_sample_user_pc(sample) : 0,
+					      .sp = has_regs ? ctx_pe_sample_user_sp(sample) : 0,
+					      .stack = sample->user_stack,
+					      .stack_bytes = (size_t)sample->user_stack_bytes};
+}
+
 /* Keeps the inputs of an item's stack. */
 static void set_stack(struct ctx_sample_batch *batch, struct item *item, const struct ctx_perf_record *record)
 {
+	struct input *input;
 	bool can_unwind;
 
-	item->record = *record;
+	item->is_brief = is_brief(batch, record);
+	if (item->is_brief)
+		set_point(item, &record->sample);
+	if (item->is_brief && record->sample.n_chain == 0)
+		return;
+	input = item->input = &batch->inputs[batch->n_inputs++];
+	input->record = *record;
+	input->user = (struct ctx_user_state){0};
 	if (record->sample.user_regs != NULL)
-		ctx_pe_sample_user_state(&record->sample, &item->user);
-	item->has_stack = true;
-	item->is_brief = batch->options.brief_event != 0 && record->event >= batch->options.brief_event;
+		ctx_pe_sample_user_state(&record->sample, &input->user);
 	can_unwind =
-		batch->frames != NULL && item->user.regs.machine != CTX_MACHINE_UNKNOWN && !item->is_brief;
+		batch->frames != NULL && input->user.regs.machine != CTX_MACHINE_UNKNOWN && !item->is_brief;
 	item->is_skipped = can_unwind && batch->hurries;
 	if (!can_unwind || batch->hurries)
 		return;
 	item->job = &batch->jobs[batch->n_jobs];
 	*item->job = (struct ctx_unwind_job){
-		.state = &item->user,
+		.state = &input->user,
 		.view = {.maps = batch->maps, .process = item->process, .pid = record->pid},
 		.frames = batch->frames + batch->n_jobs * batch->max_frames,
 		.max = batch->max_frames,
@@ -268,7 +296,7 @@ static bool is_in_exec(struct ctx_sample_batch *batch, const struct item *item)
 	bool is_nowhere = job->n <= 1 && job->end == CTX_TRUNCATED_NO_MAP;
 
 	return !has_run(batch, item->process, !is_nowhere) && is_nowhere &&
-	       ctx_chainwalk_part_of(item->record.misc) == CTX_CHAINWALK_KERNEL;
+	       ctx_chainwalk_part_of(item->input->record.misc) == CTX_CHAINWALK_KERNEL;
 }
 
 /* Whether the instructions in front of a pc are the system call execve or execveat, as in libc. */
@@ -299,8 +327,8 @@ static bool is_taking_stack(const struct item *item)
 {
 	const struct ctx_unwind_job *job = item->job;
 
-	return job->n == 1 && job->end == CTX_TRUNCATED_COPY && item->user.stack_bytes == 0 &&
-	       ctx_chainwalk_part_of(item->record.misc) == CTX_CHAINWALK_KERNEL &&
+	return job->n == 1 && job->end == CTX_TRUNCATED_COPY && item->input->user.stack_bytes == 0 &&
+	       ctx_chainwalk_part_of(item->input->record.misc) == CTX_CHAINWALK_KERNEL &&
 	       is_behind_execve(item, job->frames[0].address);
 }
 
@@ -318,7 +346,7 @@ static struct ctx_stack_part find_callers(struct ctx_sample_batch *batch, const 
 		ctx_stack_memory_callers(&batch->memory, item->thread, view, cut.part);
 
 	if (callers.frames == NULL) {
-		cut.sp = item->user.regs.value[ctx_machine_sp(item->user.regs.machine)];
+		cut.sp = item->input->user.regs.value[ctx_machine_sp(item->input->user.regs.machine)];
 		callers = ctx_outermost_find(batch->outermost, &cut);
 		user->has_gap = callers.frames != NULL;
 	}
@@ -384,7 +412,7 @@ static void compose(struct ctx_sample_batch *batch, const struct item *item)
 		callers = find_callers(batch, item, &user);
 	count(batch, item, &user);
 	count_steps(batch, item, &user);
-	ctx_callchain_compose(&batch->chain, &item->record, &user);
+	ctx_callchain_compose(&batch->chain, &item->input->record, &user);
 	remember(batch, item, &user, callers);
 }
 
@@ -393,43 +421,43 @@ static struct ctx_wait_at place_of(const struct item *item)
 	return (struct ctx_wait_at){.process = item->process,
 				    .thread = item->thread,
 				    .what = item->state.change,
-				    .state = &item->user};
+				    .point = item->is_brief ? item->point
+							    : ctx_wait_point_of(&item->input->user)};
 }
 
 /* The kernel's part is the sample's own if it has one. */
-static void put_recognised(struct ctx_sample_batch *batch, const struct item *item,
-			   struct ctx_wait_stack stack)
+static struct ctx_wait_stack put_recognised(struct ctx_sample_batch *batch, const struct item *item,
+					    struct ctx_wait_stack stack)
 {
 	struct ctx_callchain *chain = &batch->chain;
 	size_t skip = 0;
 
-	chain->n = 0;
-	if (item->record.sample.n_chain != 0) {
-		ctx_callchain_unwind(chain, &item->record);
-		while (skip < stack.n && stack.frames[skip] >= CTX_KERNEL_START &&
-		       !ctx_frame_is_mark(stack.frames[skip]))
-			skip++;
-	}
+	ctx_callchain_unwind(chain, &item->input->record);
+	while (skip < stack.n && stack.frames[skip] >= CTX_KERNEL_START &&
+	       !ctx_frame_is_mark(stack.frames[skip]))
+		skip++;
 	if (stack.n > skip)
 		memcpy(chain->frames + chain->n, stack.frames + skip,
 		       (stack.n - skip) * sizeof(*stack.frames));
 	chain->n += stack.n - skip;
+	return (struct ctx_wait_stack){.frames = chain->frames, .n = chain->n};
 }
 
 /* What is not known whole is left to the kernel's chain, if there is one. */
-static bool recognise(struct ctx_sample_batch *batch, const struct item *item)
+static bool recognise(struct ctx_sample_batch *batch, const struct item *item, struct ctx_wait_stack *ret)
 {
-	const struct ctx_wait_at at = place_of(item);
-	struct ctx_wait_stack stack;
+	struct ctx_wait_at at;
 
 	if (!item->is_brief && (!item->is_skipped || item->state.thread == CTX_NONE ||
 				!ctx_wait_places_has_begun(batch->options.places)))
 		return false;
-	stack = ctx_wait_places_find(batch->options.places, &at);
+	at = place_of(item);
+	*ret = ctx_wait_places_find(batch->options.places, &at);
 	if (!item->is_brief &&
-	    (stack.n == 0 || ctx_frame_truncation(stack.frames[stack.n - 1]) != CTX_TRUNCATED_NOT))
+	    (ret->n == 0 || ctx_frame_truncation(ret->frames[ret->n - 1]) != CTX_TRUNCATED_NOT))
 		return false;
-	put_recognised(batch, item, stack);
+	if (item->input != NULL && item->input->record.sample.n_chain != 0)
+		*ret = put_recognised(batch, item, *ret);
 	return true;
 }
 
@@ -437,62 +465,70 @@ static bool recognise(struct ctx_sample_batch *batch, const struct item *item)
 static void learn(struct ctx_sample_batch *batch, const struct item *item)
 {
 	const struct ctx_wait_at at = place_of(item);
-	const struct ctx_wait_stack stack = {batch->chain.frames, batch->chain.n};
+	const struct ctx_wait_stack stack = {.frames = batch->chain.frames, .n = batch->chain.n};
 	const struct ctx_unwind_job *job = item->job;
 	bool is_from_outside = item->state.change == CTX_SEEN_WAKING && item->state.waker != item->thread;
 
 	if (item->state.thread == CTX_NONE || item->is_skipped || is_from_outside ||
-	    batch->options.places == NULL || item->record.sample.layout->regs_user == 0)
+	    batch->options.places == NULL || item->input->record.sample.layout->regs_user == 0)
 		return;
 	ctx_wait_places_learn(batch->options.places, &at, stack, job != NULL ? job->frames : NULL,
 			      job != NULL ? job->n : 0);
 }
 
-static void make_stack(struct ctx_sample_batch *batch, const struct item *item)
+static struct ctx_wait_stack make_stack(struct ctx_sample_batch *batch, const struct item *item)
 {
-	if (recognise(batch, item))
-		return;
+	struct ctx_wait_stack stack;
+
+	if (recognise(batch, item, &stack))
+		return stack;
 	if (item->job != NULL)
 		compose(batch, item);
 	else
-		ctx_callchain_unwind(&batch->chain, &item->record);
+		ctx_callchain_unwind(&batch->chain, &item->input->record);
 	if (item->is_skipped) {
 		ctx_callchain_end(&batch->chain, CTX_TRUNCATED_SKIPPED);
 		count(batch, item, &(struct ctx_unwound){.end = CTX_TRUNCATED_SKIPPED});
 	}
 	learn(batch, item);
+	return (struct ctx_wait_stack){.frames = batch->chain.frames, .n = batch->chain.n};
 }
 
 static enum ctx_status write_state(struct ctx_sample_batch *batch, struct item *item, struct ctx_err *err)
 {
-	item->state.frames = batch->chain.frames;
-	item->state.n_frames = item->has_stack ? batch->chain.n : 0;
+	struct ctx_wait_stack stack = {0};
+
+	if (item->input != NULL || item->is_brief)
+		stack = make_stack(batch, item);
+	item->state.frames = stack.frames;
+	item->state.n_frames = stack.n;
+	item->state.known = stack.known;
 	return ctx_exp_state(batch->options.writer, &item->state, err);
 }
 
 static enum ctx_status write_sample(struct ctx_sample_batch *batch, const struct item *item,
 				    struct ctx_err *err)
 {
-	const struct ctx_perf_record *record = &item->record;
+	const struct ctx_perf_record *record = &item->input->record;
+	struct ctx_wait_stack stack = make_stack(batch, item);
 	struct ctx_exp_sample sample = {.time_ns = record->time_ns,
 					.process = item->process,
 					.thread = item->thread,
 					.metric = record->event,
 					.cpu = record->cpu,
 					.weight = record->sample.period,
-					.frames = batch->chain.frames,
-					.n_frames = batch->chain.n};
+					.frames = stack.frames,
+					.n_frames = stack.n};
 	enum ctx_status status = ctx_exp_sample(batch->options.writer, &sample, err);
 
-	if (status == CTX_OK && batch->options.keep_stacks && item->user.regs.machine != CTX_MACHINE_UNKNOWN)
-		status = ctx_exp_keep_stack(batch->options.writer, &sample, &item->user, err);
+	if (status == CTX_OK && batch->options.keep_stacks &&
+	    item->input->user.regs.machine != CTX_MACHINE_UNKNOWN)
+		status = ctx_exp_keep_stack(batch->options.writer, &sample, &item->input->user, err);
 	return status;
 }
 
 static enum ctx_status write_item(struct ctx_sample_batch *batch, struct item *item, struct ctx_err *err)
 {
-	if (item->has_stack)
-		make_stack(batch, item);
 	return item->state.thread != CTX_NONE ? write_state(batch, item, err)
 					      : write_sample(batch, item, err);
 }
@@ -508,6 +544,6 @@ enum ctx_status ctx_sample_batch_flush(struct ctx_sample_batch *batch, struct ct
 	}
 	for (size_t i = 0; i < batch->n && status == CTX_OK; i++)
 		status = write_item(batch, &batch->items[i], err);
-	batch->n = batch->n_jobs = 0;
+	batch->n = batch->n_inputs = batch->n_jobs = 0;
 	return status;
 }

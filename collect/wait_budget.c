@@ -20,7 +20,10 @@
 #define PART_OF_CPU 50u	    /* 2 % of one CPU are always allowed */
 #define LEAST_PER_MILLE 10u /* of the target's CPU time, for stacks even if nothing is left for them */
 #define FULL_MIN 1000u	    /* whole samples that can have filled a ring */
-#define DEBT_MAX_NS UINT64_C(25000000)
+#define DEBT_MAX_NS UINT64_C(10000000)
+#define DEBT_LEARN_NS UINT64_C(5000000)
+#define STRANGE_PART 20u /* fewer of them are strange: the places are known, */
+#define KNOWN_PART 10u	 /* and the rest of the budget is for this part of it */
 #define CALM_NS UINT64_C(1000000000)
 #define DUTY_MIN 1000u
 #define DUTY_MAX 500000u
@@ -75,6 +78,17 @@ static uint32_t duty_of(uint64_t left_ns, uint64_t cost_ns)
 	return (uint32_t)(duty < DUTY_MIN ? DUTY_MIN : duty > DUTY_MAX ? DUTY_MAX : duty);
 }
 
+/* What windows may cost. */
+static uint64_t left_of(const struct ctx_wait_counts *counts, uint64_t allowed_ns, uint64_t exact_ns,
+			uint64_t least_ns)
+{
+	uint64_t left_ns = allowed_ns > exact_ns + least_ns ? allowed_ns - exact_ns : least_ns;
+	uint64_t part_ns = allowed_ns / KNOWN_PART > least_ns ? allowed_ns / KNOWN_PART : least_ns;
+	bool is_known = counts->sought != 0 && counts->strange * STRANGE_PART <= counts->sought;
+
+	return is_known && part_ns < left_ns ? part_ns : left_ns;
+}
+
 struct ctx_wait_plan ctx_wait_budget_take(struct ctx_wait_budget *budget,
 					  const struct ctx_wait_counts *counts)
 {
@@ -107,11 +121,12 @@ struct ctx_wait_plan ctx_wait_budget_take(struct ctx_wait_budget *budget,
 		exact_ns = sum(switches) + sum(brief);
 	}
 	if (!budget->samples)
-		return (struct ctx_wait_plan){.duty = CTX_WAIT_DUTY_ONE};
+		return (struct ctx_wait_plan){.duty = CTX_WAIT_DUTY_ONE,
+					      .learns = budget->debt_ns > DEBT_LEARN_NS};
 	least_ns = own_ns * LEAST_PER_MILLE / 1000;
 	return (struct ctx_wait_plan){
 		.samples = true,
-		.duty = duty_of(allowed_ns > exact_ns + least_ns ? allowed_ns - exact_ns : least_ns,
-				sum(whole)),
+		.duty = duty_of(left_of(counts, allowed_ns, exact_ns, least_ns), sum(whole)),
+		.learns = true,
 	};
 }

@@ -29,6 +29,7 @@ struct ctx_wait_counts { /* of an interval */
 	uint64_t leaves,
 		leaves_brief; /* samples of threads that leave their CPU: whole; brief (state_events.h) */
 	uint64_t wakes, wakes_brief; /* of wake-ups */
+	uint64_t sought, strange;    /* brief ones of which the place was sought; was not, or hardly, known */
 	bool is_full;		     /* a ring was nearly full */
 };
 
@@ -46,16 +47,18 @@ struct ctx_wait_budget {
 struct ctx_wait_plan {
 	bool samples;  /* false: all stacks are copied */
 	uint32_t duty; /* the share of the time in which they are, of CTX_WAIT_DUTY_ONE */
+	bool learns;   /* places should be known: sampling is near */
 };
 
 /*
  * The plan for the next interval. While stacks are sampled, the brief samples are complete, and
  * count switches and wake-ups.
  *
- * Sampling begins when the cost has exceeded the budget by 25 ms of CPU, and ends when all stacks
+ * Sampling begins when the cost has exceeded the budget by 10 ms of CPU, and ends when all stacks
  * would have cost half of it for a second. It also begins when a ring is nearly full, and not because of few
  * large samples: brief ones take a fifth of the room. In addition to the share of the target's time, 2 % of
- * one CPU are allowed, so that programs that mostly sleep have all their stacks.
+ * one CPU are allowed, so that programs that mostly sleep have all their stacks. Where almost all
+ * places are known, further stacks only show what has changed: they get a tenth of the budget.
  */
 struct ctx_wait_plan ctx_wait_budget_take(struct ctx_wait_budget *budget,
 					  const struct ctx_wait_counts *counts);

@@ -1,8 +1,9 @@
 /*
- * A hash table of sets: a place is in one of the ITEMS_OF_SET items of its set. An item owns its
- * frames.
+ * A hash table of sets: a place is in one of the ITEMS_OF_SET items of its set, whose tags are one line
+ * of a cache. An item owns its frames.
  *
  *	frames: kernel ... | leaf of the user part, confirmed callers ... | other callers
+ *	shown:  kernel ... | leaf of the user part, confirmed callers ... | mark | other callers
  */
 #include "collect/wait_places.h"
 
@@ -33,7 +34,10 @@ struct ctx_wait_place {
 	struct word words[CTX_WAIT_PLACE_WORDS];
 	uint64_t used;	  /* 0: a free item */
 	uint64_t *frames; /* owned */
+	uint64_t *shown;  /* for a sample that was not copied; owned */
 	uint32_t n, cap;
+	uint32_t n_shown, shown_cap;	  /* 0: to be made from the frames */
+	struct ctx_exp_known_stack known; /* of what is shown */
 	uint32_t n_kernel;
 	uint8_t n_words;
 	uint8_t witnesses; /* whole samples that agreed, up to WITNESSES */
@@ -42,17 +46,24 @@ struct ctx_wait_place {
 
 enum ctx_status ctx_wait_places_begin(struct ctx_wait_places *places, struct ctx_err *err)
 {
-	if (places->items == NULL)
+	if (places->items != NULL)
+		return CTX_OK;
+	places->tags = ctx_calloc(CTX_WAIT_PLACES, sizeof(*places->tags));
+	if (places->tags != NULL)
 		places->items = ctx_calloc(CTX_WAIT_PLACES, sizeof(*places->items));
 	return places->items != NULL ? CTX_OK : ctx_err_nomem(err);
 }
 
 void ctx_wait_places_deinit(struct ctx_wait_places *places)
 {
-	for (size_t i = 0; places->items != NULL && i < CTX_WAIT_PLACES; i++)
+	for (size_t i = 0; places->items != NULL && i < CTX_WAIT_PLACES; i++) {
 		free(places->items[i].frames);
+		free(places->items[i].shown);
+	}
 	free(places->items);
+	free(places->tags);
 	places->items = NULL;
+	places->tags = NULL;
 }
 
 static bool is_kernel(uint64_t frame)
@@ -66,24 +77,24 @@ static uint64_t reg(const struct ctx_user_regs *regs, unsigned number)
 											: 0;
 }
 
+struct ctx_wait_point ctx_wait_point_of(const struct ctx_user_state *state)
+{
+	const struct ctx_user_regs *regs = &state->regs;
+
+	return (struct ctx_wait_point){.pc = reg(regs, ctx_machine_pc(regs->machine)),
+				       .sp = reg(regs, ctx_machine_sp(regs->machine)),
+				       .stack = state->stack,
+				       .stack_bytes = state->stack_bytes};
+}
+
 static struct key key_of(const struct ctx_wait_at *at)
 {
-	const struct ctx_user_regs *regs = &at->state->regs;
-
-	return (struct key){.thread = at->thread,
-			    .what = at->what,
-			    .pc = reg(regs, ctx_machine_pc(regs->machine)),
-			    .sp = reg(regs, ctx_machine_sp(regs->machine))};
+	return (struct key){.thread = at->thread, .what = at->what, .pc = at->point.pc, .sp = at->point.sp};
 }
 
 static struct key key_of_process(const struct ctx_wait_at *at)
 {
-	struct key key = key_of(at);
-
-	key.thread = at->process;
-	key.what |= OF_PROCESS;
-	key.sp = 0;
-	return key;
+	return (struct key){.thread = at->process, .what = at->what | OF_PROCESS, .pc = at->point.pc};
 }
 
 static bool is_same_key(const struct key *a, const struct key *b)
@@ -91,20 +102,31 @@ static bool is_same_key(const struct key *a, const struct key *b)
 	return a->pc == b->pc && a->sp == b->sp && a->thread == b->thread && a->what == b->what;
 }
 
-static struct ctx_wait_place *set_of(const struct ctx_wait_places *places, const struct key *key)
+static uint64_t hash_of(const struct key *key)
 {
-	uint64_t hash = ctx_hash64(key->pc ^
-				   ctx_hash64(key->sp ^ ctx_hash64((uint64_t)key->thread << 32 | key->what)));
+	uint64_t who = (uint64_t)key->thread << 32 | key->what;
 
-	return &places->items[(hash >> 32) % SETS * ITEMS_OF_SET];
+	return ctx_hash64(key->pc ^ key->sp * UINT64_C(0xff51afd7ed558ccd) ^
+			  who * UINT64_C(0xc4ceb9fe1a85ec53));
 }
 
-static bool has_word(const struct ctx_user_state *state, size_t at, uint64_t *ret)
+/* The number of its first item. */
+static size_t set_of(uint64_t hash)
 {
-	if (state->stack == NULL || at + sizeof(*ret) > state->stack_bytes ||
+	return (size_t)(hash >> 32) % SETS * ITEMS_OF_SET;
+}
+
+static uint32_t tag_of(uint64_t hash)
+{
+	return (uint32_t)hash;
+}
+
+static bool has_word(const struct ctx_wait_point *point, size_t at, uint64_t *ret)
+{
+	if (point->stack == NULL || at + sizeof(*ret) > point->stack_bytes ||
 	    at + sizeof(*ret) > CTX_WAIT_PLACE_BYTES)
 		return false;
-	memcpy(ret, state->stack + at, sizeof(*ret));
+	memcpy(ret, point->stack + at, sizeof(*ret));
 	return true;
 }
 
@@ -118,19 +140,19 @@ static unsigned find_words(const struct ctx_wait_at *at, uint64_t sp, const stru
 		uint64_t place = user[i].cfa - sp - sizeof(uint64_t), value;
 
 		if (user[i].cfa < sp + sizeof(uint64_t) || place >= CTX_WAIT_PLACE_BYTES ||
-		    !has_word(at->state, (size_t)place, &value) || value - 1 != user[i + 1].address)
+		    !has_word(&at->point, (size_t)place, &value) || value - 1 != user[i + 1].address)
 			break;
 		words[n++] = (struct word){.value = value, .at = (uint16_t)place};
 	}
 	return n;
 }
 
-static bool has_words(const struct ctx_wait_place *place, const struct ctx_user_state *state)
+static bool has_words(const struct ctx_wait_place *place, const struct ctx_wait_point *point)
 {
 	for (unsigned i = 0; i < place->n_words; i++) {
 		uint64_t value;
 
-		if (!has_word(state, place->words[i].at, &value) || value != place->words[i].value)
+		if (!has_word(point, place->words[i].at, &value) || value != place->words[i].value)
 			return false;
 	}
 	return true;
@@ -170,7 +192,7 @@ static void set_frames(struct ctx_wait_place *place, struct ctx_wait_stack stack
 	if (n < stack.n)
 		place->frames[n - 1] = ctx_frame_truncated(CTX_TRUNCATED_DEPTH);
 	place->n = (uint32_t)n;
-	place->n_kernel = count_kernel((struct ctx_wait_stack){place->frames, n});
+	place->n_kernel = count_kernel((struct ctx_wait_stack){.frames = place->frames, .n = n});
 }
 
 static bool is_same_part(const uint64_t *a, size_t n_a, const uint64_t *b, size_t n_b)
@@ -193,8 +215,8 @@ static void keep_common(struct ctx_wait_place *place, struct ctx_wait_stack othe
 		while (n < place->n_kernel && n < other_kernel &&
 		       frames[place->n_kernel - 1 - n] == other.frames[other_kernel - 1 - n])
 			n++;
-		set_frames(place, (struct ctx_wait_stack){frames + place->n_kernel - n,
-							  place->n - place->n_kernel + n});
+		set_frames(place, (struct ctx_wait_stack){.frames = frames + place->n_kernel - n,
+							  .n = place->n - place->n_kernel + n});
 		return;
 	}
 	while (n < place->n && n < other.n && frames[n] == other.frames[n])
@@ -205,7 +227,7 @@ static void keep_common(struct ctx_wait_place *place, struct ctx_wait_stack othe
 		n--;
 	frames[n] = ctx_frame_truncated(CTX_TRUNCATED_BUDGET);
 	place->n = n + 1;
-	place->n_kernel = count_kernel((struct ctx_wait_stack){frames, place->n});
+	place->n_kernel = count_kernel((struct ctx_wait_stack){.frames = frames, .n = place->n});
 }
 
 /* What `other` says of a place whose differences are known already is in it, or changes it. */
@@ -232,29 +254,48 @@ static struct ctx_wait_place *oldest(struct ctx_wait_place *set)
 	return found;
 }
 
+static struct ctx_wait_place *find_same(struct ctx_wait_places *places, const struct key *key,
+					const struct word *words, unsigned n_words)
+{
+	uint64_t hash = hash_of(key);
+	size_t set = set_of(hash);
+
+	for (size_t i = set; i < set + ITEMS_OF_SET; i++) {
+		struct ctx_wait_place *place = &places->items[i];
+
+		if (places->tags[i] == tag_of(hash) && place->used != 0 && is_same_key(&place->key, key) &&
+		    is_same_words(place, words, n_words))
+			return place;
+	}
+	return NULL;
+}
+
 static void learn(struct ctx_wait_places *places, const struct key *key, struct ctx_wait_stack stack,
 		  const struct word *words, unsigned n_words)
 {
-	struct ctx_wait_place *set = set_of(places, key), *place;
+	struct ctx_wait_place *place;
+	uint64_t hash = hash_of(key);
 
 	if (stack.n == 0)
 		return;
 	if (stack.n > CTX_WAIT_PLACE_FRAMES)
 		stack.n = CTX_WAIT_PLACE_FRAMES;
-	for (unsigned i = 0; i < ITEMS_OF_SET; i++) {
-		place = &set[i];
-		if (place->used != 0 && is_same_key(&place->key, key) &&
-		    is_same_words(place, words, n_words)) {
-			place->used = ++places->clock;
-			add_witness(place, stack);
-			return;
-		}
+	place = find_same(places, key, words, n_words);
+	if (place != NULL) {
+		place->used = ++places->clock;
+		place->n_shown = 0;
+		place->known = (struct ctx_exp_known_stack){0};
+		add_witness(place, stack);
+		return;
 	}
-	place = oldest(set);
+	place = oldest(&places->items[set_of(hash)]);
+	places->tags[place - places->items] = tag_of(hash);
 	*place = (struct ctx_wait_place){.key = *key,
 					 .used = ++places->clock,
 					 .frames = place->frames,
 					 .cap = place->cap,
+					 .shown = place->shown,
+					 .shown_cap = place->shown_cap,
 					 .n_words = (uint8_t)n_words,
 					 .witnesses = 1};
 	if (n_words != 0)
@@ -286,14 +327,18 @@ void ctx_wait_places_learn(struct ctx_wait_places *places, const struct ctx_wait
 }
 
 static struct ctx_wait_place *find(struct ctx_wait_places *places, const struct key *key,
-				   const struct ctx_user_state *state)
+				   const struct ctx_wait_point *point)
 {
-	struct ctx_wait_place *set = set_of(places, key), *found = NULL;
+	struct ctx_wait_place *found = NULL;
+	uint64_t hash = hash_of(key);
+	size_t set = set_of(hash);
 
-	for (unsigned i = 0; i < ITEMS_OF_SET; i++) {
-		if (set[i].used != 0 && is_same_key(&set[i].key, key) && has_words(&set[i], state) &&
-		    (found == NULL || set[i].n_words > found->n_words))
-			found = &set[i];
+	for (size_t i = set; i < set + ITEMS_OF_SET; i++) {
+		struct ctx_wait_place *place = &places->items[i];
+
+		if (places->tags[i] == tag_of(hash) && place->used != 0 && is_same_key(&place->key, key) &&
+		    has_words(place, point) && (found == NULL || place->n_words > found->n_words))
+			found = place;
 	}
 	if (found != NULL)
 		found->used = ++places->clock;
@@ -328,33 +373,65 @@ static struct ctx_wait_stack copy(struct ctx_wait_places *places, const struct c
 	return ret;
 }
 
+/* The same, made once for all samples until the place is learned again. */
+static struct ctx_wait_stack show(struct ctx_wait_places *places, struct ctx_wait_place *place)
+{
+	size_t cap = place->shown_cap;
+	struct ctx_wait_stack made;
+
+	if (place->n_shown == 0) {
+		made = copy(places, place);
+		/* Without memory it is made again next time. */
+		if (made.n == 0 || ctx_grow(&place->shown, &cap, made.n, NULL) != CTX_OK)
+			return made;
+		memcpy(place->shown, made.frames, made.n * sizeof(*made.frames));
+		place->shown_cap = (uint32_t)cap;
+		place->n_shown = (uint32_t)made.n;
+	}
+	return (struct ctx_wait_stack){.frames = place->shown, .n = place->n_shown, .known = &place->known};
+}
+
 static bool is_whole(struct ctx_wait_stack stack)
 {
 	return stack.n != 0 && stack.frames[stack.n - 1] != ctx_frame_truncated(CTX_TRUNCATED_BUDGET);
 }
 
+static struct ctx_wait_stack find_by_process(struct ctx_wait_places *places, const struct ctx_wait_at *at)
+{
+	struct key key = key_of_process(at);
+	struct ctx_wait_place *place = find(places, &key, &at->point);
+
+	return place != NULL ? (struct ctx_wait_stack){.frames = place->frames,
+						       .n = place->n,
+						       .known = &place->known}
+			     : (struct ctx_wait_stack){0};
+}
+
 struct ctx_wait_stack ctx_wait_places_find(struct ctx_wait_places *places, const struct ctx_wait_at *at)
 {
-	struct key key = key_of(at), of_process = key_of_process(at);
+	struct key key = key_of(at);
 	struct ctx_wait_stack ret = {.frames = places->frames};
-	const struct ctx_wait_place *place = places->items != NULL ? find(places, &key, at->state) : NULL;
+	struct ctx_wait_place *place = places->items != NULL ? find(places, &key, &at->point) : NULL;
 
 	if (place != NULL) {
-		ret = copy(places, place);
+		ret = show(places, place);
 		if (is_whole(ret) && !place->differs)
 			places->counts.known++;
 		else
 			places->counts.partly++;
+		places->counts.strange += place->witnesses < WITNESSES && !place->differs && !is_whole(ret);
 		return ret;
 	}
-	place = places->items != NULL ? find(places, &of_process, at->state) : NULL;
-	if (place != NULL && place->n != 0) {
-		places->counts.partly++;
-		ret.n = place->n;
-		memcpy(places->frames, place->frames, ret.n * sizeof(*place->frames));
-		return ret;
+	places->counts.strange++;
+	if (places->items != NULL) {
+		ret = find_by_process(places, at);
+		if (ret.n != 0) {
+			places->counts.partly++;
+			return ret;
+		}
 	}
 	places->counts.unknown++;
+	ret = (struct ctx_wait_stack){.frames = places->frames};
 	if (key.pc != 0)
 		places->frames[ret.n++] = key.pc;
 	places->frames[ret.n++] = ctx_frame_truncated(CTX_TRUNCATED_BUDGET);

@@ -17,6 +17,7 @@
 #define CTX_COLLECT_WAIT_PLACES_H
 
 #include "base/err.h"
+#include "formats/experiment/exp_writer.h"
 #include "model/user_regs.h"
 #include "unwind/unwind.h"
 
@@ -34,28 +35,39 @@ struct ctx_wait_place_counts { /* while places are learned */
 	uint64_t known;	       /* brief ones with their whole stack, */
 	uint64_t partly;       /* with a part of it, */
 	uint64_t unknown;      /* with their pc alone */
+	uint64_t strange;      /* of the last two, those that whole samples can make known */
 };
 
 /* All zero: learns nothing and knows nothing. */
 struct ctx_wait_places {
 	struct ctx_wait_place *items; /* owned; NULL: not begun */
+	uint32_t *tags;		      /* by item, of its key: most items are told apart by them; owned */
 	uint64_t clock;		      /* of uses */
 	struct ctx_wait_place_counts counts;
 	uint64_t frames[CTX_WAIT_PLACE_FRAMES + 2]; /* of the last find */
 };
 
+/* Where a thread left user mode. */
+struct ctx_wait_point {
+	uint64_t pc, sp;      /* 0: unknown */
+	const uint8_t *stack; /* from sp on; borrowed; NULL: none */
+	size_t stack_bytes;
+};
+
+struct ctx_wait_point ctx_wait_point_of(const struct ctx_user_state *state);
+
 /* Who is where. */
 struct ctx_wait_at {
 	uint32_t process, thread;
 	unsigned what; /* enum ctx_state_change */
-	const struct ctx_user_state
-		*state; /* registers, of which pc and sp are used, and the stack; borrowed */
+	struct ctx_wait_point point;
 };
 
 struct ctx_wait_stack {
 	const uint64_t
 		*frames; /* leaf first, with marks (model/event_source.h); borrowed until the next call */
 	size_t n;
+	struct ctx_exp_known_stack *known; /* of these frames; borrowed like them; NULL: none */
 };
 
 /* Begins to learn; nothing where it has begun. Fails with CTX_E_NOMEM. */

@@ -65,6 +65,7 @@ struct ctx_wait_sampling {
 	struct running *running; /* by CPU; owned */
 	size_t n_running, running_cap;
 	uint64_t planned_ns, last_ns; /* the last plan; the last record */
+	struct ctx_wait_place_counts planned; /* of places, at the last plan */
 	int *fds;		      /* brief events; owned */
 	size_t n_fds, fds_cap;
 	bool is_open;			/* a window */
@@ -337,6 +338,12 @@ static void close_window(struct ctx_wait_sampling *sampling)
 	sampling->turn_at_ns = end_ns + about(sampling, gap_ns);
 }
 
+static bool has_learned(const struct ctx_wait_sampling *sampling)
+{
+	return sampling->places.counts.copied >= LEARN_STACKS;
+}
+
+/* The first window ends when enough stacks are known. */
 static void begin_sampling(struct ctx_wait_sampling *sampling, uint64_t now_ns)
 {
 	if (sampling->n_fds == 0 && (open_all_brief(sampling) != CTX_OK ||
@@ -348,7 +355,7 @@ static void begin_sampling(struct ctx_wait_sampling *sampling, uint64_t now_ns)
 	if (overlaps(sampling))
 		ask_all(sampling->fds, sampling->n_fds, PERF_EVENT_IOC_ENABLE);
 	sampling->opened_ns = now_ns;
-	sampling->turn_at_ns = now_ns + LEARN_NS;
+	sampling->turn_at_ns = now_ns + (has_learned(sampling) ? 0 : LEARN_NS);
 }
 
 static void end_sampling(struct ctx_wait_sampling *sampling)
@@ -356,6 +363,17 @@ static void end_sampling(struct ctx_wait_sampling *sampling)
 	if (!sampling->is_open)
 		open_window(sampling, 0);
 	ask_all(sampling->fds, sampling->n_fds, PERF_EVENT_IOC_DISABLE);
+}
+
+/* Of the brief samples since the last plan. */
+static void count_strange(struct ctx_wait_sampling *sampling)
+{
+	const struct ctx_wait_place_counts *now = &sampling->places.counts, *then = &sampling->planned;
+
+	sampling->counts.sought =
+		now->known + now->partly + now->unknown - then->known - then->partly - then->unknown;
+	sampling->counts.strange = now->strange - then->strange;
+	sampling->planned = *now;
 }
 
 static void plan(struct ctx_wait_sampling *sampling, uint64_t now_ns)
@@ -373,9 +391,13 @@ static void plan(struct ctx_wait_sampling *sampling, uint64_t now_ns)
 	sampling->counts.wall_ns = sampling->planned_ns != 0 ? now_ns - sampling->planned_ns : 0;
 	if (sampled && !overlaps(sampling))
 		sampling->counts.leaves_brief += sampling->counts.leaves;
+	count_strange(sampling);
 	sampling->plan = ctx_wait_budget_take(&sampling->budget, &sampling->counts);
 	sampling->counts = (struct ctx_wait_counts){0};
 	sampling->planned_ns = now_ns;
+	/* Without memory it is tried again. */
+	if (sampling->plan.learns && ctx_wait_places_begin(&sampling->places, NULL) != CTX_OK)
+		sampling->plan.learns = false;
 	if (sampling->plan.samples && !sampled)
 		begin_sampling(sampling, now_ns);
 	else if (!sampling->plan.samples && sampled)
@@ -396,7 +418,7 @@ void ctx_wait_sampling_turn(struct ctx_wait_sampling *sampling, uint64_t now_ns,
 		plan(sampling, now_ns);
 	if (!sampling->plan.samples || sampling->is_refused || now_ns < sampling->turn_at_ns)
 		return;
-	if (sampling->is_open && sampling->places.counts.copied < LEARN_STACKS)
+	if (sampling->is_open && !has_learned(sampling))
 		sampling->turn_at_ns = now_ns + LEARN_NS;
 	else if (sampling->is_open)
 		close_window(sampling);

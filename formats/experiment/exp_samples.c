@@ -32,6 +32,7 @@ struct record {
 	uint32_t file;
 	const uint64_t *frames;
 	size_t n_frames;				/* at most FRAMES_MAX */
+	struct ctx_exp_known_stack *known;		/* of the frames; NULL: none */
 	const struct ctx_exp_heap_addresses *addresses; /* of a heap operation */
 	const struct ctx_exp_sync_rest *rest;		/* of synchronisation */
 };
@@ -136,6 +137,14 @@ static void put_new_nodes(struct ctx_exp_writer *writer, struct ctx_exp_live *li
 	writer->stats.stacks += n;
 }
 
+static bool is_known(const struct record *record, uint32_t epoch)
+{
+	const struct ctx_exp_known_stack *known = record->known;
+
+	return known != NULL && known->stack != 0 && known->process == record->process &&
+	       known->epoch == epoch;
+}
+
 /* The stack's node in the dictionary. Call make_room first. */
 static uint32_t intern(struct ctx_exp_writer *writer, struct ctx_exp_live *live, const struct record *record)
 {
@@ -147,11 +156,18 @@ static uint32_t intern(struct ctx_exp_writer *writer, struct ctx_exp_live *live,
 
 	if (record->n_frames == 0)
 		return 0;
-	if (thread != NULL && thread->process == record->process && thread->epoch == epoch)
-		like = thread->leaf;
-	stack = ctx_exp_stacks_intern(&live->stacks, record->frames, record->n_frames, like, &prefix);
-	if (live->stacks.n != first)
-		put_new_nodes(writer, live, first, prefix);
+	if (is_known(record, epoch)) {
+		stack = record->known->stack;
+	} else {
+		if (thread != NULL && thread->process == record->process && thread->epoch == epoch)
+			like = thread->leaf;
+		stack = ctx_exp_stacks_intern(&live->stacks, record->frames, record->n_frames, like, &prefix);
+		if (live->stacks.n != first)
+			put_new_nodes(writer, live, first, prefix);
+		if (record->known != NULL)
+			*record->known = (struct ctx_exp_known_stack){
+				.process = record->process, .epoch = epoch, .stack = stack};
+	}
 	if (thread != NULL) {
 		thread->process = record->process;
 		thread->epoch = epoch;
@@ -272,7 +288,8 @@ enum ctx_status ctx_exp_state(struct ctx_exp_writer *writer, const struct ctx_ex
 				.like = woken ? state->waker : state->thread,
 				.file = writer->data.states,
 				.frames = state->frames,
-				.n_frames = smaller(state->n_frames, FRAMES_MAX)};
+				.n_frames = smaller(state->n_frames, FRAMES_MAX),
+				.known = state->known};
 	enum ctx_status status = check_state(writer, state, err);
 
 	if (status != CTX_OK)

@@ -188,6 +188,12 @@ struct ctx_exp_sample {
 CTX_MUST_CHECK enum ctx_status ctx_exp_sample(struct ctx_exp_writer *writer,
 					      const struct ctx_exp_sample *sample, struct ctx_err *err);
 
+/* The number that the writer gave a stack, for the next time that it comes. All zero: none yet. */
+struct ctx_exp_known_stack {
+	uint32_t process, epoch; /* whose dictionary has it, and since when */
+	uint32_t stack;
+};
+
 /* A thread state change, see model/thread_state.h. */
 struct ctx_exp_state {
 	uint64_t time_ns;
@@ -203,11 +209,13 @@ struct ctx_exp_state {
 	uint32_t external_waker; /* woken from outside: from ctx_exp_external_waker; CTX_NONE */
 	const uint64_t *frames;	 /* as in samples; n_frames 0: no stack */
 	size_t n_frames;
+	/* NULL, or of these frames: where it is valid they are not read, else it is set. Borrowed. */
+	struct ctx_exp_known_stack *known;
 };
 
 /*
- * Interns and buffers, like ctx_exp_sample, for the file `states` of the process. CTX_E_ARG without
- * options.has_states.
+ * Interns and buffers, like ctx_exp_sample, for the file `states` of the process. O(1) for a known
+ * stack. CTX_E_ARG without options.has_states.
  */
 CTX_MUST_CHECK enum ctx_status ctx_exp_state(struct ctx_exp_writer *writer, const struct ctx_exp_state *state,
 					     struct ctx_err *err);

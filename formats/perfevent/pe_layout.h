@@ -34,7 +34,7 @@ struct ctx_pe_layout {
 	uint8_t n_words; /* leading fields of a sample, one word each */
 	uint8_t n_trailer_words;
 	uint8_t n_regs;		  /* bits of regs_user */
-	int8_t pc_reg;		  /* index of the program counter among them, -1 none */
+	int8_t pc_reg, sp_reg;	  /* index of program counter and stack pointer among them, -1 none */
 	enum ctx_machine machine; /* that the registers belong to */
 };
 

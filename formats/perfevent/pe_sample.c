@@ -197,13 +197,21 @@ void ctx_pe_sample_count(const struct ctx_pe_sample *sample, size_t i, uint64_t 
 	*ret_id = ctx_pe_word(count + (size_t)sample->id_word * 8, sample->layout->swap);
 }
 
+static uint64_t user_reg(const struct ctx_pe_sample *sample, int8_t index)
+{
+	return sample->user_regs != NULL && index >= 0
+		       ? ctx_pe_word(sample->user_regs + (size_t)index * 8, sample->layout->swap)
+		       : 0;
+}
+
 uint64_t ctx_pe_sample_user_pc(const struct ctx_pe_sample *sample)
 {
-	const struct ctx_pe_layout *layout = sample->layout;
+	return user_reg(sample, sample->layout->pc_reg);
+}
 
-	return sample->user_regs != NULL && layout->pc_reg >= 0
-		       ? ctx_pe_word(sample->user_regs + (size_t)layout->pc_reg * 8, layout->swap)
-		       : 0;
+uint64_t ctx_pe_sample_user_sp(const struct ctx_pe_sample *sample)
+{
+	return user_reg(sample, sample->layout->sp_reg);
 }
 
 void ctx_pe_sample_user_state(const struct ctx_pe_sample *sample, struct ctx_user_state *ret)

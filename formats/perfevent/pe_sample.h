@@ -60,6 +60,9 @@ void ctx_pe_sample_count(const struct ctx_pe_sample *sample, size_t i, uint64_t 
 /* Program counter of the user registers; 0 unknown. */
 uint64_t ctx_pe_sample_user_pc(const struct ctx_pe_sample *sample);
 
+/* Stack pointer of the user registers; 0 unknown. */
+uint64_t ctx_pe_sample_user_sp(const struct ctx_pe_sample *sample);
+
 /*
  * Registers and stack for an unwinder. The stack is borrowed from the record. The machine is
  * CTX_MACHINE_UNKNOWN when the sample has no 64-bit user registers: a kernel thread, a 32-bit

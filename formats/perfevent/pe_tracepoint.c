@@ -162,7 +162,10 @@ bool ctx_pe_field_read(const struct ctx_pe_field *field, const uint8_t *raw, siz
 	if (raw == NULL || field->size == 0 || n < field->size || field->offset > n - field->size)
 		return false;
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-	memcpy(&value, raw + field->offset, field->size);
+	if (field->size == sizeof(uint32_t)) /* almost all are: no call */
+		memcpy(&value, raw + field->offset, sizeof(uint32_t));
+	else
+		memcpy(&value, raw + field->offset, field->size);
 #else
 	memcpy((char *)&value + sizeof(value) - field->size, raw + field->offset, field->size);
 #endif

@@ -72,6 +72,39 @@ static void test_experiment_states__little_memory_only_adds_epochs(void **state)
 	}
 }
 
+/* What the writer remembers of a stack holds for one process, until its dictionary is emptied. */
+static void test_experiment_states__known_stacks_come_back(void **state)
+{
+	static const uint64_t FRAMES[3][3] = {{0x401001, 0x402002, 0x403003},
+					      {0x401001, 0x405005, 0x403003},
+					      {0xffffffff81000010u, 0x402002, 0x403003}};
+	struct place *place = *state;
+	struct ctx_exp_options options = options_with_states(place->path);
+	struct fixture_recording recording = {.seed = 5};
+	struct ctx_exp_known_stack known[3] = {{0}};
+
+	options.memory_bytes = (size_t)128 << 10;
+	fixture_begin(&recording, &options);
+	fixture_descend(&recording, CTX_EXP_FORK, 0);
+	for (uint32_t i = 0; i < 4000; i++) {
+		struct ctx_exp_state given = {.process = i / 2 % 2,
+					      .thread = i / 2 % 2,
+					      .change = CTX_CHANGE_BLOCKED,
+					      .waker = CTX_NONE,
+					      .external_waker = CTX_NONE,
+					      .frames = FRAMES[i % 3],
+					      .n_frames = 3,
+					      .known = &known[i % 3]};
+
+		recording.now_ns += 1000;
+		fixture_put_change(&recording, &given, NULL);
+		assert_int_equal(known[i % 3].process, given.process);
+		fixture_put_sample(&recording, i % 2, i % 2, 0, 30, 500);
+	}
+	assert_true(ctx_exp_stats(recording.writer).epochs > 1);
+	close_and_check(&recording, place->path);
+}
+
 static void test_experiment_states__full_blocks_out_of_order_come_back_in_order(void **state)
 {
 	struct place *place = *state;
@@ -464,6 +497,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		place_test(test_experiment_states__random_changes_come_back),
 		place_test(test_experiment_states__little_memory_only_adds_epochs),
+		place_test(test_experiment_states__known_stacks_come_back),
 		place_test(test_experiment_states__full_blocks_out_of_order_come_back_in_order),
 		place_test(test_experiment_states__at_equal_times_changes_keep_their_order),
 		place_test(test_experiment_states__a_stack_of_a_waker_is_in_the_waker_s_process),

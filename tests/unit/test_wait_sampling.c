@@ -47,7 +47,7 @@ static void test_wait_budget__few_switches_have_all_their_stacks(void **state)
 static void test_wait_budget__a_short_burst_is_no_reason_to_sample(void **state)
 {
 	struct ctx_wait_budget budget = {.per_mille = 100};
-	struct ctx_wait_counts quiet = counts_of(10, false), burst = counts_of(3000, false);
+	struct ctx_wait_counts quiet = counts_of(10, false), burst = counts_of(1500, false);
 
 	(void)state;
 	for (unsigned i = 0; i < 100; i++) {
@@ -84,7 +84,7 @@ static void test_wait_budget__more_switches_mean_fewer_stacks(void **state)
 static void test_wait_budget__a_full_ring_is_a_reason_to_sample(void **state)
 {
 	struct ctx_wait_budget budget = {.per_mille = 100}, other = budget;
-	struct ctx_wait_counts many = counts_of(2000, false), few = counts_of(200, false);
+	struct ctx_wait_counts many = counts_of(1500, false), few = counts_of(200, false);
 
 	(void)state;
 	assert_false(ctx_wait_budget_take(&budget, &many).samples);
@@ -109,6 +109,44 @@ static void test_wait_budget__is_what_was_asked_for(void **state)
 		assert_true(plan.duty >= previous && plan.duty > 0);
 		previous = plan.duty;
 	}
+}
+
+/* Where places are known a tenth of the budget is for further stacks; where one in ten is not, all of it. */
+static void test_wait_budget__known_places_need_few_stacks(void **state)
+{
+	struct ctx_wait_budget known = {.per_mille = 100, .samples = true}, strange = known, more = known;
+	struct ctx_wait_counts counts = counts_of(500, true);
+	struct ctx_wait_plan of_known, of_strange, of_more;
+
+	(void)state;
+	counts.sought = 1000;
+	counts.strange = 100;
+	of_strange = ctx_wait_budget_take(&strange, &counts);
+	counts.strange = 10;
+	of_known = ctx_wait_budget_take(&known, &counts);
+	more.per_mille = 400;
+	of_more = ctx_wait_budget_take(&more, &counts);
+	assert_true(of_known.samples && of_known.duty > 0);
+	assert_true(of_known.duty * 4 < of_strange.duty);
+	assert_true(of_more.duty > of_known.duty);
+}
+
+/* Before sampling begins there is time to learn places. */
+static void test_wait_budget__learns_first(void **state)
+{
+	struct ctx_wait_budget budget = {.per_mille = 100};
+	struct ctx_wait_counts counts = counts_of(1000, false);
+	struct ctx_wait_plan plan = {0};
+	unsigned n_learns = 0;
+
+	(void)state;
+	assert_false(ctx_wait_budget_take(&budget, &counts).learns);
+	for (unsigned i = 0; i < 1000 && !plan.samples; i++) {
+		plan = ctx_wait_budget_take(&budget, &counts);
+		n_learns += plan.learns && !plan.samples;
+	}
+	assert_true(plan.samples && plan.learns);
+	assert_true(n_learns > 0);
 }
 
 static void test_wait_budget__ends_when_there_are_few_switches_again(void **state)
@@ -218,21 +256,21 @@ static void take(struct taken *taken, const struct wait *wait)
 static void learn(struct ctx_wait_places *places, const struct wait *wait)
 {
 	struct taken taken;
-	struct ctx_wait_at at = {
-		.process = 1, .thread = wait->thread, .what = CTX_CHANGE_BLOCKED, .state = &taken.state};
+	struct ctx_wait_at at = {.process = 1, .thread = wait->thread, .what = CTX_CHANGE_BLOCKED};
 
 	take(&taken, wait);
-	ctx_wait_places_learn(places, &at, (struct ctx_wait_stack){taken.frames, taken.n}, taken.user,
-			      taken.n_user);
+	at.point = ctx_wait_point_of(&taken.state);
+	ctx_wait_places_learn(places, &at, (struct ctx_wait_stack){.frames = taken.frames, .n = taken.n},
+			      taken.user, taken.n_user);
 }
 
 static struct ctx_wait_stack find(struct ctx_wait_places *places, const struct wait *wait)
 {
 	struct taken taken;
-	struct ctx_wait_at at = {
-		.process = 1, .thread = wait->thread, .what = CTX_CHANGE_BLOCKED, .state = &taken.state};
+	struct ctx_wait_at at = {.process = 1, .thread = wait->thread, .what = CTX_CHANGE_BLOCKED};
 
 	take(&taken, wait);
+	at.point = ctx_wait_point_of(&taken.state);
 	return ctx_wait_places_find(places, &at);
 }
 
@@ -381,6 +419,36 @@ static void test_wait_places__an_unknown_thread_has_its_leaf_and_the_kernels_par
 	ctx_wait_places_deinit(&places);
 }
 
+/* The writer's number of a place's stack is kept as long as the stack is the same. */
+static void test_wait_places__what_is_learned_again_is_another_stack(void **state)
+{
+	struct ctx_wait_places places = {0};
+	const struct wait wait = {1, SP, KERNEL + 16, deep_a, 6}, other = {1, SP, KERNEL + 16, deep_b, 6};
+	struct ctx_wait_stack stack;
+
+	(void)state;
+	assert_int_equal(ctx_wait_places_begin(&places, NULL), CTX_OK);
+	assert_null(find(&places, &wait).known);
+	assert_int_equal(places.counts.strange, 1);
+	learn(&places, &wait);
+	stack = find(&places, &wait);
+	assert_int_equal(stack.known->stack, 0);
+	stack.known->stack = 1;
+	assert_int_equal(find(&places, &wait).known->stack, 1);
+	assert_int_equal(places.counts.strange, 3); /* one whole sample is not enough */
+	learn(&places, &wait);
+	stack = find(&places, &wait);
+	assert_int_equal(stack.known->stack, 0);
+	assert_true(is_stack_of(stack, &wait));
+	stack.known->stack = 2;
+	learn(&places, &other);
+	stack = find(&places, &wait);
+	assert_int_equal(stack.known->stack, 0);
+	assert_int_equal(stack.frames[stack.n - 1], ctx_frame_truncated(CTX_TRUNCATED_BUDGET));
+	assert_int_equal(places.counts.strange, 3); /* more samples do not make it known */
+	ctx_wait_places_deinit(&places);
+}
+
 /* More places than there is room for: what is found is right, or unknown. */
 static void test_wait_places__are_bounded(void **state)
 {
@@ -506,6 +574,8 @@ int main(void)
 		cmocka_unit_test(test_wait_budget__more_switches_mean_fewer_stacks),
 		cmocka_unit_test(test_wait_budget__a_full_ring_is_a_reason_to_sample),
 		cmocka_unit_test(test_wait_budget__is_what_was_asked_for),
+		cmocka_unit_test(test_wait_budget__known_places_need_few_stacks),
+		cmocka_unit_test(test_wait_budget__learns_first),
 		cmocka_unit_test(test_wait_budget__ends_when_there_are_few_switches_again),
 		cmocka_unit_test(test_wait_budget__off_and_zero),
 		cmocka_unit_test(test_wait_windows__each_time_is_inside_or_outside),
@@ -514,6 +584,7 @@ int main(void)
 		cmocka_unit_test(test_wait_places__callers_that_differ_are_never_guessed),
 		cmocka_unit_test(test_wait_places__of_the_kernel_what_is_common_stays),
 		cmocka_unit_test(test_wait_places__an_unknown_thread_has_its_leaf_and_the_kernels_part),
+		cmocka_unit_test(test_wait_places__what_is_learned_again_is_another_stack),
 		cmocka_unit_test(test_wait_places__are_bounded),
 		cmocka_unit_test(test_wait_sampling__says_what_was_done),
 		cmocka_unit_test(test_wait_sampling__windows_are_longer_where_turning_takes_long),
