@@ -3,9 +3,11 @@
  * else: no samples, and nobody who reads what is written. What this costs beside the command alone
  * is what the kernel takes for passing an event on to each child and for writing these records.
  *
- *	floor [task | switch | clock] COMMAND [ARGUMENT...]
+ *	floor [task | switch | waits | clock] COMMAND [ARGUMENT...]
  *
- * switch: with a record of each context switch; clock: with a clock event beside it that never fires.
+ * switch: with a record of each context switch; waits: besides, for each CPU, a sample of each switch and each wake-up
+ * with what recognises a stack, as ctxrec has for programs that switch often (collect/state_events.h); clock: with a
+ * clock event beside it that never fires.
  */
 #include <fcntl.h>
 #include <linux/perf_event.h>
@@ -20,6 +22,12 @@
 #include <unistd.h>
 
 #define RING_PAGES 64u
+#define STACK_BYTES 256u
+#if defined(__x86_64__)
+#define PC_AND_SP (UINT64_C(3) << 7)
+#else
+#define PC_AND_SP (UINT64_C(3) << 31)
+#endif
 
 static int open_event(struct perf_event_attr *attr, pid_t pid, int cpu)
 {
@@ -30,6 +38,44 @@ static int open_event(struct perf_event_attr *attr, pid_t pid, int cpu)
 		exit(2);
 	}
 	return fd;
+}
+
+static uint64_t id_of(const char *tracepoint)
+{
+	char path[128];
+	unsigned long id = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/sys/kernel/tracing/events/sched/%s/id", tracepoint);
+	file = fopen(path, "re");
+	if (file == NULL || fscanf(file, "%lu", &id) != 1) {
+		perror(path);
+		exit(2);
+	}
+	fclose(file);
+	return id;
+}
+
+static void open_brief(const char *tracepoint, const char *filter, int cpu, int ring_fd)
+{
+	struct perf_event_attr attr = {.type = PERF_TYPE_TRACEPOINT,
+				       .size = sizeof(attr),
+				       .config = id_of(tracepoint),
+				       .sample_period = 1,
+				       .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+						      PERF_SAMPLE_CPU | PERF_SAMPLE_RAW |
+						      PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
+				       .sample_regs_user = PC_AND_SP,
+				       .sample_stack_user = STACK_BYTES};
+	int fd;
+
+	attr.sample_id_all = attr.write_backward = 1;
+	fd = open_event(&attr, -1, cpu);
+	if ((filter != NULL && ioctl(fd, PERF_EVENT_IOC_SET_FILTER, filter) != 0) ||
+	    ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring_fd) != 0) {
+		perror("floor: ioctl");
+		exit(2);
+	}
 }
 
 /* The ring is writable for the kernel alone: it overwrites what nobody reads. */
@@ -45,11 +91,15 @@ static void open_on(pid_t pid, int cpu, const char *how)
 
 	attr.sample_id_all = attr.disabled = attr.enable_on_exec = attr.inherit = 1;
 	attr.mmap = attr.mmap2 = attr.comm = attr.task = attr.write_backward = 1;
-	attr.context_switch = strcmp(how, "switch") == 0;
+	attr.context_switch = strcmp(how, "switch") == 0 || strcmp(how, "waits") == 0;
 	fd = open_event(&attr, pid, cpu);
 	if (mmap(NULL, (RING_PAGES + 1) * page, PROT_READ, MAP_SHARED, fd, 0) == MAP_FAILED) {
 		perror("floor: mmap");
 		exit(2);
+	}
+	if (strcmp(how, "waits") == 0) {
+		open_brief("sched_switch", "prev_pid != 0", cpu, fd);
+		open_brief("sched_waking", NULL, cpu, fd);
 	}
 	if (strcmp(how, "clock") != 0)
 		return;
@@ -69,7 +119,8 @@ int main(int argc, char **argv)
 	char byte = 0;
 	pid_t pid;
 
-	if (strcmp(how, "task") != 0 && strcmp(how, "switch") != 0 && strcmp(how, "clock") != 0)
+	if (strcmp(how, "task") != 0 && strcmp(how, "switch") != 0 && strcmp(how, "waits") != 0 &&
+	    strcmp(how, "clock") != 0)
 		how = "task";
 	else
 		argv++, argc--;
