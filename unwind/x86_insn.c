@@ -2,7 +2,8 @@
  *	prefixes | REX, VEX or EVEX | opcode (map 0 to 3) | ModRM | SIB | displacement | immediate
  *
  * First the length is found, with the parts noted in `struct parts`; then the few opcodes that
- * concern the stack are looked at.
+ * concern the stack are looked at. Bytes are taken without a look at where they end: there is room
+ * behind them, and an instruction that reaches into it is refused.
  */
 #include "unwind/x86_insn.h"
 
@@ -11,81 +12,124 @@
 #define SP 4u
 #define FP 5u
 #define NO_BASE 0xffu
+#define ROOM 40u /* bytes that may be taken: 15, and all but the prefixes once more */
+
+/* What an opcode has. */
+enum {
+	O = 0,
+	M = 1,	   /* a ModRM byte */
+	B = 2,	   /* an immediate of a byte, */
+	Z = 4,	   /* of four, or two with an operand-size prefix, */
+	S = 8,	   /* of another size: special_immediate */
+	K = 16,	   /* concerns the stack or the flow of control: classify; */
+	T = 32,	   /* the same, if one of its registers is the stack or the frame pointer */
+	P = 64,	   /* is a prefix: none behind REX, where no compiler writes one */
+	N = 128,   /* does not exist in 64-bit mode */
+	R = N | P, /* REX */
+	BK = B | K,
+	MB = M | B,
+	MBT = M | B | T,
+	MK = M | K,
+	MS = M | S,
+	MT = M | T,
+	MZ = M | Z,
+	MZT = M | Z | T,
+	SK = S | K,
+	ZK = Z | K,
+};
+
+/* Map 0; VEX, EVEX and 0f are treated before. A row has 16 opcodes. */
+/* clang-format off */
+static const uint8_t one_byte[256] = {
+	M, MT, M, MT, B, Z, N, N, M, MT, M, MT, B, Z, N, O,
+	M, MT, M, MT, B, Z, N, N, M, MT, M, MT, B, Z, N, N,
+	M, MT, M, MT, B, Z, P, N, M, MT, M, MT, B, Z, P, N,
+	M, MT, M, MT, B, Z, P, N, M, M, M, M, B, Z, P, N,
+	R, R, R, R, R, R, R, R, R, R, R, R, R, R, R, R,
+	K, K, K, K, K, K, K, K, K, K, K, K, K, K, K, K,
+	N, N, O, M, P, P, P, P, ZK, MZ, BK, MB, O, O, O, O,
+	BK, BK, BK, BK, BK, BK, BK, BK, BK, BK, BK, BK, BK, BK, BK, BK,
+	MB, MZT, N, MBT, M, M, M, MT, M, MT, M, MT, M, MT, M, MK,
+	O, O, O, O, K, O, O, O, O, O, N, O, K, K, O, O,
+	S, S, S, S, O, O, O, O, B, Z, O, O, O, O, O, O,
+	B, B, B, B, B, B, B, B, S, S, S, S, S, S, S, S,
+	MB, MB, SK, K, O, O, MB, MZ, SK, K, SK, K, K, B, N, K,
+	M, M, M, M, N, N, N, O, M, M, M, M, M, M, M, M,
+	BK, BK, BK, BK, B, B, B, B, SK, SK, N, BK, O, O, O, O,
+	P, K, P, P, K, O, MS, MS, O, O, O, O, O, O, M, MK,
+};
+
+/* Map 1 (0f). */
+static const uint8_t two_bytes[256] = {
+	M, M, M, M, M, O, O, K, O, O, M, K, M, M, O, MB,
+	M, M, M, M, M, M, M, M, M, M, M, M, M, M, M, M,
+	M, M, M, M, M, M, M, M, M, M, M, M, M, M, M, M,
+	O, O, O, O, O, O, O, O, M, M, M, M, M, M, M, M,
+	MT, MT, MT, MT, MT, MT, MT, MT, MT, MT, MT, MT, MT, MT, MT, MT,
+	M, M, M, M, M, M, M, M, M, M, M, M, M, M, M, M,
+	M, M, M, M, M, M, M, M, M, M, M, M, M, M, M, M,
+	MB, MB, MB, MB, M, M, M, O, M, M, M, M, M, M, M, M,
+	SK, SK, SK, SK, SK, SK, SK, SK, SK, SK, SK, SK, SK, SK, SK, SK,
+	M, M, M, M, M, M, M, M, M, M, M, M, M, M, M, M,
+	K, K, O, M, MB, M, M, M, K, K, O, M, MB, M, M, M,
+	M, M, M, M, M, M, M, M, M, MK, MB, M, M, M, M, M,
+	M, M, MB, M, MB, MB, MB, M, O, O, O, O, O, O, O, O,
+	M, M, M, M, M, M, M, M, M, M, M, M, M, M, M, M,
+	M, M, M, M, M, M, M, M, M, M, M, M, M, M, M, M,
+	M, M, M, M, M, M, M, M, M, M, M, M, M, M, M, MK,
+};
+/* clang-format on */
 
 struct parts {
-	const uint8_t *bytes;
-	size_t n, at; /* at: next byte */
+	const uint8_t *at; /* next byte */
 	bool fails;
-	bool operand_16, address_32, repeats;
+	bool operand_16, address_32;
 	uint8_t rex; /* 0x40 | WRXB */
-	bool vex;    /* VEX or EVEX: operates on no general register that matters */
 	uint8_t map; /* 0: one byte, 1: 0f, 2: 0f 38, 3: 0f 3a */
 	uint8_t opcode;
-	bool has_modrm;
+	uint8_t has;	      /* what the opcode has */
+	const uint8_t *modrm; /* where it stands, if there is one */
 	uint8_t mod, reg, rm; /* reg and rm with their REX bits; rm: the register, if mod is 3 */
 	uint8_t base;	      /* of a memory operand without index; NO_BASE: another one */
 	int32_t displacement, immediate;
 };
 
-static uint8_t take(struct parts *parts)
+static inline uint8_t take(struct parts *parts)
 {
-	if (parts->at >= parts->n || parts->at >= CTX_X86_LENGTH_MAX) {
-		parts->fails = true;
-		return 0;
-	}
-	return parts->bytes[parts->at++];
+	return *parts->at++;
 }
 
-static int32_t take_number(struct parts *parts, unsigned bytes)
+/* Of other sizes than one and two bytes the first four. */
+static int32_t number_at(const uint8_t *at, unsigned bytes)
 {
-	uint32_t value = 0;
+	int32_t four;
+	int16_t two;
 
-	for (unsigned i = 0; i < bytes; i++) {
-		uint32_t byte = take(parts);
-
-		if (i < 4)
-			value |= byte << (8 * i);
-	}
 	if (bytes == 1)
-		return (int8_t)value;
-	return bytes == 2 ? (int16_t)value : (int32_t)value;
+		return (int8_t)*at;
+	if (bytes == 2) {
+		memcpy(&two, at, sizeof(two));
+		return two;
+	}
+	memcpy(&four, at, sizeof(four));
+	return four;
 }
 
 static void take_prefixes(struct parts *parts)
 {
-	for (;;) {
-		uint8_t byte = take(parts);
+	const uint8_t *end = parts->at + CTX_X86_LENGTH_MAX;
+	uint8_t byte = take(parts);
 
-		switch (byte) {
-		case 0x66:
-			parts->operand_16 = true;
-			break;
-		case 0x67:
-			parts->address_32 = true;
-			break;
-		case 0xf2:
-		case 0xf3:
-			parts->repeats = true;
-			break;
-		case 0x26:
-		case 0x2e:
-		case 0x36:
-		case 0x3e:
-		case 0x64:
-		case 0x65:
-		case 0xf0:
-			break;
-		default:
-			if ((byte & 0xf0) == 0x40) {
-				parts->rex = byte;
-				byte = take(parts);
-			}
-			parts->opcode = byte;
-			return;
-		}
-		if (parts->fails)
-			return;
+	while (one_byte[byte] == P && parts->at < end) {
+		parts->operand_16 = parts->operand_16 || byte == 0x66;
+		parts->address_32 = parts->address_32 || byte == 0x67;
+		byte = take(parts);
 	}
+	if (one_byte[byte] == R) {
+		parts->rex = byte;
+		byte = take(parts);
+	}
+	parts->opcode = byte;
 }
 
 /* VEX (c4, c5), EVEX (62): the map, and where the opcode stands. */
@@ -93,7 +137,6 @@ static void take_vector_prefix(struct parts *parts)
 {
 	uint8_t first = take(parts);
 
-	parts->vex = true;
 	parts->map = parts->opcode == 0xc5 ? 1 : parts->opcode == 0xc4 ? first & 0x1f : first & 7;
 	if (parts->opcode != 0xc5)
 		(void)take(parts);
@@ -105,77 +148,111 @@ static void take_vector_prefix(struct parts *parts)
 	if (parts->map == 0 || parts->map > 3)
 		parts->fails = true;
 	parts->opcode = take(parts);
+	parts->has = parts->map == 3	     ? MB
+		     : parts->map == 2	     ? M
+		     : parts->opcode == 0x77 ? O
+					     : M | (two_bytes[parts->opcode] & B);
 }
 
 static void take_opcode(struct parts *parts)
 {
 	take_prefixes(parts);
-	if (parts->fails)
-		return;
-	if (parts->opcode == 0xc4 || parts->opcode == 0xc5 || parts->opcode == 0x62) {
+	switch (parts->opcode) {
+	case 0xc4:
+	case 0xc5:
+	case 0x62:
 		take_vector_prefix(parts);
 		return;
-	}
-	if (parts->opcode != 0x0f)
-		return;
-	parts->map = 1;
-	parts->opcode = take(parts);
-	if (parts->opcode == 0x38 || parts->opcode == 0x3a) {
-		parts->map = parts->opcode == 0x38 ? 2 : 3;
+	case 0x0f:
+		parts->map = 1;
 		parts->opcode = take(parts);
+		if (parts->opcode == 0x38 || parts->opcode == 0x3a) {
+			parts->map = parts->opcode == 0x38 ? 2 : 3;
+			parts->has = parts->opcode == 0x38 ? M : MB;
+			parts->opcode = take(parts);
+		} else {
+			parts->has = two_bytes[parts->opcode];
+		}
+		return;
+	default:
+		parts->has = one_byte[parts->opcode];
+		parts->fails = (parts->has & (N | P)) != 0;
 	}
 }
 
-static bool is_one_of(uint8_t opcode, const uint8_t *list, size_t n)
+/* Bytes of ModRM, SIB and displacement. */
+static unsigned operand_length(const uint8_t *modrm)
 {
-	return memchr(list, opcode, n) != NULL;
+	unsigned mod = *modrm >> 6, rm = *modrm & 7;
+
+	if (mod == 3)
+		return 1;
+	if (mod == 0)
+		return rm == 5 ? 5 : rm == 4 ? ((modrm[1] & 7) == 5 ? 6 : 2) : 1;
+	return (mod == 1 ? 2u : 5u) + (rm == 4);
 }
 
-/* Opcodes of map 0 that do not exist in 64-bit mode, and prefixes behind a REX prefix, which no
- * compiler writes. */
-static bool is_invalid(const struct parts *parts)
+static unsigned operand_bytes(const struct parts *parts)
 {
-	static const uint8_t invalid[] = {0x26, 0x2e, 0x36, 0x3e, 0x64, 0x65, 0x66, 0x67, 0xf0, 0xf2, 0xf3,
-					  0x06, 0x07, 0x0e, 0x16, 0x17, 0x1e, 0x1f, 0x27, 0x2f, 0x37, 0x3f,
-					  0x60, 0x61, 0x82, 0x9a, 0xce, 0xd4, 0xd5, 0xd6, 0xea};
-
-	return parts->map == 0 &&
-	       ((parts->opcode & 0xf0) == 0x40 || is_one_of(parts->opcode, invalid, sizeof(invalid)));
+	return parts->operand_16 && (parts->rex & 8) == 0 ? 2 : 4;
 }
 
-static bool has_modrm(const struct parts *parts)
+/* Bytes of the immediate of opcodes with S. */
+static unsigned special_immediate(const struct parts *parts)
 {
-	static const uint8_t one[] = {0x63, 0x69, 0x6b, 0xc0, 0xc1, 0xc6, 0xc7, 0xf6, 0xf7, 0xfe, 0xff};
-	static const uint8_t two_without[] = {0x05, 0x06, 0x07, 0x08, 0x09, 0x0b, 0x0e,
-					      0x77, 0xa0, 0xa1, 0xa2, 0xa8, 0xa9, 0xaa};
-	uint8_t opcode = parts->opcode;
-
-	if (parts->map >= 2)
-		return true;
-	if (parts->map == 1)
-		return !((opcode & 0xf8) == 0x30 || (opcode & 0xf0) == 0x80 || (opcode & 0xf8) == 0xc8 ||
-			 is_one_of(opcode, two_without, sizeof(two_without))) ||
-		       (parts->vex && opcode != 0x77);
-	return (opcode < 0x40 && (opcode & 4) == 0) || (opcode & 0xf0) == 0x80 || (opcode & 0xfc) == 0xd0 ||
-	       (opcode & 0xf8) == 0xd8 || is_one_of(opcode, one, sizeof(one));
+	switch (parts->opcode) {
+	case 0x80 ... 0x8f: /* of 0f */
+	case 0xe8:
+	case 0xe9:
+		return 4;
+	case 0xa0: /* an address */
+	case 0xa1:
+	case 0xa2:
+	case 0xa3:
+		return parts->address_32 ? 4 : 8;
+	case 0xf6: /* test has one */
+	case 0xf7:
+		if ((*parts->modrm >> 3 & 6) != 0)
+			return 0;
+		return parts->opcode == 0xf6 ? 1 : operand_bytes(parts);
+	case 0xc8:
+		return 3;
+	case 0xc2:
+	case 0xca:
+		return 2;
+	default: /* mov to a register */
+		return (parts->rex & 8) != 0 ? 8 : operand_bytes(parts);
+	}
 }
 
-static void take_modrm(struct parts *parts)
+static unsigned immediate_length(const struct parts *parts)
 {
-	uint8_t byte = take(parts);
+	if ((parts->has & B) != 0)
+		return 1;
+	return (parts->has & Z) != 0 ? operand_bytes(parts) : special_immediate(parts);
+}
+
+/* Whether ModRM may name the stack or the frame pointer. */
+static bool names_sp_or_fp(uint8_t modrm)
+{
+	return (modrm >> 3 & 6) == SP || (modrm >= 0xc0 && (modrm & 6) == SP);
+}
+
+static void read_modrm(struct parts *parts)
+{
+	uint8_t byte = *parts->modrm;
 	uint8_t sib = 0;
+	const uint8_t *at = parts->modrm + 1;
 
-	parts->has_modrm = true;
 	parts->mod = byte >> 6;
 	parts->reg = (uint8_t)((byte >> 3 & 7) | (parts->rex & 4) << 1);
 	parts->rm = byte & 7;
 	if (parts->mod != 3 && parts->rm == 4)
-		sib = take(parts);
+		sib = *at++;
 	if (parts->mod == 1)
-		parts->displacement = take_number(parts, 1);
-	else if (parts->mod == 2 ||
-		 (parts->mod == 0 && (parts->rm == 5 || (parts->rm == 4 && (sib & 7) == 5))))
-		parts->displacement = take_number(parts, 4);
+		parts->displacement = number_at(at, 1);
+	else if (parts->mod == 2)
+		parts->displacement = number_at(at, 4);
 	if (parts->mod == 3)
 		parts->rm |= (uint8_t)((parts->rex & 1) << 3);
 	else if (parts->rm != 4)
@@ -184,52 +261,6 @@ static void take_modrm(struct parts *parts)
 		parts->base = sib & 7;
 	if (parts->base != NO_BASE && (parts->rex & 1) != 0)
 		parts->base |= 8;
-}
-
-static unsigned immediate_of_one(const struct parts *parts)
-{
-	static const uint8_t byte[] = {0x6a, 0x6b, 0x80, 0x83, 0xa8, 0xc0, 0xc1, 0xc6, 0xcd,
-				       0xe0, 0xe1, 0xe2, 0xe3, 0xe4, 0xe5, 0xe6, 0xe7, 0xeb};
-	static const uint8_t word[] = {0x68, 0x69, 0x81, 0xa9, 0xc7};
-	uint8_t opcode = parts->opcode;
-	unsigned size = parts->operand_16 && (parts->rex & 8) == 0 ? 2 : 4;
-
-	if (is_one_of(opcode, byte, sizeof(byte)) || (opcode < 0x40 && (opcode & 7) == 4) ||
-	    (opcode & 0xf0) == 0x70 || (opcode & 0xf8) == 0xb0)
-		return 1;
-	if (is_one_of(opcode, word, sizeof(word)) || (opcode < 0x40 && (opcode & 7) == 5))
-		return size;
-	if ((opcode & 0xf8) == 0xb8)
-		return (parts->rex & 8) != 0 ? 8 : size;
-	if ((opcode & 0xfc) == 0xa0)
-		return parts->address_32 ? 4 : 8;
-	if (opcode == 0xe8 || opcode == 0xe9)
-		return 4;
-	if ((opcode & 0xfe) == 0xf6 && (parts->reg & 6) == 0)
-		return opcode == 0xf6 ? 1 : size;
-	if (opcode == 0xc8)
-		return 3;
-	return opcode == 0xc2 || opcode == 0xca ? 2 : 0;
-}
-
-/* Bytes of the immediate. */
-static unsigned immediate_of(const struct parts *parts)
-{
-	static const uint8_t with_byte[] = {0x70, 0x71, 0x72, 0x73, 0xa4, 0xac,
-					    0xba, 0xc2, 0xc4, 0xc5, 0xc6, 0x0f};
-
-	switch (parts->map) {
-	case 0:
-		return immediate_of_one(parts);
-	case 1:
-		if (!parts->vex && (parts->opcode & 0xf0) == 0x80)
-			return 4;
-		return is_one_of(parts->opcode, with_byte, sizeof(with_byte));
-	case 3:
-		return 1;
-	default:
-		return 0;
-	}
 }
 
 /* mov and lea between registers and the stack. */
@@ -392,14 +423,8 @@ static enum ctx_x86_kind classify_two(const struct parts *parts, int32_t *value)
 
 static enum ctx_x86_kind classify(const struct parts *parts, int32_t *value)
 {
-	enum ctx_x86_kind kind = CTX_X86_OTHER;
+	enum ctx_x86_kind kind = parts->map == 0 ? classify_one(parts, value) : classify_two(parts, value);
 
-	if (parts->vex)
-		return kind;
-	if (parts->map == 0)
-		kind = classify_one(parts, value);
-	else if (parts->map == 1)
-		kind = classify_two(parts, value);
 	switch (kind) {
 	case CTX_X86_ADD_SP:
 	case CTX_X86_SP_FROM_FP: /* half of the register: not an address */
@@ -419,34 +444,57 @@ static enum ctx_x86_kind classify(const struct parts *parts, int32_t *value)
 	}
 }
 
-bool ctx_x86_decode(const uint8_t *bytes, size_t n, struct ctx_x86_insn *ret)
+static bool decode(const uint8_t *bytes, size_t n, struct ctx_x86_insn *ret)
 {
-	struct parts parts = {.bytes = bytes, .n = n, .base = NO_BASE};
-	int32_t value = 0;
-	unsigned size;
+	struct parts parts = {.at = bytes, .base = NO_BASE};
+	unsigned immediate;
+	size_t length;
 
 	take_opcode(&parts);
-	if (parts.fails || is_invalid(&parts))
-		return false;
-	if (has_modrm(&parts))
-		take_modrm(&parts);
-	size = immediate_of(&parts);
-	if (size != 0)
-		parts.immediate = take_number(&parts, size);
 	if (parts.fails)
 		return false;
-	*ret = (struct ctx_x86_insn){.kind = classify(&parts, &value), .length = (uint8_t)parts.at};
-	ret->value = value;
+	parts.modrm = parts.at;
+	if ((parts.has & M) != 0)
+		parts.at += operand_length(parts.at);
+	immediate = (parts.has & (B | Z | S)) != 0 ? immediate_length(&parts) : 0;
+	length = (size_t)(parts.at - bytes) + immediate;
+	if (length > n || length > CTX_X86_LENGTH_MAX)
+		return false;
+	*ret = (struct ctx_x86_insn){.kind = CTX_X86_OTHER, .length = (uint8_t)length};
+	if ((parts.has & K) == 0 && ((parts.has & T) == 0 || !names_sp_or_fp(*parts.modrm)))
+		return true;
+	if ((parts.has & M) != 0)
+		read_modrm(&parts);
+	parts.immediate = immediate != 0 ? number_at(parts.at, immediate) : 0;
+	ret->kind = classify(&parts, &ret->value);
 	return true;
 }
 
-/* Calls have 2 to 10 bytes: an indirect one may have prefixes, a SIB byte and a displacement. */
+__attribute__((noinline)) static bool decode_few(const uint8_t *bytes, size_t n, struct ctx_x86_insn *ret)
+{
+	uint8_t copy[ROOM] = {0};
+
+	memcpy(copy, bytes, n);
+	return decode(copy, n, ret);
+}
+
+bool ctx_x86_decode(const uint8_t *bytes, size_t n, struct ctx_x86_insn *ret)
+{
+	return n >= ROOM ? decode(bytes, n, ret) : decode_few(bytes, n, ret);
+}
+
+static bool begins_call(uint8_t byte)
+{
+	return byte == 0xe8 || byte == 0xff || (one_byte[byte] & P) != 0;
+}
+
 bool ctx_x86_ends_with_call(const uint8_t *bytes, size_t n)
 {
-	for (size_t length = 2; length <= n && length <= 10; length++) {
+	for (size_t length = 2; length <= n && length <= CTX_X86_CALL_MAX; length++) {
+		const uint8_t *at = bytes + n - length;
 		struct ctx_x86_insn insn;
 
-		if (ctx_x86_decode(bytes + n - length, length, &insn) && insn.length == length &&
+		if (begins_call(*at) && ctx_x86_decode(at, length, &insn) && insn.length == length &&
 		    (insn.kind == CTX_X86_CALL || insn.kind == CTX_X86_CALL_INDIRECT))
 			return true;
 	}

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #define CTX_X86_LENGTH_MAX 15u
+#define CTX_X86_CALL_MAX 10u /* of a call: with prefixes, a SIB byte and a displacement */
 
 enum ctx_x86_kind {
 	CTX_X86_OTHER = 0,

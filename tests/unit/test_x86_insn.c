@@ -85,20 +85,32 @@ static const struct expected expected[] = {
 	INSN("\x66\x0f\x3a\x0f\xc1\x08", CTX_X86_OTHER, 0),
 };
 
+static void check_insn(size_t i, const uint8_t *bytes, size_t n)
+{
+	const struct expected *want = &expected[i];
+	struct ctx_x86_insn insn;
+
+	if (!ctx_x86_decode(bytes, n, &insn) || insn.length != want->length || insn.kind != want->kind ||
+	    (want->value != 0 && insn.value != want->value))
+		fail_msg("instruction %zu: %u bytes, kind %d, %d", i, insn.length, (int)insn.kind,
+			 (int)insn.value);
+}
+
 static void test_x86_insn__what_concerns_the_stack_is_recognised(void **context)
 {
 	(void)context;
 	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
 		const struct expected *want = &expected[i];
 		uint8_t *copy = malloc(want->length); /* so that a sanitizer sees a read past it */
+		uint8_t followed[64];
 		struct ctx_x86_insn insn;
 
 		assert_non_null(copy);
 		memcpy(copy, want->bytes, want->length);
-		if (!ctx_x86_decode(copy, want->length, &insn) || insn.length != want->length ||
-		    insn.kind != want->kind || (want->value != 0 && insn.value != want->value))
-			fail_msg("instruction %zu: %u bytes, kind %d, %d", i, insn.length, (int)insn.kind,
-				 (int)insn.value);
+		check_insn(i, copy, want->length);
+		memset(followed, 0xc5, sizeof(followed));
+		memcpy(followed, want->bytes, want->length);
+		check_insn(i, followed, sizeof(followed));
 		for (size_t n = 0; n < want->length; n++)
 			assert_false(ctx_x86_decode(copy, n, &insn));
 		free(copy);
@@ -109,12 +121,15 @@ static void test_x86_insn__what_does_not_exist_is_refused(void **context)
 {
 	static const uint8_t push_es[] = {0x06}, prefixes[16] = {[0 ... 15] = 0x66},
 			     vex[] = {0xc4, 0xff, 0, 0, 0};
+	static const uint8_t too_long[64] = {[0 ... 11] = 0x66, 0x48, 0x8b, 0x44, 0x24, 0x10};
 	struct ctx_x86_insn insn;
 
 	(void)context;
 	assert_false(ctx_x86_decode(push_es, sizeof(push_es), &insn));
 	assert_false(ctx_x86_decode(prefixes, sizeof(prefixes), &insn));
 	assert_false(ctx_x86_decode(vex, sizeof(vex), &insn));
+	assert_false(ctx_x86_decode(too_long, sizeof(too_long), &insn));
+	assert_true(ctx_x86_decode(too_long + 2, sizeof(too_long) - 2, &insn));
 }
 
 static void test_x86_insn__a_call_is_seen_from_behind(void **context)
