@@ -1,5 +1,6 @@
 #include "collect/stack_memory.h"
 
+#include "base/bisect.h"
 #include "base/mem.h"
 #include "model/profile.h"
 
@@ -80,6 +81,16 @@ static void forget_others(struct ctx_stack_memory *memory, const struct ctx_reme
 	}
 }
 
+static size_t count_ascending(const struct ctx_remembered_stack *stack)
+{
+	uint64_t last = 0;
+	size_t i = 0;
+
+	for (; i < stack->n && stack->frames[i].cfa > last; i++)
+		last = stack->frames[i].cfa;
+	return i;
+}
+
 void ctx_stack_memory_keep(struct ctx_stack_memory *memory, uint32_t thread, struct ctx_stack_part part,
 			   struct ctx_stack_part more)
 {
@@ -107,6 +118,7 @@ void ctx_stack_memory_keep(struct ctx_stack_memory *memory, uint32_t thread, str
 	if (part.n != 0)
 		memcpy(stack->frames, part.frames, part.n * sizeof(*part.frames));
 	stack->n = part.n + more.n;
+	stack->n_ascending = count_ascending(stack);
 	if (memory->n_frames > CTX_STACK_MEMORY_ALL)
 		forget_others(memory, item);
 }
@@ -119,21 +131,26 @@ struct wanted {
 		*caller; /* its caller, whose CFA is unknown; NULL: the callers of `frame` are wanted */
 };
 
+static bool is_at(const struct wanted *wanted, const struct ctx_unwind_frame *frame)
+{
+	return frame->cfa == wanted->frame->cfa &&
+	       (wanted->caller == NULL || frame[1].address == wanted->caller->address) &&
+	       ctx_code_view_same_function(wanted->view, frame->address, wanted->frame->address);
+}
+
 /* The callers in this stack; NULL: the frame is not in it. */
 static const struct ctx_unwind_frame *find(const struct wanted *wanted,
 					   const struct ctx_remembered_stack *stack, size_t *ret_n)
 {
 	size_t skip = wanted->caller != NULL ? 2 : 1;
+	size_t first = ctx_count_below(stack->frames, stack->n_ascending, cfa, wanted->frame->cfa);
 
-	for (size_t i = 0; i + skip <= stack->n; i++) {
-		const struct ctx_unwind_frame *frame = &stack->frames[i];
-
-		if (frame->cfa != wanted->frame->cfa ||
-		    (wanted->caller != NULL && frame[1].address != wanted->caller->address) ||
-		    !ctx_code_view_same_function(wanted->view, frame->address, wanted->frame->address))
+	for (size_t i = first; i + skip <= stack->n;
+	     i = i < stack->n_ascending ? stack->n_ascending : i + 1) {
+		if (!is_at(wanted, &stack->frames[i]))
 			continue;
 		*ret_n = stack->n - i - skip;
-		return frame + skip;
+		return stack->frames + i + skip;
 	}
 	return NULL;
 }

@@ -23,6 +23,7 @@
 struct ctx_remembered_stack {
 	struct ctx_unwind_frame *frames; /* leaf first; owned */
 	size_t n, cap;
+	size_t n_ascending; /* so many frames, from the leaf on, have CFAs that are not 0 and ascend */
 };
 
 struct ctx_remembered {
@@ -57,7 +58,8 @@ void ctx_stack_memory_keep(struct ctx_stack_memory *memory, uint32_t thread, str
 /*
  * The callers of the last frame of `part`, which has at least one. `frames` is NULL where none of
  * the thread's stacks has this frame, or they do not agree. Borrowed until the next call of keep.
- * O(all remembered frames of the thread).
+ * O(remembered stacks of the thread * log(frames)), and the frames that are not in order, as below a handler on
+ * an alternate stack.
  */
 struct ctx_stack_part ctx_stack_memory_callers(const struct ctx_stack_memory *memory, uint32_t thread,
 					       struct ctx_code_view *view, struct ctx_stack_part part);

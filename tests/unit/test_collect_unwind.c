@@ -574,18 +574,23 @@ static bool search(const struct history *history, const struct ctx_unwind_frame 
 	return agree;
 }
 
-/* A stack at ascending places; which function is at a place hardly ever changes. */
+/*
+ * A stack at ascending places; which function is at a place hardly ever changes. Some have their first
+ * frames elsewhere, as a handler on an alternate stack.
+ */
 static size_t draw_stack(uint64_t *seed, struct ctx_unwind_frame *frames, size_t max)
 {
 	const uint64_t functions[] = {(uint64_t)(uintptr_t)deep, (uint64_t)(uintptr_t)also_deep,
 				      (uint64_t)(uintptr_t)shoot};
-	uint64_t at = 1 + fixture_random(seed, 10);
+	uint64_t at = 1 + fixture_random(seed, 10), first = at;
+	uint64_t elsewhere = fixture_random(seed, 3) == 0 ? 3 : 0;
 	size_t n = 0;
 
 	for (; n < max && at < 20; n++, at += fixture_random(seed, 40) == 0 ? 2 : 1) {
 		uint64_t other = fixture_random(seed, 30) == 0;
 
-		frames[n] = (struct ctx_unwind_frame){functions[(at + other) % 3] + other, 0x7000 + 16 * at};
+		frames[n] = (struct ctx_unwind_frame){functions[(at + other) % 3] + other,
+						      (at < first + elsewhere ? 0x9000 : 0x7000) + 16 * at};
 	}
 	return n;
 }
