@@ -24,6 +24,7 @@
 #include "formats/experiment/exp_archive.h"
 #include "unwind/code_cache.h"
 #include "unwind/outer_chain.h"
+#include "unwind/return_address.h"
 #include "unwind/table_cache.h"
 
 #include <fcntl.h>

@@ -18,7 +18,12 @@ void ctx_code_cache_destroy(struct ctx_code_cache *cache);
 struct ctx_code_place {
 	uint64_t code; /* identifies the bytes around it (struct ctx_unwind_object) */
 	uint64_t at;   /* pc - code_bias */
+	enum ctx_code_depth depth;
 };
+
+/* What is kept of a place; false: nothing. */
+bool ctx_code_cache_has(struct ctx_code_cache *cache, struct ctx_code_place place,
+			struct ctx_code_frame *ret);
 
 /*
  * ctx_code_frame_find, or what it returned before for the same place. A place with code 0 is not kept,

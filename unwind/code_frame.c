@@ -1,6 +1,6 @@
 /*
  *	pc, state --step--> next pc, state --...--> ret: a rule
- *	   `--branch--> the other way is kept for later (struct way)
+ *	   `--branch--> the other way is kept for later (struct target)
  *
  * The state is where the stack pointer is, relative to its value at the pc or to the frame
  * pointer's there, and what has become of the frame pointer.
@@ -22,7 +22,7 @@
 #define FUNCTION_BYTES_MAX 65536u
 #define FRAME_BYTES_MAX (1 << 24)
 #define NEAR_STEPS 6u
-#define ENOUGH_STEPS 300u /* after the first rule */
+#define ENOUGH_STEPS 100u /* after the first rule */
 
 enum base {
 	AT_SP, /* the stack pointer's value at the pc */
@@ -52,12 +52,18 @@ struct way {
 	struct state state;
 };
 
+/* Where a jump leads. */
+struct target {
+	struct way way;
+	bool is_followed;
+};
+
 struct search {
 	const struct ctx_insn_reader *reader;
 	struct ctx_code_frame *out;
-	struct way ways[WAYS_MAX];
+	uint64_t near[4];	/* a bit for each target, by the last bits of its address */
+	uint8_t ways[WAYS_MAX]; /* targets that are to be followed */
 	size_t n_ways;
-	uint64_t targets[TARGETS_MAX]; /* where jumps have led already */
 	size_t n_targets;
 	size_t steps, steps_max;
 	bool returns;	  /* a way returns, or was not followed to its end */
@@ -68,6 +74,7 @@ struct search {
 	uint64_t window_at;
 	size_t window_n;
 	uint8_t window[WINDOW];
+	struct target targets[TARGETS_MAX];
 };
 
 /* Reads the code around a pc: jumps go both ways, mostly near. What is in front may be missing. */
@@ -96,35 +103,71 @@ static bool decode(struct search *search, uint64_t pc, struct ctx_x86_insn *ret)
 	return at < search->window_n && ctx_x86_decode(search->window + at, search->window_n - at, ret);
 }
 
-/* Notes a way to be followed later; true if jumps have not led there yet. */
-static bool is_new(struct search *search, uint64_t target)
+static bool is_same_place(struct place a, struct place b)
 {
-	for (size_t i = 0; i < search->n_targets; i++) {
-		if (search->targets[i] == target)
-			return false;
-	}
-	if (search->n_targets == TARGETS_MAX) {
-		search->returns = true;
-		return false;
-	}
-	search->targets[search->n_targets++] = target;
-	return true;
+	return a.base == b.base && a.base != LOST && a.offset == b.offset;
 }
 
-static void keep_way(struct search *search, uint64_t target, const struct state *state)
+static bool is_same_state(const struct state *a, const struct state *b)
 {
-	if (!is_new(search, target))
+	return a->sp.base == b->sp.base && a->sp.offset == b->sp.offset && a->fp == b->fp &&
+	       a->fp_place.base == b->fp_place.base && a->fp_place.offset == b->fp_place.offset &&
+	       a->saved.base == b->saved.base && a->saved.offset == b->saved.offset;
+}
+
+static struct target *find_target(struct search *search, uint64_t pc)
+{
+	if ((search->near[pc / 64 % 4] >> pc % 64 & 1) == 0)
+		return NULL;
+	for (size_t i = 0; i < search->n_targets; i++) {
+		if (search->targets[i].way.pc == pc)
+			return &search->targets[i];
+	}
+	return NULL;
+}
+
+/* Notes where a jump leads; NULL: others have led there, or there are too many. */
+static struct target *add_target(struct search *search, uint64_t pc, const struct state *state)
+{
+	struct target *target;
+
+	if (find_target(search, pc) != NULL)
+		return NULL;
+	if (search->n_targets == TARGETS_MAX) {
+		search->returns = true;
+		return NULL;
+	}
+	search->near[pc / 64 % 4] |= UINT64_C(1) << pc % 64;
+	target = &search->targets[search->n_targets++];
+	*target = (struct target){.way = {pc, *state}};
+	return target;
+}
+
+/* Notes a way to be followed later. */
+static void keep_way(struct search *search, uint64_t pc, const struct state *state)
+{
+	struct target *target = add_target(search, pc, state);
+
+	if (target == NULL)
 		return;
 	if (search->n_ways == WAYS_MAX) {
 		search->returns = true;
 		return;
 	}
-	search->ways[search->n_ways++] = (struct way){target, *state};
+	search->ways[search->n_ways++] = (uint8_t)(target - search->targets);
 }
 
-static bool is_same_place(struct place a, struct place b)
+/* Whether a jump has led to where this way has come, in the same state: it needs to be followed once. */
+static bool is_known(struct search *search, const struct way *way)
 {
-	return a.base == b.base && a.base != LOST && a.offset == b.offset;
+	struct target *target = find_target(search, way->pc);
+	bool is_known;
+
+	if (target == NULL || !is_same_state(&target->way.state, &way->state))
+		return false;
+	is_known = target->is_followed;
+	target->is_followed = true;
+	return is_known;
 }
 
 static struct place add(struct place place, int64_t offset)
@@ -211,40 +254,61 @@ static void apply(struct state *state, const struct ctx_x86_insn *insn)
 	}
 }
 
+static bool has_rule(const struct ctx_code_frame *frame, const struct ctx_cfi_summary *rule)
+{
+	for (unsigned i = 0; i < frame->n_rules; i++) {
+		if (memcmp(&frame->rules[i], rule, sizeof(*rule)) == 0)
+			return true;
+	}
+	return false;
+}
+
 static void add_rule(struct ctx_code_frame *out, const struct ctx_cfi_summary *rule)
 {
-	for (unsigned i = 0; i < out->n_rules; i++) {
-		if (memcmp(&out->rules[i], rule, sizeof(*rule)) == 0)
-			return;
-	}
-	if (out->n_rules < CTX_CODE_FRAMES_MAX)
+	if (!has_rule(out, rule) && out->n_rules < CTX_CODE_FRAMES_MAX)
 		out->rules[out->n_rules++] = *rule;
 }
 
-/* A `ret` in this state: the rule for the pc where the search began. */
-static void take_return(struct search *search, const struct state *state)
+/* The rule for the pc where the search began, if this state is that of a `ret`. False: none. */
+static bool rule_of(const struct state *state, struct ctx_cfi_summary *ret)
 {
-	struct ctx_cfi_summary rule = {.kind = state->sp.base == AT_SP ? CTX_CFI_SP : CTX_CFI_FP};
-	struct ctx_code_frame *out = search->out;
 	int64_t cfa = state->sp.offset + 8;
 	int64_t saved = state->fp_place.offset - cfa;
 
-	search->returns = true;
+	*ret = (struct ctx_cfi_summary){.kind = state->sp.base == AT_SP ? CTX_CFI_SP : CTX_CFI_FP};
 	if (state->sp.base == LOST || cfa < 8 || cfa > INT32_MAX)
-		return;
+		return false;
 	if (state->fp == FP_IS || (state->fp == FP_LOADED && state->fp_place.base != state->sp.base))
-		return;
+		return false;
 	if (state->fp == FP_LOADED) {
 		if (saved >= 0 || saved < INT16_MIN)
-			return;
-		rule.fp_offset = (int16_t)saved;
+			return false;
+		ret->fp_offset = (int16_t)saved;
 	}
-	rule.cfa_offset = (int32_t)cfa;
-	if (out->n_rules == 0)
+	ret->cfa_offset = (int32_t)cfa;
+	return true;
+}
+
+static void take_return(struct search *search, const struct state *state)
+{
+	struct ctx_cfi_summary rule;
+
+	search->returns = true;
+	if (!rule_of(state, &rule))
+		return;
+	if (search->out->n_rules == 0)
 		search->is_near_end = search->steps <= NEAR_STEPS;
-	add_rule(out, &rule);
+	add_rule(search->out, &rule);
 	if (search->steps_max > search->steps + ENOUGH_STEPS)
 		search->steps_max = search->steps + ENOUGH_STEPS;
+}
+
+/* Whether a jump enters another function, which returns to this one's caller: its end says nothing new. */
+static bool is_tail_call(const struct search *search, const struct state *state)
+{
+	struct ctx_cfi_summary rule;
+
+	return search->out->n_rules != 0 && rule_of(state, &rule) && has_rule(search->out, &rule);
 }
 
 /* Whether the frame pointer is set, or room is made, behind a push of it. */
@@ -274,7 +338,9 @@ static bool follow(struct search *search, struct way *way, const struct ctx_x86_
 		return false;
 	case CTX_X86_JUMP:
 		way->pc = target;
-		return is_new(search, target);
+		if (is_tail_call(search, &way->state))
+			return false;
+		return add_target(search, target, &way->state) != NULL;
 	case CTX_X86_BRANCH:
 		keep_way(search, target, &way->state);
 		return true;
@@ -303,6 +369,8 @@ static void run(struct search *search, struct way way)
 	for (;;) {
 		struct ctx_x86_insn insn;
 
+		if (is_known(search, &way))
+			return;
 		if (search->steps++ >= search->steps_max || !decode(search, way.pc, &insn)) {
 			search->returns = true;
 			return;
@@ -412,16 +480,35 @@ static bool find_beginning(const struct ctx_insn_reader *reader, uint64_t pc, bo
 	return false;
 }
 
-struct ctx_code_frame ctx_code_frame_find(const struct ctx_insn_reader *reader, uint64_t pc)
+/* Whether a call stands in front of the pc; there may be no code in front of it. */
+static struct ctx_code_frame find_call(const struct ctx_insn_reader *reader, uint64_t pc)
 {
-	struct search search = {.reader = reader, .window_at = pc, .steps_max = CTX_CODE_FRAME_STEPS};
+	uint8_t code[CTX_X86_CALL_MAX];
+	size_t n = pc < sizeof(code) ? (size_t)pc : sizeof(code);
+
+	if (reader->read(reader->context, pc - n, code, n) == n)
+		return (struct ctx_code_frame){.is_known = true,
+					       .is_returned_to = ctx_x86_ends_with_call(code, n)};
+	return (struct ctx_code_frame){.is_known = reader->read(reader->context, pc, code, 1) == 1};
+}
+
+struct ctx_code_frame ctx_code_frame_find(const struct ctx_insn_reader *reader, uint64_t pc,
+					  enum ctx_code_depth depth)
+{
+	struct search search; /* most of it need not be cleared */
 	const struct state state = {.sp = {AT_SP, 0}, .fp_place = {LOST, 0}, .saved = {LOST, 0}};
 	struct ctx_code_frame out = {0};
 	bool is_at_interpreter;
 	const uint8_t *at;
 	size_t before;
 
+	if (depth == CTX_CODE_CALL)
+		return find_call(reader, pc);
+	memset(&search, 0, offsetof(struct search, window));
+	search.reader = reader;
 	search.out = &out;
+	search.window_at = pc;
+	search.steps_max = CTX_CODE_FRAME_STEPS;
 	if (move_window(&search, pc) == 0)
 		return out;
 	before = (size_t)(pc - search.window_at);
@@ -432,10 +519,11 @@ struct ctx_code_frame ctx_code_frame_find(const struct ctx_insn_reader *reader, 
 	out.is_after_syscall = before >= 2 && at[-2] == 0x0f && at[-1] == 0x05;
 	run(&search, (struct way){pc, state});
 	while (search.n_ways != 0 && search.steps < search.steps_max)
-		run(&search, search.ways[--search.n_ways]);
+		run(&search, search.targets[search.ways[--search.n_ways]].way);
 	out.has_no_return = !search.returns && search.n_ways == 0;
 	out.makes_frame = search.makes_frame;
-	if (is_at_interpreter || !find_beginning(reader, pc, search.is_near_end, &out))
+	if (is_at_interpreter || depth == CTX_CODE_END ||
+	    !find_beginning(reader, pc, search.is_near_end, &out))
 		out.uses_fp = search.uses_fp || out.n_rules == 0;
 	out.is_bottom = out.has_no_return && !search.jumps_away && !out.is_returned_to && search.steps > 1;
 	return out;

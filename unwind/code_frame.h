@@ -6,7 +6,7 @@
  * Wherever a function returns, its stack pointer is at the return address; so the changes of the
  * stack pointer on any way from the pc to a `ret` say where that address is, and where the caller's
  * frame pointer was saved. Calls are taken to leave the stack as it was. Besides, the beginning of
- * the function is looked for in front of the pc. What comes out is a
+ * the function can be looked for in front of the pc. What comes out is a
  * proposal: the unwinder takes it only if a call stands before the return address that it leads to.
  *
  * Private to unwind/. Bounded: CTX_CODE_FRAME_STEPS instructions.
@@ -18,6 +18,13 @@
 
 #define CTX_CODE_FRAME_STEPS 2000u
 #define CTX_CODE_FRAMES_MAX 2u /* different proposals at one pc */
+
+/* How much is read; each has what those before it have. */
+enum ctx_code_depth {
+	CTX_CODE_CALL,	/* is_known and is_returned_to alone: some bytes */
+	CTX_CODE_END,	/* what follows the pc: some us */
+	CTX_CODE_WHOLE, /* the beginning of the function too; it counts for rules and uses_fp */
+};
 
 struct ctx_code_frame {
 	struct ctx_cfi_summary rules[CTX_CODE_FRAMES_MAX];
@@ -50,7 +57,8 @@ struct ctx_insn_reader {
 };
 
 /* What the code at `pc` says. Nothing is known where it cannot be read. */
-struct ctx_code_frame ctx_code_frame_find(const struct ctx_insn_reader *reader, uint64_t pc);
+struct ctx_code_frame ctx_code_frame_find(const struct ctx_insn_reader *reader, uint64_t pc,
+					  enum ctx_code_depth depth);
 
 /*
  * Whether a function that begins at `begin` has taken its stack pointer from elsewhere in front of the

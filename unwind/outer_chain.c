@@ -1,4 +1,5 @@
 #include "unwind/outer_chain.h"
+#include "unwind/return_address.h"
 
 #include <string.h>
 

@@ -9,17 +9,15 @@
 #include "unwind/cfi_expr.h"
 #include "unwind/cfi_lookup.h"
 #include "unwind/cfi_memory.h"
-#include "unwind/code_cache.h"
 #include "unwind/frame_chain.h"
-#include "unwind/x86_insn.h"
+#include "unwind/return_address.h"
 
 /* Addresses of user space on aarch64; above them a return address may have its signature. */
 #define AARCH64_ADDRESS ((UINT64_C(1) << 48) - 1)
 #define AARCH64_LR 30
 
 #define X86_64_RAX 0
-#define SENDER_MAX 4096u   /* bytes of arguments that an adapter of HotSpot may have put below a frame */
-#define CALL_BYTES_MAX 10u /* of a call instruction */
+#define SENDER_MAX 4096u /* bytes of arguments that an adapter of HotSpot may have put below a frame */
 
 #define BIT(reg) (UINT64_C(1) << (reg))
 #define X86_64_SAVED (BIT(3) | BIT(6) | BIT(12) | BIT(13) | BIT(14) | BIT(15))
@@ -45,6 +43,8 @@ struct walk {
 	uint64_t valid;
 	uint64_t value[CTX_USER_REGS_MAX];
 	enum ctx_truncation reason;
+	uint64_t code_pc;	    /* the last return address that was looked at, */
+	struct ctx_code_frame code; /* and what its code says, if this is known */
 };
 
 static enum verdict end(struct walk *walk, enum ctx_truncation reason)
@@ -81,50 +81,27 @@ static bool reads_code(const struct walk *walk)
 	return walk->space->read_code != NULL && walk->machine == CTX_MACHINE_X86_64;
 }
 
-static struct ctx_code_frame code_at(const struct walk *walk, const struct ctx_unwind_object *object,
-				     uint64_t pc)
+static struct ctx_code_frame code_at(const struct walk *walk, uint64_t pc, enum ctx_code_depth depth)
 {
-	const struct ctx_unwind_space *space = walk->space;
-	const struct ctx_insn_reader reader = {.read = space->read_code, .context = space->context};
-
-	return ctx_code_cache_find(space->cache, &reader, pc,
-				   (struct ctx_code_place){object->code, pc - object->code_bias});
+	return ctx_return_code(walk->space, &walk->object, pc, depth);
 }
-
-static bool is_signal(const struct ctx_unwind_object *object, uint64_t pc)
-{
-	const struct ctx_cfi_table *table = object->table;
-
-	return table != NULL &&
-	       table->rules.summaries[table->rows.items[ctx_cfi_table_row(table, pc - object->bias)].rule]
-		       .signal;
-}
-
-enum returns {
-	NO_RETURN,
-	MAYBE_RETURN, /* executable memory whose code cannot be read */
-	SURE_RETURN,  /* behind a call, a signal trampoline, or the bottom of a coroutine */
-};
 
 /* Can this be a return address? */
-static enum returns returns_to(const struct walk *walk, uint64_t pc)
+static enum ctx_return returns_to(struct walk *walk, uint64_t pc)
 {
 	struct ctx_unwind_object object;
-	struct ctx_code_frame code;
 
 	if (pc <= 1 || !find_object(walk, pc - 1, &object))
-		return NO_RETURN;
+		return CTX_RETURN_NO;
 	if (!reads_code(walk))
-		return MAYBE_RETURN;
-	code = code_at(walk, &object, pc);
-	if (!code.is_known)
-		return MAYBE_RETURN;
-	return code.is_returned_to || code.is_bottom || is_signal(&object, pc) ? SURE_RETURN : NO_RETURN;
+		return CTX_RETURN_MAYBE;
+	walk->code_pc = pc;
+	return ctx_return_check(walk->space, &object, pc, &walk->code);
 }
 
-static bool is_return(const struct walk *walk, uint64_t pc)
+static bool is_return(struct walk *walk, uint64_t pc)
 {
-	return returns_to(walk, pc) != NO_RETURN;
+	return returns_to(walk, pc) != CTX_RETURN_NO;
 }
 
 __attribute__((noinline)) static bool locate_other(struct walk *walk, uint64_t address)
@@ -179,7 +156,7 @@ static void note_sender(struct walk *walk, uint64_t fp)
 static bool try_frame_pointer(struct walk *walk, uint64_t *ret_cfa)
 {
 	uint64_t fp = walk->value[walk->fp];
-	enum returns returns;
+	enum ctx_return returns;
 	uint64_t saved, pc;
 
 	if ((walk->valid & BIT(walk->fp)) == 0 || fp < walk->value[walk->sp] || fp % 8 != 0 ||
@@ -190,9 +167,9 @@ static bool try_frame_pointer(struct walk *walk, uint64_t *ret_cfa)
 		pc &= AARCH64_ADDRESS;
 	returns = returns_to(walk, pc);
 	/* A caller without frame pointers may have anything in the register. */
-	if (saved <= fp && saved != 0 && returns != SURE_RETURN)
+	if (saved <= fp && saved != 0 && returns != CTX_RETURN_SURE)
 		return false;
-	if (returns == NO_RETURN && !(pc == 0 && saved == 0))
+	if (returns == CTX_RETURN_NO && !(pc == 0 && saved == 0))
 		return false;
 	*ret_cfa = fp + 16;
 	note_sender(walk, fp);
@@ -240,29 +217,30 @@ enum attempt {
 	TAKEN,
 };
 
+struct caller {
+	uint64_t pc, cfa, fp;
+	bool has_fp;
+};
+
 /* The caller's registers by a rule, if a call stands before the return address. */
-static enum attempt try_rule(const struct walk *walk, const struct ctx_cfi_summary *rule, uint64_t sp,
-			     struct walk *next)
+static enum attempt try_rule(struct walk *walk, const struct ctx_cfi_summary *rule, uint64_t sp,
+			     struct caller *ret)
 {
 	unsigned reg = rule->kind == CTX_CFI_SP ? walk->sp : walk->fp;
 	uint64_t base = rule->kind == CTX_CFI_SP ? sp : walk->value[reg];
 	uint64_t cfa = base + (uint64_t)(int64_t)rule->cfa_offset;
-	uint64_t fp = walk->value[walk->fp], pc;
-	bool has_fp = (walk->valid & BIT(walk->fp)) != 0;
 
-	*next = *walk;
 	if ((walk->valid & BIT(reg)) == 0 || cfa <= sp || cfa % 8 != 0)
 		return REFUSED;
-	next->value[walk->sp] = cfa;
-	if (!ctx_cfi_memory_read(&walk->memory, cfa - 8, &pc))
+	*ret = (struct caller){
+		.cfa = cfa, .fp = walk->value[walk->fp], .has_fp = (walk->valid & BIT(walk->fp)) != 0};
+	if (!ctx_cfi_memory_read(&walk->memory, cfa - 8, &ret->pc))
 		return OUTSIDE;
-	if (returns_to(walk, pc) != SURE_RETURN)
+	if (returns_to(walk, ret->pc) != CTX_RETURN_SURE)
 		return REFUSED;
 	if (rule->fp_offset != 0)
-		has_fp = ctx_cfi_memory_read(&walk->memory, cfa + (uint64_t)(int64_t)rule->fp_offset, &fp);
-	(void)enter_caller(next, pc, cfa, fp);
-	if (!has_fp)
-		next->valid &= ~BIT(walk->fp);
+		ret->has_fp = ctx_cfi_memory_read(&walk->memory, cfa + (uint64_t)(int64_t)rule->fp_offset,
+						  &ret->fp);
 	return TAKEN;
 }
 
@@ -271,25 +249,25 @@ static enum attempt try_rules(struct walk *walk, const struct ctx_code_frame *co
 			      uint64_t *ret_cfa)
 {
 	enum attempt all = REFUSED;
-	struct walk next, other;
+	struct caller caller = {0}, other;
 
 	for (unsigned i = 0; i < code->n_rules; i++) {
 		enum attempt one = try_rule(walk, &code->rules[i], sp, &other);
 
-		if (one == TAKEN && all == TAKEN &&
-		    (other.value[walk->sp] != next.value[walk->sp] ||
-		     other.value[walk->fp] != next.value[walk->fp]))
+		if (one == TAKEN && all == TAKEN && (other.cfa != caller.cfa || other.fp != caller.fp))
 			return REFUSED;
 		if (one > all) {
-			next = other;
+			caller = other;
 			all = one;
 		}
 	}
 	if (all != REFUSED)
-		*ret_cfa = next.value[walk->sp];
+		*ret_cfa = caller.cfa;
 	if (all != TAKEN)
 		return all;
-	*walk = next;
+	(void)enter_caller(walk, caller.pc, caller.cfa, caller.fp);
+	if (!caller.has_fp)
+		walk->valid &= ~BIT(walk->fp);
 	if (walk->space->steps != NULL)
 		walk->space->steps->by_code++;
 	return TAKEN;
@@ -503,6 +481,14 @@ static bool is_bottom(const struct walk *walk, const struct ctx_code_frame *code
 	return code->is_bottom;
 }
 
+/* Whether the function at the pc may have a frame pointer, which its beginning says. */
+static bool uses_fp(const struct walk *walk, const struct ctx_code_frame *code)
+{
+	if (ctx_code_depth_of(&walk->object) == CTX_CODE_WHOLE)
+		return code->uses_fp;
+	return code_at(walk, walk->value[walk->pc], CTX_CODE_WHOLE).uses_fp;
+}
+
 /*
  * Code without call frame information, as far as its instructions say how it is left. A pc that no
  * call stands before, in front of code that does not return, was put on the stack as its bottom:
@@ -529,7 +515,7 @@ static enum verdict step_by_code(struct walk *walk, const struct ctx_code_frame 
 		return end(walk, CTX_TRUNCATED_NOT);
 	if (attempt == OUTSIDE)
 		return end(walk, CTX_TRUNCATED_COPY);
-	if (code->uses_fp)
+	if (uses_fp(walk, code))
 		return step_by_guess(walk, &frame->cfa);
 	return end(walk, CTX_TRUNCATED_NO_TABLE);
 }
@@ -538,15 +524,17 @@ static enum verdict step_by_code(struct walk *walk, const struct ctx_code_frame 
 __attribute__((noinline)) static enum verdict step_without_rule(struct walk *walk,
 								struct ctx_unwind_frame *frame)
 {
-	struct ctx_code_frame code;
+	uint64_t pc = walk->value[walk->pc];
+	struct ctx_code_frame code = walk->code;
 
 	if (!reads_code(walk))
 		return step_by_guess(walk, &frame->cfa);
-	code = code_at(walk, &walk->object, walk->value[walk->pc]);
+	if (walk->code_pc != pc || !code.is_known)
+		code = code_at(walk, pc, ctx_code_depth_of(&walk->object));
 	if (!code.is_known)
 		return step_by_guess(walk, &frame->cfa);
 	if (!walk->exact && !code.is_returned_to)
-		frame->address = walk->value[walk->pc];
+		frame->address = pc;
 	return step_by_code(walk, &code, frame);
 }
 
@@ -563,7 +551,7 @@ __attribute__((noinline)) static bool is_placed(const struct walk *walk, uint64_
 	    !ctx_cfi_table_function(walk->object.table, pc - walk->object.bias, &begin, &end) ||
 	    begin != pc - walk->object.bias)
 		return false;
-	code = code_at(walk, &walk->object, pc);
+	code = code_at(walk, pc, CTX_CODE_CALL);
 	return code.is_known && !code.is_returned_to;
 }
 
@@ -716,6 +704,7 @@ static void prepare(struct walk *walk, const struct ctx_unwind_space *space, enu
 	walk->pc = ctx_machine_pc(machine);
 	walk->full = false;
 	walk->sender_at = 0;
+	walk->code_pc = 0;
 }
 
 /* Behind the end of the copy. */
@@ -778,21 +767,4 @@ enum ctx_truncation ctx_unwind_caller(const struct ctx_unwind_space *space,
 				      size_t max, size_t *ret_n)
 {
 	return unwind(space, state, false, (struct room){frames, max}, ret_n);
-}
-
-/* Following the code, which says more, costs a hundred times as much: only where there is no table. */
-bool ctx_unwind_follows_call(const struct ctx_unwind_space *space, uint64_t pc)
-{
-	struct ctx_unwind_object object;
-	uint8_t code[CALL_BYTES_MAX];
-	struct walk walk;
-	size_t n;
-
-	if (pc <= 1 || space->read_code == NULL || !space->find(space->context, pc - 1, &object))
-		return false;
-	n = pc - object.begin < sizeof(code) ? (size_t)(pc - object.begin) : sizeof(code);
-	if (space->read_code(space->context, pc - n, code, n) == n && ctx_x86_ends_with_call(code, n))
-		return true;
-	prepare(&walk, space, CTX_MACHINE_X86_64);
-	return object.table == NULL && code_at(&walk, &object, pc).is_returned_to;
 }

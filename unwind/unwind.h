@@ -34,7 +34,4 @@ enum ctx_truncation ctx_unwind_caller(const struct ctx_unwind_space *space,
 				      const struct ctx_user_state *state, struct ctx_unwind_frame *frames,
 				      size_t max, size_t *ret_n);
 
-/* Whether a call stands in front of an address, as far as the code can be read. */
-bool ctx_unwind_follows_call(const struct ctx_unwind_space *space, uint64_t pc);
-
 #endif

@@ -280,6 +280,88 @@ static void test_code_frame__new_threads_and_processes_have_no_caller(void **con
 	assert_int_equal(play(&scene, CODE_AT + ENTRY), CTX_TRUNCATED_NOT);
 }
 
+/* Thirty branches, each over some nops; behind them a `ret`. One in front leads to another one. */
+static void test_code_frame__what_follows_many_branches_is_followed_once(void **context)
+{
+	static const uint8_t branch[] = {0x74, 0x14};
+	struct ctx_insn_reader reader = {.read = read_code};
+	struct ctx_code_frame frame;
+	unsigned at = 6;
+
+	(void)context;
+	memset(code, 0x90, sizeof(code));
+	PUT(0, "\x0f\x84\xfa\x0e\x00\x00"); /* jz 0xf00 */
+	for (unsigned i = 0; i < 30; i++, at += 22)
+		memcpy(code + at, branch, sizeof(branch));
+	PUT(at, "\xc3");
+	PUT(0xf00, "\x48\x83\xc4\x18\xc3"); /* add rsp, 24; ret */
+	frame = ctx_code_frame_find(&reader, CODE_AT, CTX_CODE_END);
+	assert_int_equal(frame.n_rules, 2);
+	assert_int_equal(frame.rules[0].cfa_offset, 8);
+	assert_int_equal(frame.rules[1].cfa_offset, 32);
+}
+
+/* A jump with the stack as at a `ret` enters a function that returns for this one. */
+static void test_code_frame__a_tail_call_is_not_followed(void **context)
+{
+	struct ctx_insn_reader reader = {.read = read_code};
+	struct ctx_code_frame frame;
+
+	(void)context;
+	memset(code, 0xcc, sizeof(code));
+	PUT(0, "\x74\x05\x48\x83\xc4\x18\xc3\x48\x83\xc4"); /* jz 7; add rsp, 24; ret; 7: add rsp, */
+	PUT(10, "\x18\xeb\x20");			    /* 24; jmp 0x2d */
+	PUT(0x2d, "\x48\x83\xc4\x08\xc3");		    /* add rsp, 8; ret */
+	frame = ctx_code_frame_find(&reader, CODE_AT, CTX_CODE_END);
+	assert_int_equal(frame.n_rules, 1);
+	assert_int_equal(frame.rules[0].cfa_offset, 32);
+	code[10] = 0x10; /* with another stack it is followed */
+	frame = ctx_code_frame_find(&reader, CODE_AT, CTX_CODE_END);
+	assert_int_equal(frame.n_rules, 1);
+	code[0x30] = 0x18;
+	frame = ctx_code_frame_find(&reader, CODE_AT, CTX_CODE_END);
+	assert_int_equal(frame.n_rules, 2);
+}
+
+static uint64_t lowest_read;
+static size_t bytes_read;
+
+static size_t note_code(void *context, uint64_t address, uint8_t *out, size_t n)
+{
+	size_t got = read_code(context, address, out, n);
+
+	lowest_read = got != 0 && address < lowest_read ? address : lowest_read;
+	bytes_read += got;
+	return got;
+}
+
+/* More is read only as it is asked for. */
+static void test_code_frame__the_beginning_of_a_function_is_read_last(void **context)
+{
+	struct ctx_insn_reader reader = {.read = note_code};
+	struct ctx_code_frame frame;
+	const uint64_t pc = CODE_AT + 0xf09;
+
+	(void)context;
+	make_code();
+	memset(code + 0x900, 0x90, 0x700);
+	PUT(0x900, "\x55\x48\x89\xe5"); /* push rbp; mov rbp, rsp */
+	PUT(0xf00, "\x48\x83\xc4\x08\xe8\x00\x00\x00\x01\x5d\xc3");
+	lowest_read = UINT64_MAX;
+	bytes_read = 0;
+	frame = ctx_code_frame_find(&reader, pc, CTX_CODE_CALL);
+	assert_true(frame.is_known && frame.is_returned_to);
+	assert_int_equal(frame.n_rules, 0);
+	assert_in_range(bytes_read, 5, 10);
+	frame = ctx_code_frame_find(&reader, pc, CTX_CODE_END);
+	assert_true(frame.is_known && frame.is_returned_to && !frame.uses_fp);
+	assert_int_equal(frame.n_rules, 1);
+	assert_true(lowest_read > CODE_AT + 0x900);
+	frame = ctx_code_frame_find(&reader, pc, CTX_CODE_WHOLE);
+	assert_true(frame.is_known && frame.is_returned_to && frame.uses_fp);
+	assert_true(lowest_read <= CODE_AT + 0x900);
+}
+
 /* Instructions of any bytes: the search ends. */
 static void test_code_frame__any_code_is_followed_in_bounds(void **context)
 {
@@ -293,7 +375,7 @@ static void test_code_frame__any_code_is_followed_in_bounds(void **context)
 			code[i] = (uint8_t)(seed >> 24);
 		}
 		for (uint64_t pc = CODE_AT - 20; pc < CODE_AT + CODE_BYTES + 20; pc += 97) {
-			struct ctx_code_frame frame = ctx_code_frame_find(&reader, pc);
+			struct ctx_code_frame frame = ctx_code_frame_find(&reader, pc, CTX_CODE_WHOLE);
 
 			assert_in_range(frame.n_rules, 0, CTX_CODE_FRAMES_MAX);
 			for (unsigned i = 0; i < frame.n_rules; i++)
@@ -312,6 +394,9 @@ int main(void)
 		cmocka_unit_test(test_code_frame__a_method_without_an_end_is_left_as_it_began),
 		cmocka_unit_test(test_code_frame__an_interpreter_is_left_by_its_frame_pointer),
 		cmocka_unit_test(test_code_frame__new_threads_and_processes_have_no_caller),
+		cmocka_unit_test(test_code_frame__what_follows_many_branches_is_followed_once),
+		cmocka_unit_test(test_code_frame__a_tail_call_is_not_followed),
+		cmocka_unit_test(test_code_frame__the_beginning_of_a_function_is_read_last),
 		cmocka_unit_test(test_code_frame__any_code_is_followed_in_bounds),
 	};
 

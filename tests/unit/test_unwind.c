@@ -277,6 +277,39 @@ static void test_unwind__a_function_that_changes_stacks_is_the_bottom(void **con
 	assert_int_equal(play(&scene, BIAS + LEAF + 8, 4, 8), CTX_TRUNCATED_NO_MAP);
 }
 
+static size_t most_read; /* of the table's code alone, at once, with the call */
+
+/* 0x2010: "ret"; a call in front of FRAME + 0x10. */
+static size_t read_call(void *context, uint64_t address, uint8_t *out, size_t n)
+{
+	static const uint8_t call[] = {0xe8, 0, 0, 0, 0};
+	uint64_t at_call = BIAS + FRAME + 0xb - address, at_return = BIAS + 0x2010 - address;
+
+	(void)read_nops(context, address, out, n);
+	if (at_call < n && n - at_call >= sizeof(call))
+		memcpy(out + at_call, call, sizeof(call));
+	if (at_return < n)
+		out[at_return] = 0xc3;
+	if (at_call < n && address + n <= BIAS + 0x2000 && n > most_read)
+		most_read = n;
+	return n;
+}
+
+/* Only the call is looked for: its frame is left by call frame information. */
+static void test_unwind__code_with_call_frame_information_is_not_followed(void **context)
+{
+	struct scene scene = {.read_code = read_call,
+			      .words = {BIAS + FRAME + 0x10, 0, 0, 0, BIAS + START + 5}};
+
+	(void)context;
+	scene.state.regs.value[6] = STACK_AT + 24;
+	most_read = 0;
+	assert_int_equal(play(&scene, BIAS + 0x2010, 5, 8), CTX_TRUNCATED_NOT);
+	assert_int_equal(scene.n, 3);
+	assert_int_equal(scene.frames[1].address, BIAS + FRAME + 0xf);
+	assert_in_range(most_read, 2, 10);
+}
+
 static uint64_t calculate(const char *bytes, size_t n, enum ctx_cfi_result expected)
 {
 	uint64_t registers[CTX_USER_REGS_MAX] = {[7] = 1000, [16] = 0x2b};
@@ -399,6 +432,7 @@ int main(void)
 		cmocka_unit_test(
 			test_unwind__the_first_address_of_a_function_that_nothing_called_is_the_bottom),
 		cmocka_unit_test(test_unwind__a_function_that_changes_stacks_is_the_bottom),
+		cmocka_unit_test(test_unwind__code_with_call_frame_information_is_not_followed),
 		cmocka_unit_test(test_unwind__expressions_are_evaluated),
 		cmocka_unit_test(test_unwind__damage_costs_one_function),
 		cmocka_unit_test(test_unwind__our_own_file_has_a_table_unless_out_of_memory),
