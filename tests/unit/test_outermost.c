@@ -337,9 +337,7 @@ static void find_in_window(struct story *story)
 	assert_int_equal(found, root - 8);
 	n = ctx_outer_chain_find(&space, &window, frames, FRAMES_MAX);
 	assert_true(n >= 3 && n < story->n);
-	/* The innermost frame can be that of the caller of both the story's unwinding and this function. */
-	assert_int_equal(frames[0].cfa, story->frames[story->n - n].cfa);
-	assert_memory_equal(frames + 1, story->frames + story->n - n + 1, (n - 1) * sizeof(*frames));
+	assert_memory_equal(frames, story->frames + story->n - n, n * sizeof(*frames));
 	/* The same frame, but behind the call of another function: nothing inside it can be right. */
 	slot = (uint64_t *)(void *)(bytes + (slot_of_second - begin));
 	assert_int_equal(*slot, returns_of[1]);
@@ -350,8 +348,20 @@ static void find_in_window(struct story *story)
 	free(bytes);
 }
 
+/*
+ * What bottom() called before it called begin_story left its frames on the stack, and who is called through a
+ * pointer can be any of both: they would be a chain to the root as well.
+ */
+static NOINLINE void wipe_stack(void)
+{
+	char room[16384];
+
+	explicit_bzero(room, sizeof(room));
+}
+
 static void begin_story(struct story *story)
 {
+	wipe_stack();
 	story->at_bottom = find_in_window;
 	assert_true(calls_both(story) > 0);
 }
