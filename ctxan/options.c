@@ -314,6 +314,7 @@ static const struct ctx_option rows[] = {
 	{"callers", 0, CTX_OPTION_FLAG, FLAG(report.callers)},
 	{"no-fold", 0, CTX_OPTION_FLAG, FLAG(report.no_fold)},
 	{"columns", 0, CTX_OPTION_FLAG, FLAG(report.columns)},
+	{"cycles", 0, CTX_OPTION_FLAG, FLAG(report.cycles)},
 	{"limit", 0, CTX_OPTION_TEXT, NUMBER(set_limit, report.limit, 0, UINT32_MAX - 1)},
 	{"sort", 0, CTX_OPTION_TEXT, STRING(report.sort)},
 	{"coverage", 0, CTX_OPTION_TEXT, .set = set_coverage, .words = WORDS("top", "exact")},

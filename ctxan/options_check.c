@@ -154,6 +154,13 @@ static enum ctx_status check_tree(const struct ctx_options *options, struct ctx_
 	return ctx_err_set(err, CTX_E_ARG, "%s requires --report tree or callers", option);
 }
 
+static enum ctx_status check_cycles(const struct ctx_options *options, struct ctx_err *err)
+{
+	if (!options->report.cycles || ctx_options_has_report(options, "sync"))
+		return CTX_OK;
+	return ctx_err_set(err, CTX_E_ARG, "--cycles requires --report sync");
+}
+
 static enum ctx_status check_follow(const struct ctx_options *options, struct ctx_err *err)
 {
 	const struct ctx_follow_options *follow = &options->follow;
@@ -226,6 +233,8 @@ enum ctx_status ctx_options_check(const struct ctx_options *options, struct ctx_
 		status = check_tree(options, err);
 	if (status == CTX_OK)
 		status = check_diff(options, err);
+	if (status == CTX_OK)
+		status = check_cycles(options, err);
 	if (status == CTX_OK)
 		status = check_browse(options, err);
 	if (status == CTX_OK)

@@ -50,6 +50,7 @@ struct ctx_report_options {
 	bool columns;		/* tree, callers-callees, text: all columns, estimated calls too */
 	uint32_t depth;		/* tree: levels below the top; 0: all */
 	bool callers;		/* tree: upside down, who called what */
+	bool cycles;		/* sync: locks that were taken in inverse orders, instead of waits */
 	const char *root;	/* tree: call stacks begin with this function, and have it; NULL: all */
 };
 

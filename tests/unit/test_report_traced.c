@@ -18,7 +18,7 @@ static const char *files[] = {"/var/log/a-long-way/down/to/the/file-that-is-writ
 static const char *const reports[] = {"heap", "leaks", "sync", "io"};
 
 struct operations {
-	struct ctx_traced heap[16], sync[6], io[10];
+	struct ctx_traced heap[16], sync[6], locks[12], io[10];
 };
 
 static struct ctx_traced heap_at(uint64_t ms, unsigned operation, uint64_t address, uint64_t size,
@@ -75,9 +75,48 @@ static void fill_sync(struct fixture *fixture, struct operations *all)
 			.address = i % 3 == 0 ? 0x7ffff7a01000 : 0x55550000 + i % 3 * 64,
 			.thread = i % 2,
 			.stack = i % 2 != 0 ? stack_of(fixture, PATH(7, 1)) : stack_of(fixture, PATH(0, 2)),
+			.other = CTX_NONE,
 			.kind = CTX_TRACED_SYNC};
 	fixture->profile.traced[CTX_TRACED_SYNC] = 6;
 	fixture->input.traced[CTX_TRACED_SYNC] = (struct ctx_report_traced){all->sync, 6};
+}
+
+/* As the runtime in the target records them, which knows kinds, holders and orders. */
+static void fill_locks(struct fixture *fixture, struct operations *all)
+{
+	static const struct {
+		uint8_t operation;
+		uint8_t thread, other; /* 9: none */
+		uint64_t ns, address, old_address, size;
+	} locks[] = {
+		{CTX_SYNC_MUTEX, 0, 1, 4000, 0x1000, 0, 0},
+		{CTX_SYNC_BLOCK, 1, 0, 4000, 0x1000, 0, 0},
+		{CTX_SYNC_HOLD, 0, 9, 300, 0x1000, 0, CTX_SYNC_MUTEX},
+		{CTX_SYNC_HOLD, 1, 9, 500, 0x1000, 0, CTX_SYNC_MUTEX},
+		{CTX_SYNC_READ_LOCK, 1, 9, 70000, 0x2000, 0, 0},
+		{CTX_SYNC_HOLD, 0, 9, 900, 0x3000, 0, CTX_SYNC_SPIN},
+		{CTX_SYNC_SEMAPHORE, 0, 9, 123456, 0x4000, 0, 0},
+		{CTX_SYNC_ORDER, 0, 9, 0, 0x1000, 0x3000, 0},
+		{CTX_SYNC_ORDER, 1, 9, 0, 0x3000, 0x1000, 0},
+		{CTX_SYNC_ORDER, 1, 9, 0, 0x2000, 0x1000, CTX_SYNC_ORDER_TAKEN_READ},
+		{CTX_SYNC_ORDER, 0, 9, 0, 0x1000, 0x2000, CTX_SYNC_ORDER_HELD_READ},
+		{CTX_SYNC_MUTEX, 0, 1, 1000, 0x1000, 0, 0},
+	};
+
+	for (unsigned i = 0; i < CTX_COUNT_OF(locks); i++)
+		all->locks[i] = (struct ctx_traced){.time_ns = (100 + 10 * i) * MS,
+						    .duration_ns = locks[i].ns,
+						    .address = locks[i].address,
+						    .old_address = locks[i].old_address,
+						    .size = locks[i].size,
+						    .thread = locks[i].thread,
+						    .other = locks[i].other != 9 ? locks[i].other : CTX_NONE,
+						    .stack = i % 2 != 0 ? stack_of(fixture, PATH(7, 1))
+									: stack_of(fixture, PATH(0, 2)),
+						    .kind = CTX_TRACED_SYNC,
+						    .operation = locks[i].operation};
+	fixture->profile.traced[CTX_TRACED_SYNC] = CTX_COUNT_OF(locks);
+	fixture->input.traced[CTX_TRACED_SYNC] = (struct ctx_report_traced){all->locks, CTX_COUNT_OF(locks)};
 }
 
 static void fill_io(struct fixture *fixture, struct operations *all)
@@ -128,6 +167,18 @@ static void test_report_traced__prints_every_report_in_every_format(void **state
 		assert_every_format(reports[i], &fixture->input, (struct ctx_report_options){0}, "traced-%s",
 				    reports[i]);
 	assert_every_format("samples", &fixture->input, (struct ctx_report_options){0}, "traced-samples");
+	free(all);
+}
+
+static void test_report_traced__locks_with_their_holders_and_cycles(void **state)
+{
+	struct fixture *fixture = *state;
+	struct operations *all = operations_new(fixture);
+
+	fill_locks(fixture, all);
+	assert_every_format("sync", &fixture->input, (struct ctx_report_options){0}, "traced-locks");
+	assert_every_format("sync", &fixture->input, (struct ctx_report_options){.cycles = true},
+			    "traced-cycles");
 	free(all);
 }
 
@@ -586,6 +637,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		with_fixture(test_report_traced__prints_every_report_in_every_format),
+		with_fixture(test_report_traced__locks_with_their_holders_and_cycles),
 		with_fixture(test_report_traced__function_limit_and_order_options),
 		with_fixture(test_report_traced__the_peak_is_that_of_the_slow_way),
 		with_fixture(test_report_traced__memory_ends_with_its_process),
