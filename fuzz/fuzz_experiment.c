@@ -31,10 +31,10 @@ static const char FIRST_LINES[] =
 	"<event kind=\"run\" tstamp=\"0.0\"/>\n"
 	"<event kind=\"process\" tstamp=\"0.1\" process=\"0\" pid=\"1\" lineage=\"\" command=\"c\"/>\n";
 
-static const char *const FILES[] = {"log.xml",		"map.xml",     "profile",	 "frameinfo",
-				    "overview",		"hwcounters",  "_f1.er/map.xml", "_f1.er/profile",
-				    "_f1.er/frameinfo", "notes",       "states",	 "_f1.er/states",
-				    "heaptrace",	"log.xml.zst", "map.xml.zst",	 "profile.zst"};
+static const char *const FILES[] = {
+	"log.xml",	  "map.xml",	    "profile",		"frameinfo",   "overview", "hwcounters",
+	"_f1.er/map.xml", "_f1.er/profile", "_f1.er/frameinfo", "notes",       "states",   "_f1.er/states",
+	"heaptrace",	  "log.xml.zst",    "map.xml.zst",	"profile.zst", "synctrace"};
 #define LOG 0u
 #define PACKED_LOG 13u
 #define N_FILES (sizeof(FILES) / sizeof(FILES[0]))
@@ -89,6 +89,7 @@ static void unpack_frames(struct ctx_bytes payload)
 static void decode(const uint8_t *data, size_t size)
 {
 	struct ctx_exp_packet packets[RECORDS_MAX];
+	struct ctx_exp_sync_rest rests[RECORDS_MAX];
 	struct ctx_exp_block_header header;
 	struct ctx_exp_frames_in in;
 	uint32_t id, parent, last = 0;
@@ -104,6 +105,10 @@ static void decode(const uint8_t *data, size_t size)
 		}
 	}
 	decode_heap((struct ctx_bytes){data, size});
+	if (ctx_exp_decode_sync((struct ctx_bytes){data, size}, 0,
+				&(struct ctx_exp_sync_block){packets, rests, RECORDS_MAX}, NULL) == CTX_OK &&
+	    packets[RECORDS_MAX - 1].order != RECORDS_MAX - 1)
+		abort();
 	unpack_frames((struct ctx_bytes){data, size});
 	if (ctx_exp_frames_begin(data, size, &in, NULL) != CTX_OK)
 		return;
@@ -133,6 +138,8 @@ static void wrap(const char *file, const uint8_t *bytes, size_t n, struct ctx_bu
 		header.kind = CTX_EXP_BLOCK_STATES;
 	if (strstr(file, "heaptrace") != NULL)
 		header.kind = CTX_EXP_BLOCK_HEAP;
+	if (strstr(file, "synctrace") != NULL)
+		header.kind = CTX_EXP_BLOCK_SYNC;
 	header.process = bytes[0] & 3;
 	header.epoch = bytes[1] & 3;
 	header.n_records = bytes[2];
@@ -212,6 +219,18 @@ static void check_state(const struct ctx_event_source *source, const struct ctx_
 		abort();
 }
 
+static void check_operation(const struct ctx_traced *operation, uint32_t n_threads)
+{
+	enum ctx_traced_kind kind = (enum ctx_traced_kind)operation->kind;
+
+	if ((kind != CTX_TRACED_HEAP && kind != CTX_TRACED_SYNC) ||
+	    operation->operation >= ctx_traced_n_operations(kind) ||
+	    operation->duration_ns > CTX_TRACED_WEIGHT_MAX)
+		abort();
+	if (kind == CTX_TRACED_SYNC && operation->other != CTX_NONE && operation->other >= n_threads)
+		abort();
+}
+
 static void read_all(const char *directory)
 {
 	struct ctx_event_source *source;
@@ -235,10 +254,10 @@ static void read_all(const char *directory)
 		     event.sample.metric >= source->info.n_metrics))
 			abort();
 		if (event.kind == CTX_EV_TRACED &&
-		    (event.process >= n_processes || event.thread >= n_threads ||
-		     event.traced.operation->kind != CTX_TRACED_HEAP ||
-		     event.traced.operation->operation >= ctx_traced_n_operations(CTX_TRACED_HEAP)))
+		    (event.process >= n_processes || event.thread >= n_threads))
 			abort();
+		if (event.kind == CTX_EV_TRACED)
+			check_operation(event.traced.operation, n_threads);
 		if (event.kind == CTX_EV_FORK_MAPS &&
 		    (event.process >= n_processes || event.maps_of >= n_processes ||
 		     event.maps_of == event.process))
