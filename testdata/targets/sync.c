@@ -475,7 +475,7 @@ static void forks(void)
 	check(waitpid(child, &status, 0) == child && WEXITSTATUS(status) == 5, "child");
 }
 
-static void deadlock(void)
+NOINLINE void deadlock(void)
 {
 	pthread_spinlock_t spin;
 

@@ -1,0 +1,96 @@
+# ctxrec --sync: every wait of a program whose waits are known, who had what they waited for, how long locks were held, and locks in inverse
+# orders; and what the program does is the same as without.
+. "$(dirname "$0")/../common.sh" "$@"
+need jq
+[ -e "$bin/libctxrt.so" ] || skip "the runtime is for x86-64"
+need_perf
+
+sync all >bare.txt
+[ $? = 7 ] || fail "the program alone: $(cat bare.txt)"
+ctxrec -q -o all.er --no-archive --trace sync --sync-threshold all --trace-full wait -- sync all >traced.txt 2>err.txt
+[ $? = 7 ] || fail "exit status: $(cat err.txt traced.txt)"
+cmp bare.txt traced.txt || fail "another output: $(cat traced.txt)"
+[ -s err.txt ] && fail "messages: $(cat err.txt)"
+ctxan all.er -r sync --format json >all.json || fail "report"
+
+# has FILE SECTION KIND FUNCTION KEY NUMBER: sum over the rows that have the function on their stacks
+has() {
+	got=$(jq --arg s "$2" --arg k "$3" --arg f "$4" --arg n "$5" '[.rows[] | select(.section == $s) | select($k == "" or .kind == $k) | select(.stack | index($f)) | .[$n]] | add // 0' "$1")
+	[ "$got" = "$6" ] || fail "$2 of $3 in $4: $5 is $got instead of $6"
+}
+# 3 of the main part, and 2 that others join meanwhile
+has all.json stack "" waits_5_mutex waits 5
+has all.json stack "" waits_2_timed waits 2
+has all.json stack "" waits_2_read waits 2
+has all.json stack "" waits_2_write waits 2
+has all.json stack "" waits_3_condition waits 3
+has all.json stack "" waits_3_semaphore waits 3
+has all.json stack "" waits_2_barrier waits 2
+has all.json stack "" waits_2_join waits 2
+has all.json stack "" waits_2_mtx waits 2
+has all.json stack "" waits_2_cnd waits 2
+has all.json stack "" times_out_6 waits 6
+# Who had it, and where it took it
+has all.json holder mutex has_the_mutex waits 5
+has all.json holder "read-write lock" has_the_rwlock waits 2
+# Each release of a lock that nobody waits for
+ctxan all.er --sql "SELECT count(*) FROM traced AS t JOIN stack AS s ON s.id = t.stack JOIN function AS f ON f.id = s.function WHERE t.operation = 'hold' AND f.name = 'holds_300'" | tail -n 1 >holds.txt
+[ "$(cat holds.txt)" = 300 ] || fail "holds: $(cat holds.txt) instead of 300"
+ctxan all.er --sql "SELECT count(*) FROM traced AS t JOIN stack AS s ON s.id = t.stack JOIN function AS f ON f.id = s.function WHERE t.operation = 'hold' AND f.name = 'holds_20_in_child'" | tail -n 1 >holds.txt
+[ "$(cat holds.txt)" = 20 ] || fail "holds in the child: $(cat holds.txt) instead of 20"
+[ "$(ctxan all.er --sql "SELECT count(*) FROM traced WHERE kind = 'sync' AND failed" | tail -n 1)" = 6 ] || fail "not 6 waits whose time was up"
+# The metrics say the same.
+for key in sync=wait_ns syncn=waits; do
+	got=$(ctxan all.er -r functions --metric ${key%=*} --format json | jq '.rows[0].inclusive')
+	wanted=$(jq "[.rows[] | select(.section == \"total\")][0].${key#*=}" all.json)
+	[ "$got" = "$wanted" ] || fail "metric ${key%=*}: $got instead of $wanted"
+done
+# The waits are 3 ms and longer, so this threshold leaves them alone; of free locks nothing is recorded.
+ctxrec -q -o some.er --no-archive --sync --sync-threshold 2ms -- sync all >traced.txt 2>err.txt
+[ $? = 7 ] || fail "exit status: $(cat err.txt traced.txt)"
+ctxan some.er -r sync --format json >some.json || fail "report"
+has some.json stack "" waits_5_mutex waits 5
+has some.json stack "" waits_3_condition waits 3
+has some.json holder mutex has_the_mutex waits 5
+has some.json held mutex holds_300 holds 0
+[ "$(ctxan some.er --sql "SELECT count(*) FROM traced WHERE operation IN ('mutex', 'condition') AND duration_ns < 2000000" | tail -n 1)" = 0 ] || fail "waits below the threshold"
+
+# Locks in inverse orders: one pair, of two threads.
+for run in all some; do
+	ctxan $run.er -r sync --cycles --format json >cycles.json || fail "cycles"
+	jq -e '[.rows[] | .stack[-1]] | sort == ["left_then_right", "right_then_left"]' cycles.json >/dev/null || fail "cycles: $(jq -c '.rows[]' cycles.json)"
+	jq -e '.rows[0].held == .rows[1].address and .rows[1].held == .rows[0].address and .rows[0].thread != .rows[1].thread' cycles.json >/dev/null || fail "cycles: $(jq -c '.rows[]' cycles.json)"
+done
+# A deadlock, as far as it came.
+ctxrec -q -o dead.er --no-archive --sync -- sync deadlock >dead.txt 2>err.txt &
+recorder=$!
+for i in $(seq 200); do
+	[ -s dead.txt ] && break
+	sleep 0.05
+done
+# The two threads wait for each other when both sleep.
+pid=$(ps -o pid= --ppid $recorder | head -n 1 | tr -d ' ')
+for i in $(seq 200); do
+	[ "$(cat /proc/$pid/task/*/stat | sed 's/.*) //' | cut -c1 | tr -d '\n')" = SS ] && break
+	sleep 0.05
+done
+kill -9 $pid
+wait $recorder
+ctxan dead.er -r sync --cycles --format json >cycles.json || fail "cycles of a deadlock"
+jq -e '[.rows[] | .stack[-1]] | sort == ["deadlock", "right_then_left"]' cycles.json >/dev/null || fail "deadlock: $(jq -c '.rows[]' cycles.json)"
+
+# With the heap beside it each has what it has alone.
+ctxrec -q -o both.er --no-archive --heap --sync --sync-threshold 2ms -- sync all >traced.txt 2>err.txt
+[ $? = 7 ] || fail "exit status: $(cat err.txt traced.txt)"
+ctxan both.er -r sync --format json >both.json || fail "report"
+has both.json stack "" waits_5_mutex waits 5
+ctxan both.er -r heap >/dev/null || fail "heap beside sync"
+ctxan all.er -r heap 2>err.txt && fail "a heap that was not asked for"
+grep -q 'no allocations were traced' err.txt || fail "not said: $(cat err.txt)"
+
+expect 1 'sync needs a command' ctxrec --sync -a
+expect 1 'sync-threshold needs --sync' ctxrec --sync-threshold all -- true
+expect 1 'neither a time with a unit' ctxrec --sync --sync-threshold 10 -- true
+expect 1 'trace: "locks" cannot be traced' ctxrec --trace sync,locks -- true
+expect 1 'cycles requires' ctxan all.er -r functions --cycles
+finish
