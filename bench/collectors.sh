@@ -1,6 +1,6 @@
 #!/bin/sh
 # What recording every heap operation costs, beside heaptrack, gprofng and valgrind in the same run: ns for a malloc and its free, CPU time of
-# a compiler, bytes on disk. Prints the tables of bench/results/collectors.md.
+# a compiler, bytes on disk; and what recording locks costs where they are free. Prints the tables of bench/results/collectors.md.
 #   bench/collectors.sh BUILD_DIR [ROUNDS]
 set -eu
 build=$(cd "$1" && pwd)
@@ -11,6 +11,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 cc -O2 -o pairs "$source/bench/pairs.c"
+cc -O2 -o locks "$source/bench/locks.c" -pthread
 cc1=$(cc -print-prog-name=cc1)
 cc -O2 -E -D_GNU_SOURCE -I"$source" -o input.i "$source/ingest/ingest_events.c"
 compile="$cc1 -quiet -O2 input.i -o output.s"
@@ -27,6 +28,10 @@ run() {
 	heaptrack) heaptrack -o out "$@" 2>&1 | sed -n '/^[0-9.]* [0-9.]*$/p' ;;
 	gprofng) gprofng collect app -H on -p off -o out.er "$@" 2>&1 | sed -n '/^[0-9.]* [0-9.]*$/p' ;;
 	valgrind) valgrind -q "$@" ;;
+	sync) ctxrec -q --no-archive --states off -F 49 -o out.er --sync -- "$@" ;;
+	sync-all) ctxrec -q --no-archive --states off -F 49 -o out.er --sync --sync-threshold all --trace-full wait -- "$@" ;;
+	gprofng-sync) gprofng collect app -s on -p off -o out.er "$@" 2>&1 | sed -n '/^[0-9.]* [0-9.]*$/p' ;;
+	gprofng-sync-all) gprofng collect app -s all -p off -o out.er "$@" 2>&1 | sed -n '/^[0-9.]* [0-9.]*$/p' ;;
 	esac
 }
 middle() { sort -n | awk '{ v[NR] = $1 } END { printf "%s %s\n", v[1], v[int((NR + 1) / 2)] }'; }
@@ -56,4 +61,16 @@ for recorder in bare samples ctxrec heaptrack gprofng valgrind; do
 	*) bytes= ;;
 	esac
 	echo "| $recorder | $(middle <all | sed 's/ / | /') | $bytes |"
+done
+echo
+echo '| recorder | ns, a free lock: least | median | ns, two within each other: least | median |'
+echo '|---|---:|---:|---:|---:|'
+for recorder in bare samples ctxrec sync sync-all gprofng-sync gprofng-sync-all; do
+	case $recorder in
+	gprofng*) command -v gprofng >/dev/null 2>&1 || continue ;;
+	esac
+	for round in $(seq "$rounds"); do run $recorder ./locks 20; done >all
+	cut -d' ' -f1 all | middle >one
+	cut -d' ' -f2 all | middle >two
+	echo "| $recorder | $(sed 's/ / | /' one) | $(sed 's/ / | /' two) |"
 done

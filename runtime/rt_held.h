@@ -41,12 +41,17 @@ static inline void ctx_rt_locks_clear(struct ctx_rt_locks *locks)
 static inline void ctx_rt_locks_push(struct ctx_rt_locks *locks, const struct ctx_rt_held *held)
 {
 	uint32_t at = locks->n;
+	struct ctx_rt_held *place = &locks->held[at];
 
 	if (at == CTX_RT_HELD_MAX)
 		return;
 	locks->n = at + 1;
 	atomic_signal_fence(memory_order_seq_cst);
-	locks->held[at] = *held;
+	/* Field by field: a copy of the whole would read what has just been written in smaller pieces. */
+	place->object = held->object;
+	place->pc = held->pc;
+	place->since_ns = held->since_ns;
+	place->operation = held->operation;
 }
 
 /* The place of the last one taken of these; CTX_RT_HELD_MAX: none. */

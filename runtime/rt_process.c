@@ -58,8 +58,7 @@ static struct sockaddr_un recorder;
 static socklen_t recorder_length;
 static uint64_t main_thread; /* as pthread_self says */
 
-__thread struct ctx_rt_thread *ctx_rt_own CTX_RT_TLS;
-__thread uint32_t ctx_rt_own_generation CTX_RT_TLS;
+__thread struct ctx_rt_own ctx_rt_own CTX_RT_TLS;
 static __thread bool busy CTX_RT_TLS;
 
 static const uint32_t no_generation = UINT32_MAX;
@@ -321,7 +320,7 @@ static struct ctx_rt_thread *make_thread(struct segment *segment, uint32_t i)
 	return thread;
 }
 
-/* `ctx_rt_own` is the calling thread's; NULL: no slot, or no memory. */
+/* `ctx_rt_own.thread` is the calling thread's; NULL: no slot, or no memory. */
 static void enter_thread(void)
 {
 	int32_t tid = thread_id();
@@ -329,8 +328,8 @@ static void enter_thread(void)
 	uint32_t i;
 	struct ctx_rt_operation first = {.kind = CTX_RT_THREAD};
 
-	ctx_rt_own = NULL;
-	ctx_rt_own_generation = process->generation;
+	ctx_rt_own.thread = NULL;
+	ctx_rt_own.generation = process->generation;
 	if (!find_slot(tid, &segment, &i))
 		return;
 	if (segment->threads[i] == NULL)
@@ -342,10 +341,10 @@ static void enter_thread(void)
 	find_stack(&segment->threads[i]->walker);
 	first.words[0] = ctx_clock_ns(CLOCK_MONOTONIC);
 	first.words[1] = (uint64_t)(uint32_t)tid;
-	ctx_rt_own = segment->threads[i];
-	ctx_rt_walk_anew(&ctx_rt_own->walker);
-	ctx_rt_locks_clear(&ctx_rt_own->locks);
-	ctx_rt_record(ctx_rt_own, &first, NULL);
+	ctx_rt_own.thread = segment->threads[i];
+	ctx_rt_walk_anew(&ctx_rt_own.thread->walker);
+	ctx_rt_locks_clear(&ctx_rt_own.thread->locks);
+	ctx_rt_record(ctx_rt_own.thread, &first, NULL);
 }
 
 __attribute__((noinline)) static struct ctx_rt_thread *acquire_first(enum ctx_rt_what what)
@@ -359,14 +358,14 @@ __attribute__((noinline)) static struct ctx_rt_thread *acquire_first(enum ctx_rt
 		return NULL;
 	}
 	if (process != NULL && atomic_load(&process->state) != OFF && attach() &&
-	    ctx_rt_own_generation != process->generation)
+	    ctx_rt_own.generation != process->generation)
 		enter_thread();
 	errno = error;
 	if (process == NULL || atomic_load(&process->state) != ON)
 		return NULL;
-	if (ctx_rt_own == NULL)
+	if (ctx_rt_own.thread == NULL)
 		atomic_fetch_add(&((struct ctx_rt_header *)process->segments[0].bytes)->unplaced, 1);
-	return ctx_rt_own;
+	return ctx_rt_own.thread;
 }
 
 static bool is_open(const struct ctx_rt_thread *thread)
@@ -382,15 +381,17 @@ struct ctx_rt_thread *ctx_rt_thread_acquire(enum ctx_rt_what what)
 	    atomic_load_explicit(&begun, memory_order_relaxed) != 0)
 		return NULL;
 	if (busy) {
-		if (ctx_rt_own != NULL && process != NULL && ctx_rt_own_generation == process->generation)
-			atomic_fetch_add(&ctx_rt_own->ring.slot->interrupted, 1);
+		if (ctx_rt_own.thread != NULL && process != NULL &&
+		    ctx_rt_own.generation == process->generation)
+			atomic_fetch_add(&ctx_rt_own.thread->ring.slot->interrupted, 1);
 		return NULL;
 	}
 	busy = true;
 	atomic_signal_fence(memory_order_seq_cst);
-	if (__builtin_expect(
-		    process != NULL && ctx_rt_own != NULL && ctx_rt_own_generation == process->generation, 1))
-		thread = ctx_rt_own;
+	if (__builtin_expect(process != NULL && ctx_rt_own.thread != NULL &&
+				     ctx_rt_own.generation == process->generation,
+			     1))
+		thread = ctx_rt_own.thread;
 	else
 		thread = acquire_first(what);
 	if (thread != NULL && is_open(thread))

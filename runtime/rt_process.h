@@ -45,16 +45,19 @@ struct ctx_rt_thread {
 
 #define CTX_RT_TLS __attribute__((tls_model("initial-exec")))
 
-/* The calling thread's, in the process of the generation; NULL: it found no place. */
-extern __thread struct ctx_rt_thread *ctx_rt_own CTX_RT_TLS;
-extern __thread uint32_t ctx_rt_own_generation CTX_RT_TLS;
+/* The calling thread, if the generation is that of its process; NULL: it found no place. */
+struct ctx_rt_own {
+	struct ctx_rt_thread *thread;
+	uint32_t generation;
+};
+extern __thread struct ctx_rt_own ctx_rt_own CTX_RT_TLS;
 /* Tells a process from its parent; 0 after fork. */
 extern const uint32_t *ctx_rt_generation;
 
 /* The calling thread if it has begun; NULL also if it could not. */
 static inline struct ctx_rt_thread *ctx_rt_thread_known(void)
 {
-	return __builtin_expect(ctx_rt_own_generation == *ctx_rt_generation, 1) ? ctx_rt_own : NULL;
+	return __builtin_expect(ctx_rt_own.generation == *ctx_rt_generation, 1) ? ctx_rt_own.thread : NULL;
 }
 
 /* Reads the settings if they are not known; returns ctx_rt_settings.what. errno is kept. */

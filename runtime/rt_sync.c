@@ -87,16 +87,20 @@ __attribute__((noinline, constructor)) static void begin(void)
 #undef FIND
 	}
 	if (environ != NULL)
-		ctx_rt_sync = (ctx_rt_begin() & CTX_RT_WHAT_SYNC) != 0 ? CTX_RT_SYNC_ON : CTX_RT_SYNC_OFF;
+		ctx_rt_sync = (ctx_rt_begin() & CTX_RT_WHAT_SYNC) == 0 ? CTX_RT_SYNC_OFF
+			      : ctx_rt_settings.sync_threshold_ns != 0 ? CTX_RT_SYNC_LONG
+								       : CTX_RT_SYNC_ALL;
 	is_resolving = false;
 	errno = error;
 }
 
 static inline bool is_recorded(void)
 {
-	if (__builtin_expect(ctx_rt_sync == CTX_RT_SYNC_UNKNOWN, 0))
+	if (LIKELY(ctx_rt_sync == CTX_RT_SYNC_LONG))
+		return true;
+	if (ctx_rt_sync == CTX_RT_SYNC_UNKNOWN)
 		begin();
-	return ctx_rt_sync == CTX_RT_SYNC_ON;
+	return ctx_rt_sync >= CTX_RT_SYNC_LONG;
 }
 
 /* What a function is asked to do. */
@@ -111,17 +115,26 @@ struct request {
 		.object = (uint64_t)(of), .operation = (what), .caller = CTX_RT_CALLER()                     \
 	}
 
-/* The lock was got without a wait. */
-static inline void took_at_once(const struct request *request, bool is_tried)
+/* The lock was got at once, and is the only one of its thread; false: nothing is done. */
+static inline bool took_simply(const volatile void *object, enum ctx_sync_operation operation, const void *pc)
 {
 	struct ctx_rt_thread *thread = ctx_rt_thread_known();
 	const struct ctx_rt_held held = {
+		.object = (uint64_t)object, .pc = (uint64_t)pc, .operation = operation};
+
+	if (!LIKELY(ctx_rt_sync == CTX_RT_SYNC_LONG && thread != NULL && thread->locks.n == 0))
+		return false;
+	ctx_rt_locks_push(&thread->locks, &held);
+	return true;
+}
+
+/* The lock was got without a wait. */
+static void took_at_once(const struct request *request, bool is_tried)
+{
+	const struct ctx_rt_held held = {
 		.object = request->object, .pc = request->caller.pc, .operation = request->operation};
 
-	if (LIKELY(thread != NULL && thread->locks.n == 0 && ctx_rt_settings.sync_threshold_ns != 0))
-		ctx_rt_locks_push(&thread->locks, &held);
-	else
-		ctx_rt_lock_note(&held, is_tried, &request->caller);
+	ctx_rt_lock_note(&held, is_tried, &request->caller);
 }
 
 static struct ctx_rt_waiting wait_begin(const struct request *request, int32_t holder)
@@ -168,28 +181,32 @@ static enum outcome outcome_of_c11(int result)
  */
 #define TAKE(what, of, holder, try, busy, call, outcome)                                                     \
 	({                                                                                                   \
-		const struct request request_ = REQUEST(what, of);                                           \
 		int result_ = (try);                                                                         \
                                                                                                              \
-		if (LIKELY(result_ != (busy))) {                                                             \
-			if (LIKELY(outcome(result_) == GOT))                                                 \
-				took_at_once(&request_, false);                                              \
-		} else {                                                                                     \
-			struct ctx_rt_waiting waiting_ = wait_begin(&request_, (holder));                    \
+		if (!LIKELY(result_ == 0 && took_simply(of, what, __builtin_return_address(0)))) {           \
+			const struct request request_ = REQUEST(what, of);                                   \
                                                                                                              \
-			result_ = (call);                                                                    \
-			lock_end(&request_, &waiting_, outcome(result_));                                    \
+			if (result_ == (busy)) {                                                             \
+				struct ctx_rt_waiting waiting_ = wait_begin(&request_, (holder));            \
+                                                                                                             \
+				result_ = (call);                                                            \
+				lock_end(&request_, &waiting_, outcome(result_));                            \
+			} else if (outcome(result_) == GOT) {                                                \
+				took_at_once(&request_, false);                                              \
+			}                                                                                    \
 		}                                                                                            \
 		result_;                                                                                     \
 	})
 
 #define TRY(what, of, try, outcome)                                                                          \
 	({                                                                                                   \
-		const struct request request_ = REQUEST(what, of);                                           \
 		int result_ = (try);                                                                         \
                                                                                                              \
-		if (outcome(result_) == GOT)                                                                 \
+		if (outcome(result_) == GOT && !took_simply(of, what, __builtin_return_address(0))) {        \
+			const struct request request_ = REQUEST(what, of);                                   \
+                                                                                                             \
 			took_at_once(&request_, true);                                                       \
+		}                                                                                            \
 		result_;                                                                                     \
 	})
 
@@ -207,7 +224,6 @@ static inline struct ctx_rt_locks *find_simple(const volatile void *object)
 /* A function that releases a lock. */
 #define RELEASE(of, call)                                                                                    \
 	({                                                                                                   \
-		const struct ctx_rt_registers caller_ = CTX_RT_CALLER();                                     \
 		struct ctx_rt_locks *locks_ = find_simple(of);                                               \
 		int result_;                                                                                 \
                                                                                                              \
@@ -216,6 +232,7 @@ static inline struct ctx_rt_locks *find_simple(const volatile void *object)
 			if (result_ == 0)                                                                    \
 				ctx_rt_locks_remove(locks_, 0);                                              \
 		} else {                                                                                     \
+			const struct ctx_rt_registers caller_ = CTX_RT_CALLER();                             \
 			struct ctx_rt_releasing releasing_ = ctx_rt_lock_find(of);                           \
                                                                                                              \
 			result_ = (call);                                                                    \
@@ -265,11 +282,37 @@ static inline int32_t owner_of(const pthread_mutex_t *mutex)
 	TAKE(CTX_SYNC_MUTEX, mutex, owner_of(mutex), real.pthread_mutex_trylock(mutex), EBUSY, call,         \
 	     outcome_of)
 
+/* All but a free lock: apart, so that this one needs few registers. */
+__attribute__((noinline)) static int take_mutex(pthread_mutex_t *mutex, int tried, const uint64_t *frame)
+{
+	const struct request request = {
+		.object = (uint64_t)mutex,
+		.operation = CTX_SYNC_MUTEX,
+		.caller = {.pc = frame[1], .sp = (uint64_t)frame + 16, .fp = frame[0]}};
+	struct ctx_rt_waiting waiting;
+	int error;
+
+	if (tried != EBUSY) {
+		if (outcome_of(tried) == GOT)
+			took_at_once(&request, false);
+		return tried;
+	}
+	waiting = wait_begin(&request, owner_of(mutex));
+	error = real.pthread_mutex_lock(mutex);
+	lock_end(&request, &waiting, outcome_of(error));
+	return error;
+}
+
 EXPORT int pthread_mutex_lock(pthread_mutex_t *mutex)
 {
+	int tried;
+
 	if (!is_recorded())
 		return LIKELY(real.pthread_mutex_lock != NULL) ? real.pthread_mutex_lock(mutex) : 0;
-	return TAKE_MUTEX(real.pthread_mutex_lock(mutex));
+	tried = real.pthread_mutex_trylock(mutex);
+	if (LIKELY(tried == 0 && took_simply(mutex, CTX_SYNC_MUTEX, __builtin_return_address(0))))
+		return 0;
+	return take_mutex(mutex, tried, __builtin_frame_address(0));
 }
 
 EXPORT int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *until)

@@ -8,7 +8,7 @@ enum ctx_rt_sync ctx_rt_sync;
 
 static bool all_are_recorded(void)
 {
-	return ctx_rt_settings.sync_threshold_ns == 0;
+	return ctx_rt_sync == CTX_RT_SYNC_ALL;
 }
 
 /* The calling thread, also one that begins with this. */
@@ -16,7 +16,7 @@ static struct ctx_rt_thread *thread_of_caller(void)
 {
 	struct ctx_rt_thread *thread = ctx_rt_thread_known();
 
-	if (thread != NULL || (*ctx_rt_generation != 0 && ctx_rt_own_generation == *ctx_rt_generation))
+	if (thread != NULL || (*ctx_rt_generation != 0 && ctx_rt_own.generation == *ctx_rt_generation))
 		return thread; /* NULL: it found no place */
 	if (ctx_rt_thread_acquire(CTX_RT_WHAT_SYNC) == NULL)
 		return NULL;
@@ -164,7 +164,7 @@ void ctx_rt_lock_gone(const struct ctx_rt_releasing *releasing, bool stays,
 
 	if (releasing->at == CTX_RT_HELD_MAX)
 		return;
-	locks = &ctx_rt_own->locks;
+	locks = &ctx_rt_own.thread->locks;
 	held = locks->held[releasing->at];
 	if (stays)
 		locks->held[releasing->at].since_ns = 0;

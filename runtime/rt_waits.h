@@ -16,7 +16,8 @@
 enum ctx_rt_sync {
 	CTX_RT_SYNC_UNKNOWN = 0, /* the process has not begun */
 	CTX_RT_SYNC_OFF,
-	CTX_RT_SYNC_ON,
+	CTX_RT_SYNC_LONG, /* waits that are long enough */
+	CTX_RT_SYNC_ALL,  /* and how long locks are held */
 };
 extern enum ctx_rt_sync ctx_rt_sync;
 
