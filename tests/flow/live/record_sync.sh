@@ -79,6 +79,15 @@ wait $recorder
 ctxan dead.er -r sync --cycles --format json >cycles.json || fail "cycles of a deadlock"
 jq -e '[.rows[] | .stack[-1]] | sort == ["deadlock", "right_then_left"]' cycles.json >/dev/null || fail "deadlock: $(jq -c '.rows[]' cycles.json)"
 
+# The recorder is killed: the program goes on as if nothing was.
+ctxrec -q -o gone.er --no-archive --sync --sync-threshold all --trace-full wait -- sh -c 'echo >began; sleep 0.2; sync all; echo $?' >gone.txt 2>/dev/null &
+recorder=$!
+for i in $(seq 200); do [ -e began ] && break || sleep 0.05; done
+kill -9 $recorder
+wait $recorder 2>/dev/null
+for i in $(seq 400); do [ "$(tail -n 1 gone.txt)" = 7 ] && break || sleep 0.05; done
+printf 'all is right\n7\n' | cmp - gone.txt || fail "without a recorder: $(cat gone.txt)"
+
 # With the heap beside it each has what it has alone.
 ctxrec -q -o both.er --no-archive --heap --sync --sync-threshold 2ms -- sync all >traced.txt 2>err.txt
 [ $? = 7 ] || fail "exit status: $(cat err.txt traced.txt)"
