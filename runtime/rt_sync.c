@@ -271,6 +271,17 @@ static inline struct ctx_rt_locks *find_simple(const volatile void *object)
 		result_;                                                                                     \
 	})
 
+/* A time or clock that is none is an error for some functions also where they need not wait. */
+static inline bool is_clock(clockid_t clock)
+{
+	return clock == CLOCK_MONOTONIC || clock == CLOCK_REALTIME;
+}
+
+static inline bool is_time(clockid_t clock, const struct timespec *until)
+{
+	return is_clock(clock) && until->tv_nsec >= 0 && until->tv_nsec < 1000000000;
+}
+
 /* Mutexes */
 
 static inline int32_t owner_of(const pthread_mutex_t *mutex)
@@ -324,7 +335,7 @@ EXPORT int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec
 
 EXPORT int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock, const struct timespec *until)
 {
-	if (!is_recorded())
+	if (!is_recorded() || !is_clock(clock))
 		return real.pthread_mutex_clocklock(mutex, clock, until);
 	return TAKE_MUTEX(real.pthread_mutex_clocklock(mutex, clock, until));
 }
@@ -366,14 +377,14 @@ EXPORT int pthread_rwlock_rdlock(pthread_rwlock_t *lock)
 
 EXPORT int pthread_rwlock_timedrdlock(pthread_rwlock_t *lock, const struct timespec *until)
 {
-	if (!is_recorded())
+	if (!is_recorded() || !is_time(CLOCK_REALTIME, until))
 		return real.pthread_rwlock_timedrdlock(lock, until);
 	return TAKE_READ(real.pthread_rwlock_timedrdlock(lock, until));
 }
 
 EXPORT int pthread_rwlock_clockrdlock(pthread_rwlock_t *lock, clockid_t clock, const struct timespec *until)
 {
-	if (!is_recorded())
+	if (!is_recorded() || !is_time(clock, until))
 		return real.pthread_rwlock_clockrdlock(lock, clock, until);
 	return TAKE_READ(real.pthread_rwlock_clockrdlock(lock, clock, until));
 }
@@ -394,14 +405,14 @@ EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t *lock)
 
 EXPORT int pthread_rwlock_timedwrlock(pthread_rwlock_t *lock, const struct timespec *until)
 {
-	if (!is_recorded())
+	if (!is_recorded() || !is_time(CLOCK_REALTIME, until))
 		return real.pthread_rwlock_timedwrlock(lock, until);
 	return TAKE_WRITE(real.pthread_rwlock_timedwrlock(lock, until));
 }
 
 EXPORT int pthread_rwlock_clockwrlock(pthread_rwlock_t *lock, clockid_t clock, const struct timespec *until)
 {
-	if (!is_recorded())
+	if (!is_recorded() || !is_time(clock, until))
 		return real.pthread_rwlock_clockwrlock(lock, clock, until);
 	return TAKE_WRITE(real.pthread_rwlock_clockwrlock(lock, clock, until));
 }
@@ -506,8 +517,7 @@ EXPORT int sem_timedwait(sem_t *semaphore, const struct timespec *until)
 {
 	if (!is_recorded())
 		return real.sem_timedwait(semaphore, until);
-	/* A time that is none is an error also where it need not wait. */
-	if (until->tv_nsec >= 0 && until->tv_nsec < 1000000000 && took_semaphore(semaphore))
+	if (is_time(CLOCK_REALTIME, until) && took_semaphore(semaphore))
 		return 0;
 	return WAIT(CTX_SYNC_SEMAPHORE, semaphore, real.sem_timedwait(semaphore, until),
 		    outcome_of_semaphore);
@@ -517,8 +527,7 @@ EXPORT int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespe
 {
 	if (!is_recorded())
 		return real.sem_clockwait(semaphore, clock, until);
-	if (until->tv_nsec >= 0 && until->tv_nsec < 1000000000 &&
-	    (clock == CLOCK_MONOTONIC || clock == CLOCK_REALTIME) && took_semaphore(semaphore))
+	if (is_time(clock, until) && took_semaphore(semaphore))
 		return 0;
 	return WAIT(CTX_SYNC_SEMAPHORE, semaphore, real.sem_clockwait(semaphore, clock, until),
 		    outcome_of_semaphore);

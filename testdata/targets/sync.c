@@ -442,6 +442,9 @@ static void errors(void)
 	errno = 77;
 	sem_post(&semaphore);
 	check(sem_timedwait(&semaphore, &no_time) == -1 && errno == EINVAL, "no time");
+	check(pthread_mutex_clocklock(&left, 12345, &no_time) == EINVAL, "no clock");
+	check(pthread_rwlock_timedrdlock(&rwlock, &no_time) == EINVAL, "no time");
+	check(pthread_rwlock_clockwrlock(&rwlock, 12345, &no_time) == EINVAL, "no clock");
 	errno = 77;
 	check(sem_wait(&semaphore) == 0 && errno == 77, "errno");
 	check(sem_getvalue(&semaphore, &value) == 0 && value == 0, "sem_getvalue");
