@@ -58,7 +58,7 @@ static void decode_heap(struct ctx_bytes payload)
 		for (size_t i = 0; i < lasting.n; i++) {
 			const struct ctx_exp_heap_lasting *item = &lasting.items[i];
 
-			if (item->operation.operation != packets[item->place].operation)
+			if (item->operation != packets[item->place].operation)
 				abort();
 		}
 		if (ctx_exp_heap_encode(&coder, &block, &again, &parts, NULL) != CTX_OK ||

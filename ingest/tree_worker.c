@@ -13,7 +13,7 @@
 #define BATCHES 4u
 #define BATCH_SAMPLES 4096u
 #define BATCH_WAKEUPS 1024u
-#define BATCH_TRACED 1024u
+#define BATCH_TRACED 4096u
 #define END_OF_THREAD CTX_NONE /* as the metric of an entry: its thread has ended */
 
 struct batch {

@@ -109,6 +109,18 @@ static enum ctx_status number_blocks(struct ctx_exp_reader *reader, struct ctx_e
 	return CTX_OK;
 }
 
+static enum ctx_status add_lasting(struct ctx_heap_leaks *leaks, uint64_t first,
+				   const struct ctx_exp_heap_lasting *lasting, struct ctx_err *err)
+{
+	const struct ctx_traced operation = {.kind = CTX_TRACED_HEAP,
+					     .operation = (uint8_t)lasting->operation,
+					     .size = lasting->size,
+					     .address = lasting->address,
+					     .old_address = lasting->old_address};
+
+	return ctx_heap_leaks_add(leaks, first + lasting->place, &operation, err);
+}
+
 /* CTX_E_FORMAT: not to be read. */
 static enum ctx_status add_block(struct ctx_exp_reader *reader, const struct ctx_exp_place *place,
 				 struct ctx_err *err)
@@ -134,8 +146,7 @@ static enum ctx_status add_block(struct ctx_exp_reader *reader, const struct ctx
 		return status;
 	leaks = &reader->heaps.processes[process].leaks;
 	for (size_t i = 0; i < lasting.n && status == CTX_OK; i++)
-		status = ctx_heap_leaks_add(leaks, place->first_record + lasting.items[i].place,
-					    &lasting.items[i].operation, err);
+		status = add_lasting(leaks, place->first_record, &lasting.items[i], err);
 	return status;
 }
 
@@ -204,7 +215,7 @@ enum ctx_status ctx_exp_reader_fill_heap(struct ctx_exp_reader *reader,
 					 struct ctx_err *err)
 {
 	const struct ctx_exp_packet *packet = &block->packets[block->at];
-	const struct ctx_heap_leaks none = {0}; /* the file is another one than it was */
+	static const struct ctx_heap_leaks none; /* the file is another one than it was */
 	const struct ctx_heap_leaks *leaks =
 		block->process < reader->heaps.n ? &reader->heaps.processes[block->process].leaks : &none;
 	struct ctx_traced *operation = &reader->heaps.operation;

@@ -686,11 +686,20 @@ enum ctx_status ctx_exp_heap_decode(struct ctx_exp_heap_coder **coder, struct ct
 	return CTX_OK;
 }
 
-/* An allocation or reallocation: does it outlive the block, or free something older? */
-static bool take_lasting(struct decoding *decoding, const struct step *step, struct ctx_traced *ret)
+/* An operation with addresses: does it outlive the block, or free something older? */
+static bool take_lasting(struct decoding *decoding, const struct step *step, struct ctx_exp_heap_lasting *ret)
 {
 	bool lasts = false;
 
+	ret->address = ret->old_address = ret->size = 0;
+	if (is_mapping(step->operation)) {
+		take_mapping(decoding, &ret->address, &ret->size);
+		return true;
+	}
+	if (step->operation == CTX_HEAP_FREE) {
+		ret->address = take_address(decoding, OLDER, &decoding->older);
+		return true;
+	}
 	if (step->operation == CTX_HEAP_REALLOCATE && step->freed == NO_NUMBER) {
 		ret->old_address = take_address(decoding, OLDER, &decoding->older);
 		lasts = ret->old_address != 0;
@@ -719,20 +728,17 @@ enum ctx_status ctx_exp_heap_find_lasting(struct ctx_exp_heap_coder **made, stru
 	for (size_t i = 0; i < n; i++) {
 		const struct step *step = &coder->steps[i];
 		struct ctx_exp_heap_lasting *out = &coder->lasting[n_out];
-		bool lasts = false;
 
-		*out = (struct ctx_exp_heap_lasting){.place = (uint32_t)i,
-						     .operation = {.operation = (uint8_t)step->operation}};
-		if (is_mapping(step->operation)) {
-			take_mapping(&decoding, &out->operation.address, &out->operation.size);
-			lasts = true;
-		} else if (step->operation == CTX_HEAP_FREE) {
-			lasts = step->freed == NO_NUMBER;
-			out->operation.address = lasts ? take_old(&decoding, step) : 0;
-		} else {
-			lasts = take_lasting(&decoding, step, &out->operation);
+		if (step->operation == CTX_HEAP_FREE && step->freed != NO_NUMBER)
+			continue;
+		if (step->operation == CTX_HEAP_ALLOCATE && !step->has_nothing &&
+		    !ctx_exp_heap_live_has(&coder->live, decoding.n_allocated)) {
+			decoding.n_allocated++;
+			continue;
 		}
-		n_out += lasts;
+		out->place = (uint32_t)i;
+		out->operation = step->operation;
+		n_out += take_lasting(&decoding, step, out);
 	}
 	for (size_t i = 0; i < CTX_EXP_HEAP_STREAMS; i++)
 		decoding.failed = decoding.failed || decoding.streams[i].failed;

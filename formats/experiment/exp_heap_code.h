@@ -50,8 +50,10 @@ CTX_MUST_CHECK enum ctx_status ctx_exp_heap_decode(struct ctx_exp_heap_coder **c
 
 /* An operation that concerns what outlives its block. */
 struct ctx_exp_heap_lasting {
-	uint32_t place;		     /* in the block */
-	struct ctx_traced operation; /* operation, addresses and, of mappings, size; an address of 0: none */
+	uint32_t place; /* in the block */
+	uint32_t operation;
+	uint64_t address, old_address; /* 0: none that lasts */
+	uint64_t size;		       /* of mappings */
 };
 
 struct ctx_exp_heap_list {

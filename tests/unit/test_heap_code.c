@@ -224,7 +224,7 @@ static void test_heap_code__what_is_encoded_comes_back(void **state)
 		check_same(&in, &out);
 		/* What lasts are all operations with a true address, and the same. */
 		for (size_t k = 0; k < n; k++) {
-			const struct ctx_traced *operation = &lasting[k].operation;
+			const struct ctx_exp_heap_lasting *operation = &lasting[k];
 			const struct ctx_exp_heap_addresses *at = &out.addresses[lasting[k].place];
 
 			assert_int_equal(operation->operation, out.packets[lasting[k].place].operation);
@@ -297,7 +297,7 @@ static void test_heap_code__what_another_thread_reallocates_keeps_its_address(vo
 	assert_int_equal(out.addresses[1].old_address, 0x20000);
 	assert_int_equal(out.addresses[2].address, 0x20000);
 	assert_int_equal(out.addresses[3].address, out.addresses[1].address);
-	assert_int_equal(lasting[1].operation.address, 0);
+	assert_int_equal(lasting[1].address, 0);
 	ctx_buf_deinit(&bytes);
 	ctx_exp_heap_coder_free(coder);
 }
