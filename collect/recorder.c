@@ -249,7 +249,7 @@ static bool wait_for_records(struct ctx_recorder *recorder, uint64_t now)
 	ctx_wait_sampling_turn(recorder->sampling, now, true);
 	timeout = ctx_wait_sampling_timeout(recorder->sampling, now, ROUND_MS);
 	if (recorder->trace != NULL && ctx_trace_is_busy(recorder->trace) && timeout > TRACED_ROUND_MS)
-		timeout = TRACED_ROUND_MS;
+		timeout = ctx_trace_has_backlog(recorder->trace) ? 0 : TRACED_ROUND_MS;
 
 	if (duration_ns != 0 && recorder->start_ns + duration_ns < now + (uint64_t)timeout * 1000000)
 		timeout = (int)((recorder->start_ns + duration_ns - now) / 1000000 + 1);

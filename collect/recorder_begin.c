@@ -386,7 +386,8 @@ static enum ctx_status fork_command(struct ctx_recorder *recorder, struct ctx_er
 					  .sync = options->trace.sync,
 					  .sync_threshold_ns = options->trace.sync_threshold_ns,
 					  .waits = options->trace.waits,
-					  .command = options->command[0]};
+					  .command = options->command[0],
+					  .memory_bytes = (size_t)options->memory_bytes};
 	enum ctx_status status = CTX_OK;
 
 	if (!options->trace.heap && !options->trace.sync)

@@ -4,7 +4,7 @@
 #include "base/heap.h"
 #include "base/mem.h"
 #include "collect/installation.h"
-#include "collect/trace_segments.h"
+#include "collect/trace_drain.h"
 #include "collect/trace_sync.h"
 #include "model/traced.h"
 #include "runtime/program_check.h"
@@ -17,6 +17,8 @@
 
 #define LIBRARY "libctxrt.so"
 #define PRELOAD "LD_PRELOAD"
+#define QUEUES_BYTES ((size_t)64 << 20)
+#define ROUND_OPERATIONS 131072u /* at most before the rings of perf events are read again: some 20 ms */
 
 /* A ring that is read now. */
 struct turn {
@@ -30,12 +32,14 @@ struct ctx_trace {
 	char letters[32];  /* behind the name of the socket: what is recorded */
 	char *old_preload; /* owned; NULL: there was none */
 	struct ctx_trace_segments segments;
+	struct ctx_trace_drain *drain;	/* of the segments */
 	struct ctx_trace_reader reader; /* its context is of the ring that is read */
 	struct turn *turns;		/* owned; a heap by time */
 	size_t n_turns, turns_cap;
 	struct ctx_exp_writer *writer;
 	struct ctx_proctree *tree;
-	uint64_t now_ns; /* not after this moment */
+	uint64_t now_ns;  /* not after this moment */
+	bool has_backlog; /* the last round ended early */
 	struct ctx_trace_counts counts;
 };
 
@@ -92,6 +96,10 @@ enum ctx_status ctx_trace_create(const struct ctx_trace_options *options, struct
 	status = find_library(trace->library, err);
 	if (status == CTX_OK)
 		status = ctx_trace_segments_init(&trace->segments, err);
+	if (status == CTX_OK)
+		status = ctx_trace_drain_create(
+			&trace->segments, options->memory_bytes != 0 ? options->memory_bytes : QUEUES_BYTES,
+			&trace->drain, err);
 	if (status != CTX_OK) {
 		ctx_trace_destroy(trace);
 		return status;
@@ -104,6 +112,12 @@ void ctx_trace_destroy(struct ctx_trace *trace)
 {
 	if (trace == NULL)
 		return;
+	if (trace->drain != NULL) {
+		ctx_trace_drain_lock(trace->drain);
+		(void)ctx_trace_drain_pull(trace->drain, &trace->reader.spent);
+		ctx_trace_drain_unlock(trace->drain);
+	}
+	ctx_trace_drain_destroy(trace->drain);
 	ctx_trace_segments_deinit(&trace->segments);
 	ctx_trace_reader_deinit(&trace->reader);
 	free(trace->turns);
@@ -143,11 +157,17 @@ void ctx_trace_begin(struct ctx_trace *trace, struct ctx_exp_writer *writer, str
 {
 	trace->writer = writer;
 	trace->tree = tree;
+	ctx_trace_drain_start(trace->drain);
 }
 
 int ctx_trace_fd(const struct ctx_trace *trace)
 {
 	return trace->segments.listener;
+}
+
+bool ctx_trace_has_backlog(const struct ctx_trace *trace)
+{
+	return trace->has_backlog;
 }
 
 bool ctx_trace_is_busy(const struct ctx_trace *trace)
@@ -165,6 +185,7 @@ struct taking {
 	uint64_t limit_ns; /* later records stay */
 	uint64_t stays_ns; /* the time of the one that stays; UINT64_MAX: none */
 	bool is_early;	   /* it stays since its thread is not known yet */
+	uint64_t left;	   /* records of this round */
 };
 
 /*
@@ -238,10 +259,11 @@ static enum ctx_status take_operation(void *context, const struct ctx_trace_reco
 				    .frames = record->frames,
 				    .n_frames = record->n_frames};
 
-	if (words[0] > taking->limit_ns && !is_impossible(trace, words[0])) {
+	if (taking->left == 0 || (words[0] > taking->limit_ns && !is_impossible(trace, words[0]))) {
 		taking->stays_ns = words[0];
 		return CTX_END;
 	}
+	taking->left--;
 	if (record->kind == CTX_RT_THREAD)
 		return enter_thread(taking, record);
 	if (heap.thread == CTX_NONE) {
@@ -265,35 +287,31 @@ static enum ctx_status take_operation(void *context, const struct ctx_trace_reco
 	return ctx_exp_heap(trace->writer, &heap, err);
 }
 
-/* Whose the segment is. False: not known yet. */
-static bool find_process(struct ctx_trace *trace, struct ctx_trace_segment *segment, uint64_t until_ns)
+/*
+ * Whose the segment is, with the drain's lock. One that is new is pulled, with all others of its process: if it has
+ * several, they are at the same moment.
+ */
+static void find_process(struct ctx_trace *trace, struct ctx_trace_segment *segment, uint64_t until_ns)
 {
 	uint32_t process, thread;
 
-	if (segment->process != CTX_NONE)
-		return true;
-	if ((segment->created_ns > until_ns && !is_impossible(trace, segment->created_ns)) ||
+	if (segment->process != CTX_NONE ||
+	    (segment->created_ns > until_ns && !is_impossible(trace, segment->created_ns)) ||
 	    !ctx_proctree_lookup(trace->tree, segment->pid, &process, &thread))
-		return false;
+		return;
 	segment->process = process;
 	trace->counts.processes++;
-	return true;
+	(void)ctx_trace_drain_pull_process(trace->drain, segment->pid);
 }
 
 /* Adds the rings of a segment that have something. */
 static enum ctx_status add_turns(struct ctx_trace *trace, struct ctx_trace_segment *segment,
-				 uint64_t until_ns, struct ctx_err *err)
+				 struct ctx_err *err)
 {
-	enum ctx_status status;
-
-	if (!find_process(trace, segment, until_ns))
-		return CTX_OK;
-	atomic_fetch_add(&segment->header->beat, 1);
-	status = ctx_grow(&trace->turns, &trace->turns_cap, trace->n_turns + CTX_RT_SLOTS, err);
+	enum ctx_status status =
+		ctx_grow(&trace->turns, &trace->turns_cap, trace->n_turns + CTX_RT_SLOTS, err);
 	for (uint32_t i = 0; i < CTX_RT_SLOTS && status == CTX_OK; i++) {
-		const struct ctx_trace_ring *ring = &segment->rings[i];
-
-		if (atomic_load_explicit(&ring->slot->head, memory_order_relaxed) != ring->tail)
+		if (segment->rings[i].queue.n != 0)
 			trace->turns[trace->n_turns++] = (struct turn){.segment = segment, .slot = i};
 	}
 	return status;
@@ -352,48 +370,74 @@ static enum ctx_status take_turn(struct ctx_trace *trace, struct taking *taking,
 }
 
 /*
- * Takes the records of all rings in order of time, up to the moment when it begins: what is older was in its
+ * Takes the records of all rings in order of time, up to the moment when they were pulled: what is older was in its
  * ring before, but for what a thread was interrupted in writing. So if two threads do something with the same
  * block, the writer gets it in the order in which they did: the first had written it before the second
  * could.
  */
-static enum ctx_status take_turns(struct ctx_trace *trace, uint64_t until_ns, struct ctx_err *err)
+static enum ctx_status take_turns(struct ctx_trace *trace, struct taking *taking, uint64_t end_ns,
+				  struct ctx_err *err)
 {
-	struct taking taking = {.trace = trace, .until_ns = until_ns};
-	uint64_t end_ns = trace->now_ns;
 	enum ctx_status status = CTX_OK;
 
-	while (trace->n_turns != 0 && status == CTX_OK)
-		status = take_turn(trace, &taking, end_ns, err);
+	while (trace->n_turns != 0 && status == CTX_OK && taking->left != 0)
+		status = take_turn(trace, taking, end_ns, err);
 	trace->n_turns = 0;
 	return status;
 }
 
 enum ctx_status ctx_trace_take(struct ctx_trace *trace, uint64_t until_ns, struct ctx_err *err)
 {
+	bool is_last = until_ns == UINT64_MAX;
+	struct taking taking = {
+		.trace = trace, .until_ns = until_ns, .left = is_last ? UINT64_MAX : ROUND_OPERATIONS};
 	enum ctx_status status;
+	uint64_t end_ns;
 
 	trace->now_ns = ctx_clock_ns(CLOCK_MONOTONIC);
+	ctx_trace_drain_lock(trace->drain);
 	status = ctx_trace_segments_accept(&trace->segments, trace->now_ns, err);
+	end_ns = ctx_trace_drain_pull(trace->drain, &trace->reader.spent);
+	for (struct ctx_trace_segment *segment = trace->segments.first; segment != NULL;
+	     segment = segment->next) {
+		find_process(trace, segment, until_ns);
+		/* The queues may be full, and the rings behind them have the rest. */
+		if (is_last)
+			end_ns = ctx_trace_drain_pull_process(trace->drain, segment->pid);
+	}
+	ctx_trace_drain_unlock(trace->drain);
 	for (struct ctx_trace_segment *segment = trace->segments.first; segment != NULL && status == CTX_OK;
 	     segment = segment->next)
-		status = add_turns(trace, segment, until_ns, err);
-	return status == CTX_OK ? take_turns(trace, until_ns, err) : status;
+		status = add_turns(trace, segment, err);
+	if (status == CTX_OK)
+		status = take_turns(trace, &taking, end_ns, err);
+	trace->has_backlog = taking.left == 0;
+	return status;
 }
 
 enum ctx_status ctx_trace_before_end(struct ctx_trace *trace, int64_t pid, uint64_t time_ns,
 				     struct ctx_err *err)
 {
+	struct taking taking = {.trace = trace, .until_ns = time_ns, .left = UINT64_MAX};
 	enum ctx_status status;
+	uint64_t end_ns;
 
 	trace->now_ns = ctx_clock_ns(CLOCK_MONOTONIC);
+	ctx_trace_drain_lock(trace->drain);
 	status = ctx_trace_segments_accept(&trace->segments, trace->now_ns, err);
+	for (struct ctx_trace_segment *segment = trace->segments.first; segment != NULL;
+	     segment = segment->next) {
+		if (segment->pid == pid && segment->created_ns <= time_ns)
+			find_process(trace, segment, time_ns);
+	}
+	end_ns = ctx_trace_drain_pull_process(trace->drain, pid);
+	ctx_trace_drain_unlock(trace->drain);
 	for (struct ctx_trace_segment *segment = trace->segments.first; segment != NULL && status == CTX_OK;
 	     segment = segment->next) {
 		if (segment->pid == pid && segment->created_ns <= time_ns)
-			status = add_turns(trace, segment, time_ns, err);
+			status = add_turns(trace, segment, err);
 	}
-	return status == CTX_OK ? take_turns(trace, time_ns, err) : status;
+	return status == CTX_OK ? take_turns(trace, &taking, end_ns, err) : status;
 }
 
 static void add(uint64_t *sum, uint64_t more)
@@ -413,7 +457,7 @@ static void count_segment(struct ctx_trace_counts *counts, const struct ctx_trac
 	for (uint32_t i = 0; i < CTX_RT_SLOTS; i++) {
 		add(&counts->dropped, atomic_load(&segment->rings[i].slot->dropped));
 		add(&counts->interrupted, atomic_load(&segment->rings[i].slot->interrupted));
-		counts->damaged += segment->rings[i].damaged;
+		counts->damaged += segment->rings[i].damaged + segment->rings[i].torn;
 	}
 }
 
@@ -425,26 +469,31 @@ void ctx_trace_after_end(struct ctx_trace *trace, int64_t pid, uint64_t time_ns)
 	if (ctx_proctree_is_live(trace->tree, pid) &&
 	    !ctx_proctree_lookup(trace->tree, pid, &process, &thread))
 		return; /* its main thread has ended, others go on */
+	ctx_trace_drain_lock(trace->drain);
 	while (*place != NULL) {
 		struct ctx_trace_segment *segment = *place;
 
 		if (segment->pid == pid && segment->created_ns <= time_ns &&
 		    (process == CTX_NONE || segment->process != process)) {
 			count_segment(&trace->counts, segment);
+			ctx_trace_drain_forget(trace->drain, segment);
 			ctx_trace_segments_remove(&trace->segments, place);
 		} else {
 			place = &segment->next;
 		}
 	}
+	ctx_trace_drain_unlock(trace->drain);
 }
 
 struct ctx_trace_counts ctx_trace_counts(const struct ctx_trace *trace)
 {
 	struct ctx_trace_counts counts = trace->counts;
 
+	ctx_trace_drain_lock(trace->drain);
 	for (const struct ctx_trace_segment *segment = trace->segments.first; segment != NULL;
 	     segment = segment->next)
 		count_segment(&counts, segment);
+	ctx_trace_drain_unlock(trace->drain);
 	add(&counts.nobodys, trace->segments.refused);
 	return counts;
 }

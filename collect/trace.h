@@ -24,6 +24,7 @@ struct ctx_trace_options {
 		sync_threshold_ns; /* the shortest wait that is recorded; 0: all, and how long locks are held */
 	bool waits;		   /* the target waits where a ring is full */
 	const char *command;	   /* the program that is started */
+	size_t memory_bytes;	   /* for what was taken out of rings and is not written yet; 0: 64 MB */
 };
 
 struct ctx_trace;
@@ -47,11 +48,15 @@ void ctx_trace_begin(struct ctx_trace *trace, struct ctx_exp_writer *writer, str
 /* To poll on: somebody connects. */
 int ctx_trace_fd(const struct ctx_trace *trace);
 
+/* Whether the last ctx_trace_take left something, since the rings of perf events must be read in between. */
+bool ctx_trace_has_backlog(const struct ctx_trace *trace);
+
 /* Whether any process is traced now: its rings are to be read every few milliseconds. */
 bool ctx_trace_is_busy(const struct ctx_trace *trace);
 
 /*
- * Takes what is there; records of perf events up to `until_ns` have been applied. Fails as the writer does.
+ * Takes what is there, or of much a part, all if `until_ns` is UINT64_MAX; records of perf events up to it have
+ * been applied. Fails as the writer does.
  */
 CTX_MUST_CHECK enum ctx_status ctx_trace_take(struct ctx_trace *trace, uint64_t until_ns,
 					      struct ctx_err *err);

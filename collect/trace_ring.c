@@ -1,5 +1,5 @@
 /*
- *	ring --copy, once--> words of a record --check--> record --> callback
+ *	ring --copy, once--> queue --check--> record --> callback
  *	                               `--> last stack: kept frames and new ones
  */
 #include "collect/trace_ring.h"
@@ -22,23 +22,36 @@ void ctx_trace_reader_deinit(struct ctx_trace_reader *reader)
 	reader->copy = NULL;
 }
 
-/* Copies `n` words from a position on, which is one in the ring whatever it is. */
-static void copy_words(const struct ctx_trace_ring *ring, uint64_t position, uint64_t *out, size_t n)
+void ctx_trace_ring_clear(struct ctx_trace_ring *ring, struct ctx_trace_pool *pool)
 {
-	size_t at = (size_t)(position / 8 % CTX_RT_RING_WORDS);
-	size_t first = n < CTX_RT_RING_WORDS - at ? n : CTX_RT_RING_WORDS - at;
-
-	memcpy(out, ring->words + at, first * 8);
-	memcpy(out + first, ring->words, (n - first) * 8);
+	ctx_trace_pool_take_back(pool, ring->incoming.first);
+	ctx_trace_pool_take_back(pool, ring->queue.first);
+	ring->incoming = ring->queue = (struct ctx_trace_queue){0};
 }
 
-/* What is between tail and head. False: the head is impossible. */
-static bool count_words(const struct ctx_trace_ring *ring, size_t *ret_n)
+void ctx_trace_ring_pull(struct ctx_trace_ring *ring, struct ctx_trace_pool *pool)
 {
-	uint64_t bytes = atomic_load_explicit(&ring->slot->head, memory_order_acquire) - ring->tail;
+	uint64_t head = atomic_load_explicit(&ring->slot->head, memory_order_acquire);
+	uint64_t bytes = head - ring->tail;
+	size_t at = (size_t)(ring->tail / 8 % CTX_RT_RING_WORDS), n = (size_t)(bytes / 8), first;
+	struct ctx_trace_queue pulled = {0};
 
-	*ret_n = (size_t)(bytes / 8);
-	return bytes <= CTX_RT_RING_BYTES && bytes % 8 == 0;
+	if (bytes == 0)
+		return;
+	if (bytes > CTX_RT_RING_BYTES || bytes % 8 != 0) {
+		ring->torn++;
+		ring->tail = head & ~(uint64_t)7;
+	} else {
+		first = n < CTX_RT_RING_WORDS - at ? n : CTX_RT_RING_WORDS - at;
+		if (!ctx_trace_queue_put(&pulled, pool, ring->words + at, first) ||
+		    !ctx_trace_queue_put(&pulled, pool, ring->words, n - first)) {
+			ctx_trace_pool_take_back(pool, pulled.first);
+			return;
+		}
+		ctx_trace_queue_move(&ring->incoming, &pulled);
+		ring->tail = head;
+	}
+	atomic_store_explicit(&ring->slot->tail, ring->tail, memory_order_release);
 }
 
 /* Is the first word of a record possible, with `left` words there? */
@@ -91,7 +104,6 @@ enum ctx_status ctx_trace_ring_read(struct ctx_trace_ring *ring, struct ctx_trac
 				    size_t *ret_n, struct ctx_err *err)
 {
 	enum ctx_status status = CTX_OK;
-	size_t n, at = 0;
 
 	*ret_n = 0;
 	if (ring->frames == NULL)
@@ -100,32 +112,23 @@ enum ctx_status ctx_trace_ring_read(struct ctx_trace_ring *ring, struct ctx_trac
 		reader->copy = ctx_calloc(CTX_RT_RECORD_WORDS_MAX, sizeof(*reader->copy));
 	if (ring->frames == NULL || reader->copy == NULL)
 		return ctx_err_nomem(err);
-	if (!count_words(ring, &n)) {
-		ring->damaged++;
-		ring->tail = atomic_load(&ring->slot->head) & ~(uint64_t)7;
-		atomic_store(&ring->slot->tail, ring->tail);
-		return CTX_OK;
-	}
-	while (at < n) {
-		uint64_t position = ring->tail + at * 8;
+	while (ring->queue.n != 0) {
 		struct ctx_rt_word0 word;
 
-		copy_words(ring, position, reader->copy, 1);
+		ctx_trace_queue_peek(&ring->queue, 0, reader->copy, 1);
 		word = ctx_rt_unpack(reader->copy[0]);
-		if (!is_possible(ring, &word, n - at)) {
+		if (!is_possible(ring, &word, ring->queue.n)) {
 			ring->damaged++;
-			at = n;
+			ctx_trace_queue_drop(&ring->queue, ring->queue.n, &reader->spent);
 			break;
 		}
 		if (word.kind != CTX_RT_PAD)
-			copy_words(ring, position + 8, reader->copy + 1, word.words - 1);
+			ctx_trace_queue_peek(&ring->queue, 1, reader->copy + 1, word.words - 1);
 		status = take_record(ring, reader, &word, reader->copy, err);
 		if (status != CTX_OK)
 			break;
-		at += word.words;
+		ctx_trace_queue_drop(&ring->queue, word.words, &reader->spent);
 		*ret_n += word.kind != CTX_RT_PAD;
 	}
-	ring->tail += at * 8;
-	atomic_store_explicit(&ring->slot->tail, ring->tail, memory_order_release);
 	return status == CTX_END ? CTX_OK : status;
 }

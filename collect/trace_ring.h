@@ -1,14 +1,17 @@
 /*
  * Reading a ring of a traced process (runtime/shared_layout.h).
  *
+ *	ring in shared memory --pull--> incoming --> queue --read--> records
+ *
  * The memory belongs to the target, which may write anything there at any time: what is read is copied
  * first, each word once, and checked in the copy. A ring whose words make no sense is damaged: what it
- * holds is skipped, and counted.
+ * holds is skipped, and counted. Pulling and reading may be done by two threads (trace_drain.h).
  */
 #ifndef CTX_COLLECT_TRACE_RING_H
 #define CTX_COLLECT_TRACE_RING_H
 
 #include "base/err.h"
+#include "collect/trace_queue.h"
 #include "runtime/shared_layout.h"
 
 #include <stddef.h>
@@ -24,17 +27,27 @@ struct ctx_trace_record {
 struct ctx_trace_ring {
 	struct ctx_rt_slot *slot; /* shared, borrowed, like the words */
 	const uint64_t *words;
+	/* Of who pulls. */
 	uint64_t tail;
+	uint64_t torn; /* times that the head was impossible */
+	struct ctx_trace_queue incoming;
+	/* Of who reads. */
+	struct ctx_trace_queue queue;
 	uint64_t damaged; /* times that something was skipped */
 	uint32_t depth;	  /* of the last stack */
 	/* The last stack: its leaf is at CTX_RT_FRAMES_MAX - depth; the last place is for the mark. */
 	uint64_t *frames; /* owned; CTX_RT_FRAMES_MAX + 1, made when first needed */
 };
 
+/* The queues must be empty: ctx_trace_ring_clear. */
 void ctx_trace_ring_deinit(struct ctx_trace_ring *ring);
+void ctx_trace_ring_clear(struct ctx_trace_ring *ring, struct ctx_trace_pool *pool);
+
+/* Moves what the target has written to `incoming`, and gives its room back. Without memory it stays. */
+void ctx_trace_ring_pull(struct ctx_trace_ring *ring, struct ctx_trace_pool *pool);
 
 /*
- * Takes one record. CTX_END: this record is to stay in the ring, with all behind it. Other statuses end
+ * Takes one record. CTX_END: this record is to stay in the queue, with all behind it. Other statuses end
  * the reading, and are its result.
  */
 typedef enum ctx_status ctx_trace_ring_fn(void *context, const struct ctx_trace_record *record,
@@ -43,14 +56,14 @@ typedef enum ctx_status ctx_trace_ring_fn(void *context, const struct ctx_trace_
 struct ctx_trace_reader {
 	ctx_trace_ring_fn *take;
 	void *context;
-	uint64_t *copy; /* owned: the words of one record, made when first needed */
+	uint64_t *copy;		       /* owned: the words of one record, made when first needed */
+	struct ctx_trace_chunk *spent; /* to be given back to the pool */
 };
 
 void ctx_trace_reader_deinit(struct ctx_trace_reader *reader);
 
 /*
- * Hands out all records that are there, or up to one that stays, and gives their room back. `*ret_n` is how
- * many. Fails with CTX_E_NOMEM, and as the callback does.
+ * Hands out all records of the queue, or up to one that stays, and removes them. `*ret_n` is how many. Fails with CTX_E_NOMEM, and as the callback does.
  */
 CTX_MUST_CHECK enum ctx_status ctx_trace_ring_read(struct ctx_trace_ring *ring,
 						   struct ctx_trace_reader *reader, size_t *ret_n,

@@ -18,7 +18,7 @@ struct ctx_trace_segment {
 	struct ctx_rt_header *header; /* the mapping */
 	int64_t pid;
 	uint64_t created_ns; /* the target's word */
-	uint32_t process;    /* number; CTX_NONE: not known yet */
+	uint32_t process;    /* number; CTX_NONE: not known yet. Set with the drain's lock */
 	struct ctx_trace_ring rings[CTX_RT_SLOTS];
 	uint32_t threads[CTX_RT_SLOTS]; /* number of the thread whose ring it is; CTX_NONE: not known */
 };

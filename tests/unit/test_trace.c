@@ -1,11 +1,12 @@
 /* Rings between a traced process and the recorder: what is written comes out, whatever else is there. */
-#include "collect/trace_segments.h"
+#include "collect/trace_drain.h"
 #include "runtime/program_check.h"
 #include "runtime/rt_environment.h"
 #include "runtime/rt_ring.h"
 
 #include "base/mem.h"
 #include "model/event_source.h"
+#include "model/profile.h"
 
 #include <fcntl.h>
 #include <setjmp.h>
@@ -33,6 +34,7 @@ struct both {
 	struct ctx_rt_ring out;
 	struct ctx_trace_ring in;
 	struct ctx_trace_reader reader;
+	struct ctx_trace_pool pool;
 	struct ctx_rt_operation *put; /* ring of the last operations, each with its own frames */
 	uint64_t (*frames)[DEPTH];    /* whole stacks, leaf first */
 	uint64_t n_put, n_taken, stays_at;
@@ -57,8 +59,11 @@ static void begin(struct both *both)
 
 static void end(struct both *both)
 {
+	ctx_trace_ring_clear(&both->in, &both->pool);
 	ctx_trace_ring_deinit(&both->in);
 	ctx_trace_reader_deinit(&both->reader);
+	assert_int_equal(both->pool.n_used, 0);
+	ctx_trace_pool_deinit(&both->pool);
 	free(both->slot);
 	free(both->words);
 	free(both->put);
@@ -91,9 +96,16 @@ static enum ctx_status take(void *context, const struct ctx_trace_record *record
 
 static enum ctx_status read_ring(struct both *both, ctx_trace_ring_fn *function, void *context, size_t *ret_n)
 {
+	enum ctx_status status;
+
 	both->reader.take = function;
 	both->reader.context = context;
-	return ctx_trace_ring_read(&both->in, &both->reader, ret_n, NULL);
+	ctx_trace_ring_pull(&both->in, &both->pool);
+	ctx_trace_queue_move(&both->in.queue, &both->in.incoming);
+	status = ctx_trace_ring_read(&both->in, &both->reader, ret_n, NULL);
+	ctx_trace_pool_take_back(&both->pool, both->reader.spent);
+	both->reader.spent = NULL;
+	return status;
 }
 
 /* A stack like those of a thread: the root's side mostly stays. */
@@ -227,7 +239,7 @@ static void test_trace_ring__scribbled_memory_is_damage_and_no_more(void **state
 		atomic_store(&both.slot->tail, random);
 		assert_int_equal(read_ring(&both, count, &sum, &n), CTX_OK);
 		assert_int_equal(both.in.tail % 8, 0);
-		damaged += both.in.damaged != 0;
+		damaged += both.in.damaged + both.in.torn != 0;
 	}
 	assert_true(damaged > 1000);
 	end(&both);
@@ -348,12 +360,88 @@ static void test_runtime__a_script_is_its_interpreter(void **state)
 	unlink(path);
 }
 
+/* A segment of a process, with a producer for its first ring. */
+static struct ctx_trace_segment *add_segment(struct ctx_trace_segments *segments, int64_t pid,
+					     struct ctx_rt_ring *out)
+{
+	int fd = make_file((off_t)CTX_RT_SEGMENT_BYTES, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+	struct ctx_trace_segment *segment;
+
+	assert_int_equal(ctx_trace_segment_map(fd, &segment, NULL), CTX_OK);
+	close(fd);
+	segment->pid = pid;
+	segment->process = 0;
+	segment->next = segments->first;
+	segments->first = segment;
+	*out = (struct ctx_rt_ring){.slot = segment->rings[0].slot,
+				    .words = ctx_rt_words_of((uint8_t *)segment->header, 0)};
+	return segment;
+}
+
+static void put_free(struct ctx_rt_ring *ring)
+{
+	const struct ctx_rt_operation operation = {.kind = CTX_RT_FREE, .words = {1, 4096}};
+
+	ctx_rt_ring_put(ring, &operation);
+}
+
+static void test_trace_drain__rings_are_pulled_together_up_to_a_limit(void **state)
+{
+	struct ctx_trace_segments segments = {.listener = -1};
+	struct ctx_trace_chunk *spent = NULL;
+	struct ctx_trace_segment *mine, *other;
+	struct ctx_rt_ring rings[2];
+	struct ctx_trace_drain *drain;
+	uint64_t horizon_ns;
+
+	(void)state;
+	assert_int_equal(ctx_trace_drain_create(&segments, sizeof(struct ctx_trace_chunk), &drain, NULL),
+			 CTX_OK);
+	mine = add_segment(&segments, 5, &rings[0]);
+	other = add_segment(&segments, 6, &rings[1]);
+	segments.n = 2;
+	put_free(&rings[0]);
+	ctx_trace_drain_lock(drain);
+	horizon_ns = ctx_trace_drain_pull(drain, &spent);
+	assert_int_equal(mine->rings[0].queue.n, 3);
+	/* The queues have what they may: neither ring is emptied, and the horizon stays. */
+	put_free(&rings[0]);
+	put_free(&rings[1]);
+	assert_int_equal(ctx_trace_drain_pull(drain, &spent), horizon_ns);
+	assert_int_equal(mine->rings[0].queue.n, 3);
+	assert_int_equal(other->rings[0].queue.n, 0);
+	assert_true(atomic_load(&other->header->beat) >= 2);
+	/* At the end of a process it is, whatever they have; what is nobody's is not. */
+	assert_true(ctx_trace_drain_pull_process(drain, 6) >= horizon_ns);
+	assert_int_equal(other->rings[0].queue.n, 3);
+	mine->process = CTX_NONE;
+	(void)ctx_trace_drain_pull_process(drain, 5);
+	assert_int_equal(mine->rings[0].queue.n, 3);
+	/* What was read makes room. */
+	mine->process = 0;
+	ctx_trace_queue_drop(&mine->rings[0].queue, 3, &spent);
+	ctx_trace_queue_drop(&other->rings[0].queue, 3, &spent);
+	assert_true(ctx_trace_drain_pull(drain, &spent) >= horizon_ns);
+	assert_null(spent);
+	assert_int_equal(mine->rings[0].queue.n, 3);
+	ctx_trace_queue_drop(&mine->rings[0].queue, 3, &spent);
+	(void)ctx_trace_drain_pull(drain, &spent);
+	ctx_trace_drain_unlock(drain);
+	ctx_trace_drain_start(drain);
+	put_free(&rings[1]);
+	while (atomic_load(&other->rings[0].slot->tail) != rings[1].head)
+		usleep(1000); /* until the thread does it */
+	ctx_trace_drain_destroy(drain);
+	ctx_trace_segments_deinit(&segments);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_trace_ring__what_was_put_comes_out_over_and_over),
 		cmocka_unit_test(test_trace_ring__a_full_ring_has_no_room_until_it_is_read),
 		cmocka_unit_test(test_trace_ring__scribbled_memory_is_damage_and_no_more),
+		cmocka_unit_test(test_trace_drain__rings_are_pulled_together_up_to_a_limit),
 		cmocka_unit_test(test_trace_segments__only_sealed_files_of_the_right_size_are_mapped),
 		cmocka_unit_test(test_runtime__the_environment_is_handed_on_and_the_users_part_kept),
 		cmocka_unit_test(test_runtime__a_script_is_its_interpreter),
