@@ -22,7 +22,7 @@
 struct process;
 
 struct thread {
-	int64_t tid;
+	int64_t tid, inner_tid; /* the latter as ctx_namespaces_inner_tid says */
 	uint32_t number;
 	char name[NAME_BYTES];
 	struct process *process;
@@ -277,6 +277,7 @@ static enum ctx_status start_thread(struct ctx_proctree *tree, struct process *p
 	process->threads = thread;
 	start.process = process->number;
 	start.inner_tid = ctx_namespaces_inner_tid(&process->namespaces, process->pid, start.tid);
+	thread->inner_tid = start.inner_tid;
 	status = ctx_exp_thread_start(tree->writer, &start, &thread->number, err);
 	if (status != CTX_OK) {
 		drop_thread(tree, thread);
@@ -516,6 +517,19 @@ bool ctx_proctree_lookup(const struct ctx_proctree *tree, int64_t tid, uint32_t 
 	*ret_process = thread->process->number;
 	*ret_thread = thread->number;
 	return true;
+}
+
+bool ctx_proctree_lookup_inner(const struct ctx_proctree *tree, int64_t pid, int64_t inner_tid,
+			       uint32_t *ret_thread)
+{
+	const struct process *process = find_process(tree, pid);
+	const struct thread *thread = process != NULL ? process->threads : NULL;
+
+	while (thread != NULL && thread->inner_tid != inner_tid)
+		thread = thread->next;
+	if (thread != NULL)
+		*ret_thread = thread->number;
+	return thread != NULL;
 }
 
 static enum ctx_status apply_fork(struct ctx_proctree *tree, const struct ctx_perf_record *record,

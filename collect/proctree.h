@@ -68,6 +68,10 @@ CTX_MUST_CHECK enum ctx_status ctx_proctree_find(struct ctx_proctree *tree,
 bool ctx_proctree_lookup(const struct ctx_proctree *tree, int64_t tid, uint32_t *ret_process,
 			 uint32_t *ret_thread);
 
+/* The same of a thread of process `pid` that has this id in its pid namespace, which is not the recorder's. */
+bool ctx_proctree_lookup_inner(const struct ctx_proctree *tree, int64_t pid, int64_t inner_tid,
+			       uint32_t *ret_thread);
+
 /*
  * When the root process ended: the exit of its last thread, or `otherwise_ns` if that was not
  * recorded.

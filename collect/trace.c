@@ -18,6 +18,7 @@
 #define LIBRARY "libctxrt.so"
 #define PRELOAD "LD_PRELOAD"
 #define QUEUES_BYTES ((size_t)64 << 20)
+#define COUNT_MAX (UINT64_C(1) << 40)
 #define ROUND_OPERATIONS 131072u /* at most before the rings of perf events are read again: some 20 ms */
 
 /* A ring that is read now. */
@@ -200,23 +201,25 @@ static bool is_impossible(struct ctx_trace *trace, uint64_t time_ns)
 }
 
 /*
- * A thread begins to use the ring. One that is unknown by its id, which in a pid namespace is another than
- * here, is taken for the main thread.
+ * A thread begins to use the ring: by its id, or that which it has in its pid namespace. One that is unknown, since
+ * it has ended before it was looked at there, is taken for the main thread.
  */
 static enum ctx_status enter_thread(struct taking *taking, const struct ctx_trace_record *record)
 {
 	const struct ctx_trace_segment *segment = taking->segment;
-	uint32_t process, thread;
+	const struct ctx_proctree *tree = taking->trace->tree;
+	int64_t tid = (int64_t)record->words[1];
+	bool is_inner = segment->header->pid != (uint32_t)segment->pid;
+	uint32_t process = segment->process, thread;
 
 	if (record->words[0] > taking->until_ns && !is_impossible(taking->trace, record->words[0])) {
 		taking->stays_ns = record->words[0];
 		taking->is_early = true;
 		return CTX_END;
 	}
-	if ((ctx_proctree_lookup(taking->trace->tree, (int64_t)record->words[1], &process, &thread) &&
-	     process == segment->process) ||
-	    (ctx_proctree_lookup(taking->trace->tree, segment->pid, &process, &thread) &&
-	     process == segment->process))
+	if ((is_inner && ctx_proctree_lookup_inner(tree, segment->pid, tid, &thread)) ||
+	    (ctx_proctree_lookup(tree, tid, &process, &thread) && process == segment->process) ||
+	    (ctx_proctree_lookup(tree, segment->pid, &process, &thread) && process == segment->process))
 		taking->segment->threads[taking->slot] = thread;
 	else
 		taking->segment->threads[taking->slot] = CTX_NONE;
@@ -445,6 +448,17 @@ static void add(uint64_t *sum, uint64_t more)
 	*sum = more <= UINT64_MAX - *sum ? *sum + more : UINT64_MAX;
 }
 
+/* Of a number that nobody counts up to nothing is left: it was overwritten. */
+static void add_counted(struct ctx_trace_counts *counts, uint64_t *sum, const _Atomic uint64_t *counted)
+{
+	uint64_t n = atomic_load(counted);
+
+	if (n <= COUNT_MAX)
+		add(sum, n);
+	else
+		counts->damaged++;
+}
+
 /* What the target counted. */
 static void count_segment(struct ctx_trace_counts *counts, const struct ctx_trace_segment *segment)
 {
@@ -452,11 +466,11 @@ static void count_segment(struct ctx_trace_counts *counts, const struct ctx_trac
 		counts->nobodys++;
 		return;
 	}
-	add(&counts->dropped, atomic_load(&segment->header->unplaced));
-	add(&counts->unfit, atomic_load(&segment->header->unfit));
+	add_counted(counts, &counts->dropped, &segment->header->unplaced);
+	add_counted(counts, &counts->unfit, &segment->header->unfit);
 	for (uint32_t i = 0; i < CTX_RT_SLOTS; i++) {
-		add(&counts->dropped, atomic_load(&segment->rings[i].slot->dropped));
-		add(&counts->interrupted, atomic_load(&segment->rings[i].slot->interrupted));
+		add_counted(counts, &counts->dropped, &segment->rings[i].slot->dropped);
+		add_counted(counts, &counts->interrupted, &segment->rings[i].slot->interrupted);
 		counts->damaged += segment->rings[i].damaged + segment->rings[i].torn;
 	}
 }

@@ -62,6 +62,19 @@ got=$(ctxan killed.er -r heap --format json | jq '[.rows[] | select(.section == 
 # It may have been killed between an allocation and its being counted.
 [ "$got" = "$n" ] || [ "$got" = $((n + 1)) ] || fail "killed after $n allocations, of which $got are recorded"
 
+# A program that writes anything over all that it shares with the recorder: the recorder goes on, says so, and writes nowhere else.
+mkdir hostile
+cd hostile
+ctxrec -q -o run.er --heap --states off -- scribble 2>err.txt
+[ $? = 5 ] || fail "a program that scribbles over its rings: $(cat err.txt)"
+grep -q 'were damaged' err.txt || fail "damage is not said: $(cat err.txt)"
+grep -qE '[0-9]{16}' err.txt && fail "numbers that the program made up: $(cat err.txt)"
+ctxan run.er -r header >header.txt 2>&1 || fail "a recording of damaged rings: $(cat header.txt)"
+strange=$(ls run.er | grep -vxE 'archives|ctxan.db|frameinfo|heaptrace|log.xml|map.xml|overview|profile|hwcounters|states|notes')
+[ "$strange" = "" ] || fail "files in a recording of damaged rings: $strange"
+[ "$(ls | tr '\n' ' ')" = 'err.txt header.txt run.er ' ] || fail "files beside it: $(ls)"
+cd ..
+
 # The recorder is killed: the program goes on as if nothing was.
 for full in drop wait; do
 	ctxrec -q -o gone.er -O --heap --trace-full $full -- sh -c 'echo >began; sleep 0.2; heap all; echo $?' >gone.txt 2>/dev/null &
