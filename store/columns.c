@@ -1,6 +1,7 @@
 #include "store/columns.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum form { FORM_PLAIN = 0, FORM_ZSTD = 1 };
 enum kind { KIND_CONST = 0, KIND_PLAIN = 1, KIND_RUNS = 2 };
@@ -60,6 +61,11 @@ void ctx_column_put(struct ctx_buf *out, const uint64_t *values, size_t n)
 {
 	size_t changes = 0;
 
+	/* Many columns are the same everywhere. */
+	if (n > 1 && memcmp(values, values + 1, (n - 1) * sizeof(*values)) == 0) {
+		ctx_column_put_changing(out, values, n, 0);
+		return;
+	}
 	for (size_t i = 1; i < n; i++)
 		changes += values[i] != values[i - 1];
 	ctx_column_put_changing(out, values, n, changes);

@@ -2,6 +2,7 @@
  * Blocks of items other than samples: ended waits, traced operations. Each kind of item defines its
  * columns.
  */
+#include "base/bisect.h"
 #include "base/mem.h"
 #include "store/block_codec.h"
 
@@ -162,7 +163,7 @@ enum ctx_status ctx_wakeups_decode(struct ctx_block_codec *codec, struct ctx_byt
 
 /* ---- traced operations ---- */
 
-static uint64_t traced_value(const struct ctx_traced *operations, size_t i, int column)
+CTX_ALWAYS_INLINE uint64_t traced_value(const struct ctx_traced *operations, size_t i, int column)
 {
 	const struct ctx_traced *operation = &operations[i];
 
@@ -197,10 +198,57 @@ static uint64_t traced_value(const struct ctx_traced *operations, size_t i, int 
 	}
 }
 
-static void collect_operations(uint64_t *values, const void *items, size_t n, int column)
+CTX_ALWAYS_INLINE void collect_column(uint64_t *values, const struct ctx_traced *operations, size_t n,
+				      int column)
 {
 	for (size_t i = 0; i < n; i++)
-		values[i] = traced_value(items, i, column);
+		values[i] = traced_value(operations, i, column);
+}
+
+/* A loop for each column: of which one it is, is asked once. */
+static void collect_operations(uint64_t *values, const void *items, size_t n, int column)
+{
+	switch (column) {
+	case 0:
+		collect_column(values, items, n, 0);
+		break;
+	case 1:
+		collect_column(values, items, n, 1);
+		break;
+	case 2:
+		collect_column(values, items, n, 2);
+		break;
+	case 3:
+		collect_column(values, items, n, 3);
+		break;
+	case 4:
+		collect_column(values, items, n, 4);
+		break;
+	case 5:
+		collect_column(values, items, n, 5);
+		break;
+	case 6:
+		collect_column(values, items, n, 6);
+		break;
+	case 7:
+		collect_column(values, items, n, 7);
+		break;
+	case 8:
+		collect_column(values, items, n, 8);
+		break;
+	case 9:
+		collect_column(values, items, n, 9);
+		break;
+	case 10:
+		collect_column(values, items, n, 10);
+		break;
+	case 11:
+		collect_column(values, items, n, 11);
+		break;
+	default:
+		collect_column(values, items, n, column);
+		break;
+	}
 }
 
 static void scatter_traced(struct ctx_traced *operations, size_t i, uint64_t value, int column)

@@ -241,6 +241,7 @@ static enum ctx_status translate_packets(struct ctx_exp_reader *reader, struct c
 					 const struct ctx_exp_epoch *epoch, struct ctx_err *err)
 {
 	size_t n = 0, lost = 0, strange = 0;
+	uint32_t last = CTX_NONE, last_row = 0; /* thread; many packets in a row are of one */
 	enum ctx_status status = CTX_OK;
 	char text[128];
 
@@ -264,9 +265,11 @@ static enum ctx_status translate_packets(struct ctx_exp_reader *reader, struct c
 			packet.stack = 0;
 			lost++;
 		}
-		if (status == CTX_OK)
-			status = ctx_exp_log_thread(&reader->log, packet.thread, block->process,
-						    &packet.thread, err);
+		if (status == CTX_OK && (packet.thread != last || last == CTX_NONE)) {
+			last = packet.thread;
+			status = ctx_exp_log_thread(&reader->log, last, block->process, &last_row, err);
+		}
+		packet.thread = last_row;
 		block->packets[n++] = packet;
 	}
 	block->n = n;
