@@ -117,4 +117,28 @@ compare xz 0 0 xz -9 -T1 -k -c server.cc
 compare python 20 4000 "$(python3 -c 'import sys; print(sys.executable)')" -S -c "$script"
 # How often the threads find a string or a node depends on who comes first; each thread's table of thread-local storage has one entry more.
 compare server 40 20000 ./server
+
+# In a pid namespace a thread has another id for itself than here: what it allocates is its own nevertheless, if it lives long enough to be looked at.
+cat >threads.cc <<'END'
+#include <cstdlib>
+#include <thread>
+#include <unistd.h>
+int main()
+{
+	void *volatile blocks[3];
+	std::thread threads[3];
+	for (int i = 0; i < 3; i++)
+		threads[i] = std::thread([&blocks, i] { sleep(1); blocks[i] = malloc(7777); sleep(1); });
+	for (std::thread &thread : threads)
+		thread.join();
+}
+END
+c++ -O1 -pthread -o threads threads.cc || fail "threads.cc"
+if unshare -Urfmp --mount-proc true 2>unshare.txt; then
+	ctxrec -q -o inside.er --heap -- unshare -Urfmp --mount-proc ./threads || fail "threads in a pid namespace"
+	n=$(ctxan inside.er --sql "SELECT count(DISTINCT thread) FROM traced WHERE size = 7777" | tail -n 1)
+	[ "$n" = 3 ] || fail "threads in a pid namespace: $n instead of 3"
+else
+	leave_out "threads in a pid namespace: $(cat unshare.txt)"
+fi
 finish
