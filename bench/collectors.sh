@@ -1,5 +1,5 @@
 #!/bin/sh
-# What recording every heap operation costs, beside heaptrack, gprofng and valgrind in the same run: ns for a malloc and its free, CPU time of
+# What recording every heap operation, and every input and output, costs, beside heaptrack, gprofng and valgrind in the same run: ns for a malloc and its free, CPU time of
 # a compiler, bytes on disk; and what recording locks costs where they are free. Prints the tables of bench/results/collectors.md.
 #   bench/collectors.sh BUILD_DIR [ROUNDS]
 set -eu
@@ -32,6 +32,9 @@ run() {
 	sync-all) ctxrec -q --no-archive --states off -F 49 -o out.er --sync --sync-threshold all --trace-full wait -- "$@" ;;
 	gprofng-sync) gprofng collect app -s on -p off -o out.er "$@" 2>&1 | sed -n '/^[0-9.]* [0-9.]*$/p' ;;
 	gprofng-sync-all) gprofng collect app -s all -p off -o out.er "$@" 2>&1 | sed -n '/^[0-9.]* [0-9.]*$/p' ;;
+	io) ctxrec -q --no-archive --states off -F 49 -o out.er --io --trace-full wait -- "$@" ;;
+	gprofng-io) gprofng collect app -i on -p off -o out.er "$@" 2>&1 | sed -n '/^[0-9.]* [0-9.]*$/p' ;;
+	strace) strace -f -o out "$@" ;;
 	esac
 }
 middle() { sort -n | awk '{ v[NR] = $1 } END { printf "%s %s\n", v[1], v[int((NR + 1) / 2)] }'; }
@@ -44,6 +47,17 @@ for recorder in bare samples ctxrec heaptrack gprofng valgrind; do
 		for round in $(seq "$rounds"); do run $recorder ./pairs $depth 40 | cut -d' ' -f1; done | middle >"ns.$depth"
 	done
 	awk -v r=$recorder '{ a[NR] = $1; b[NR] = $2 } END { printf "| %s | %s | %s | %s | %s |\n", r, a[1], b[1], a[2], b[2] }' ns.8 ns.40
+done
+echo
+echo '| recorder | ns for a pread of a byte: least | median | an open and its close | median | an fputs into a buffer | median |'
+echo '|---|---:|---:|---:|---:|---:|---:|'
+for recorder in bare samples ctxrec io gprofng-io strace; do
+	command -v "${recorder%-io}" >/dev/null 2>&1 || case $recorder in gprofng-io | strace) continue ;; esac
+	for what in pread open fputs; do
+		n=40
+		[ $recorder != strace ] || n=2
+		for round in $(seq "$rounds"); do run $recorder ./pairs 8 $n $what | cut -d' ' -f1; done | middle
+	done | awk -v r=$recorder '{ t = t " | " $1 " | " $2 } END { print "| " r t " |" }'
 done
 echo
 echo '| recorder | CPU s of cc1 and the recorder: least | median | bytes on disk |'

@@ -239,10 +239,12 @@ SETTER(trace)
 			flag = &options->trace.heap;
 		else if (n == strlen("sync") && strncmp(at, "sync", n) == 0)
 			flag = &options->trace.sync;
+		else if (n == strlen("io") && strncmp(at, "io", n) == 0)
+			flag = &options->trace.io;
 		if (flag == NULL)
 			return ctx_err_set(err, CTX_E_ARG,
-					   "--%s: \"%.*s\" cannot be traced: heap and sync can", option->name,
-					   (int)n, at);
+					   "--%s: \"%.*s\" cannot be traced: heap, sync and io can",
+					   option->name, (int)n, at);
 		*flag = true;
 		if (at[n] == '\0')
 			return CTX_OK;
@@ -286,7 +288,7 @@ SETTER(trace_full)
 	return status;
 }
 
-static const char *const trace_names[] = {"heap", "sync", NULL};
+static const char *const trace_names[] = {"heap", "sync", "io", NULL};
 static const char *const trace_full_names[] = {"drop", "wait", NULL};
 static const char *const threshold_names[] = {"calibrate", "all", NULL};
 static const char *const unwind_names[] = {
@@ -326,6 +328,7 @@ static const struct ctx_option rows[] = {
 	{"heap", 0, CTX_OPTION_FLAG, FLAG(trace.heap)},
 	{"sync", 0, CTX_OPTION_FLAG, FLAG(trace.sync)},
 	{"sync-threshold", 0, CTX_OPTION_TEXT, .set = set_sync_threshold, .words = threshold_names},
+	{"io", 0, CTX_OPTION_FLAG, FLAG(trace.io)},
 	{"trace", 0, CTX_OPTION_LIST, .set = set_trace, .words = trace_names},
 	{"trace-full", 0, CTX_OPTION_TEXT, .set = set_trace_full, .words = trace_full_names},
 	{"user", 0, CTX_OPTION_FLAG, FLAG(user_only)},
@@ -363,14 +366,16 @@ const struct ctx_option_table ctx_rec_options_table = {.program = "ctxrec",
 static enum ctx_status check_trace(const struct ctx_rec_options *options, struct ctx_err *err)
 {
 	const struct ctx_rec_trace *trace = &options->trace;
-	bool any = trace->heap || trace->sync;
+	bool any = ctx_rec_traces(trace);
 
 	if (any && options->command == NULL)
 		return ctx_err_set(err, CTX_E_ARG,
 				   "--%s needs a command: processes that run already cannot be traced",
-				   trace->heap ? "heap" : "sync");
+				   trace->heap	 ? "heap"
+				   : trace->sync ? "sync"
+						 : "io");
 	if (trace->waits && !any)
-		return ctx_err_set(err, CTX_E_ARG, "--trace-full needs --trace, --heap or --sync");
+		return ctx_err_set(err, CTX_E_ARG, "--trace-full needs --trace, --heap, --sync or --io");
 	if (trace->has_sync_threshold && !trace->sync)
 		return ctx_err_set(err, CTX_E_ARG, "--sync-threshold needs --sync");
 	return CTX_OK;

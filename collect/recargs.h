@@ -38,12 +38,17 @@ struct ctx_rec_waits {
 
 /* What the runtime in the target records: every operation of it. */
 struct ctx_rec_trace {
-	bool heap, sync;
+	bool heap, sync, io;
 	bool has_sync_threshold;
 	bool is_calibrated;	    /* the caller has found out the threshold */
 	uint64_t sync_threshold_ns; /* of waits; 0: all; CTX_REC_CALIBRATE: to be found out */
 	bool waits;		    /* the target waits where its ring is full */
 };
+
+static inline bool ctx_rec_traces(const struct ctx_rec_trace *trace)
+{
+	return trace->heap || trace->sync || trace->io;
+}
 
 struct ctx_rec_prints { /* the first two instead of recording */
 	bool help, version;

@@ -260,6 +260,7 @@ static enum ctx_status create_experiment(struct ctx_recorder *recorder, struct c
 				      .keep_places = options->archive_sources,
 				      .has_heap = options->trace.heap,
 				      .has_sync = options->trace.sync,
+				      .has_io = options->trace.io,
 				      .has_states = recorder->session.states.level != CTX_STATES_NONE,
 				      .comment = options->comment,
 				      .store = store_of(options->store),
@@ -385,12 +386,13 @@ static enum ctx_status fork_command(struct ctx_recorder *recorder, struct ctx_er
 	struct ctx_trace_options trace = {.heap = options->trace.heap,
 					  .sync = options->trace.sync,
 					  .sync_threshold_ns = options->trace.sync_threshold_ns,
+					  .io = options->trace.io,
 					  .waits = options->trace.waits,
 					  .command = options->command[0],
 					  .memory_bytes = (size_t)options->memory_bytes};
 	enum ctx_status status = CTX_OK;
 
-	if (!options->trace.heap && !options->trace.sync)
+	if (!ctx_rec_traces(&options->trace))
 		return ctx_child_fork(&recorder->child, options->command, &recorder->signals.old, err);
 	status = ctx_trace_create(&trace, &recorder->trace, err);
 	if (status != CTX_OK)

@@ -5,7 +5,9 @@
 #include "base/mem.h"
 #include "collect/installation.h"
 #include "collect/trace_drain.h"
+#include "collect/trace_io.h"
 #include "collect/trace_sync.h"
+#include "model/io_call.h"
 #include "model/traced.h"
 #include "runtime/program_check.h"
 
@@ -41,6 +43,7 @@ struct ctx_trace {
 	struct ctx_proctree *tree;
 	uint64_t now_ns;  /* not after this moment */
 	bool has_backlog; /* the last round ended early */
+	struct ctx_trace_io_name io_name;
 	struct ctx_trace_counts counts;
 };
 
@@ -77,8 +80,8 @@ static void set_letters(struct ctx_trace *trace, const struct ctx_trace_options 
 
 	if (options->sync)
 		snprintf(sync, sizeof(sync), "s%llu", (unsigned long long)options->sync_threshold_ns);
-	snprintf(trace->letters, sizeof(trace->letters), "%s%s%s", options->heap ? "h" : "", sync,
-		 options->waits ? "w" : "");
+	snprintf(trace->letters, sizeof(trace->letters), "%s%s%s%s", options->heap ? "h" : "", sync,
+		 options->io ? "i" : "", options->waits ? "w" : "");
 }
 
 enum ctx_status ctx_trace_create(const struct ctx_trace_options *options, struct ctx_trace **ret,
@@ -246,6 +249,40 @@ static enum ctx_status take_sync(struct taking *taking, const struct ctx_trace_r
 	return status;
 }
 
+/* The counter in the first segment of the process. */
+static const _Atomic uint64_t *first_closes(const struct taking *taking)
+{
+	const struct ctx_trace_segment *first = taking->segment;
+
+	for (const struct ctx_trace_segment *other = taking->trace->segments.first; other != NULL;
+	     other = other->next) {
+		if (other->pid == first->pid && other->process == first->process &&
+		    other->created_ns < first->created_ns)
+			first = other;
+	}
+	return &first->header->closes;
+}
+
+static enum ctx_status take_io(struct taking *taking, const struct ctx_trace_record *record,
+			       struct ctx_err *err)
+{
+	struct ctx_trace *trace = taking->trace;
+	const struct ctx_trace_io_process process = {
+		.pid = taking->segment->pid,
+		.closes = ctx_trace_io_is_nameless(record) ? first_closes(taking) : NULL};
+	struct ctx_exp_io io = {.process = taking->segment->process,
+				.thread = taking->segment->threads[taking->slot],
+				.frames = record->frames,
+				.n_frames = record->n_frames};
+
+	if (!ctx_trace_io_read(record, &process, &trace->io_name, &io) || is_impossible(trace, io.time_ns)) {
+		trace->counts.damaged++;
+		return CTX_OK;
+	}
+	trace->counts.operations += io.call != CTX_CALL_NAME;
+	return ctx_exp_io(trace->writer, &io, err);
+}
+
 static enum ctx_status take_operation(void *context, const struct ctx_trace_record *record,
 				      struct ctx_err *err)
 {
@@ -275,6 +312,8 @@ static enum ctx_status take_operation(void *context, const struct ctx_trace_reco
 	}
 	if (ctx_trace_sync_is(record->kind))
 		return take_sync(taking, record, err);
+	if (record->kind >= CTX_RT_IO)
+		return take_io(taking, record, err);
 	if (record->kind == CTX_RT_FREE) {
 		heap.address = words[1];
 	} else {

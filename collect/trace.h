@@ -19,7 +19,7 @@
 #include <stdbool.h>
 
 struct ctx_trace_options {
-	bool heap, sync;
+	bool heap, sync, io;
 	uint64_t
 		sync_threshold_ns; /* the shortest wait that is recorded; 0: all, and how long locks are held */
 	bool waits;		   /* the target waits where a ring is full */

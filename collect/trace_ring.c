@@ -57,14 +57,20 @@ void ctx_trace_ring_pull(struct ctx_trace_ring *ring, struct ctx_trace_pool *poo
 /* Is the first word of a record possible, with `left` words there? */
 static bool is_possible(const struct ctx_trace_ring *ring, const struct ctx_rt_word0 *word, size_t left)
 {
+	uint32_t least;
+
 	if (word->words == 0 || word->words > left)
 		return false;
 	if (word->kind == CTX_RT_PAD)
 		return true;
-	return word->kind > CTX_RT_PAD && word->kind < CTX_RT_KIND_N &&
-	       ctx_rt_words((enum ctx_rt_kind)word->kind) != 0 && word->end < CTX_TRUNCATED_N &&
-	       word->kept <= ring->depth && word->kept + word->n_new <= CTX_RT_FRAMES_MAX &&
-	       word->words == 1 + ctx_rt_words((enum ctx_rt_kind)word->kind) + word->n_new;
+	if (word->kind >= CTX_RT_KIND_N || ctx_rt_words((enum ctx_rt_kind)word->kind) == 0 ||
+	    word->end >= CTX_TRUNCATED_N || word->kept > ring->depth ||
+	    word->kept + word->n_new > CTX_RT_FRAMES_MAX)
+		return false;
+	least = 1 + ctx_rt_words((enum ctx_rt_kind)word->kind) + word->n_new;
+	return ctx_rt_has_text((enum ctx_rt_kind)word->kind)
+		       ? word->words > least && word->words <= least + CTX_RT_TEXT_MAX / 8
+		       : word->words == least;
 }
 
 /* The stack of the record: what is kept of the last one, and the new frames towards the leaf. */
@@ -88,13 +94,18 @@ static enum ctx_status take_record(struct ctx_trace_ring *ring, const struct ctx
 {
 	struct ctx_trace_record record = {.kind = (enum ctx_rt_kind)word->kind};
 	unsigned n = ctx_rt_words(record.kind);
+	uint32_t n_text = word->words - 1 - n - word->n_new;
 	bool has_stack = word->kept + word->n_new != 0;
 
 	if (word->kind == CTX_RT_PAD)
 		return CTX_OK;
 	memcpy(record.words, words + 1, n * sizeof(*words));
+	if (ctx_rt_has_text(record.kind)) {
+		record.text = (const char *)(words + 1 + n);
+		record.text_bytes = n_text * sizeof(*words);
+	}
 	if (has_stack)
-		set_stack(ring, word, words + 1 + n, &record);
+		set_stack(ring, word, words + 1 + n + n_text, &record);
 	else if (word->kind == CTX_RT_THREAD)
 		ring->depth = 0;
 	return reader->take(reader->context, &record, err);

@@ -20,6 +20,8 @@
 struct ctx_trace_record {
 	enum ctx_rt_kind kind;
 	uint64_t words[CTX_RT_ARGUMENTS_MAX]; /* ctx_rt_words(kind) of them; the first is the time */
+	const char *text; /* of kinds with text: text_bytes of it, with zero bytes at its end */
+	size_t text_bytes;
 	const uint64_t *frames; /* leaf first, with the mark of a stack that ends early; NULL none */
 	size_t n_frames;
 };

@@ -6,15 +6,19 @@ typedef unsigned long long number;
 
 static const char *operations_of(const struct ctx_rec_trace *trace)
 {
-	if (trace->heap && trace->sync)
+	if (trace->heap + trace->sync + trace->io > 1)
 		return "traced operations";
-	return trace->heap ? "heap operations" : "waits";
+	return trace->heap ? "heap operations" : trace->sync ? "waits" : "inputs and outputs";
 }
 
 static const char *topic_of(const struct ctx_rec_trace *trace)
 {
 	if (trace->heap && trace->sync)
-		return "heap and synchronisation";
+		return trace->io ? "heap, synchronisation, input and output" : "heap and synchronisation";
+	if (trace->io)
+		return trace->heap   ? "heap, input and output"
+		       : trace->sync ? "synchronisation, input and output"
+				     : "input and output";
 	return trace->heap ? "the heap" : "synchronisation";
 }
 
@@ -24,6 +28,10 @@ static void put_nothing(const struct ctx_rec_trace *trace, char *text, size_t si
 		snprintf(text, size,
 			 "no heap operation was recorded: no process has allocated by the C library's "
 			 "functions (an allocator may be part of the program)");
+	else if (trace->io)
+		snprintf(text, size,
+			 "no input or output was recorded: no process has done any by the C library's "
+			 "functions");
 	else
 		snprintf(text, size,
 			 "no wait was recorded: no process has used locks of the C library (some use the "

@@ -13,6 +13,7 @@
 #include "base/xxh.h"
 #include "formats/experiment/exp_block.h"
 #include "formats/experiment/exp_heap_code.h"
+#include "formats/experiment/exp_io_block.h"
 #include "formats/experiment/exp_packed_frames.h"
 #include "formats/experiment/exp_reader.h"
 
@@ -34,7 +35,7 @@ static const char FIRST_LINES[] =
 static const char *const FILES[] = {
 	"log.xml",	  "map.xml",	    "profile",		"frameinfo",   "overview", "hwcounters",
 	"_f1.er/map.xml", "_f1.er/profile", "_f1.er/frameinfo", "notes",       "states",   "_f1.er/states",
-	"heaptrace",	  "log.xml.zst",    "map.xml.zst",	"profile.zst", "synctrace"};
+	"heaptrace",	  "log.xml.zst",    "map.xml.zst",	"profile.zst", "synctrace", "iotrace"};
 #define LOG 0u
 #define PACKED_LOG 13u
 #define N_FILES (sizeof(FILES) / sizeof(FILES[0]))
@@ -83,6 +84,38 @@ static void unpack_frames(struct ctx_bytes payload)
 	ctx_buf_deinit(&once);
 	ctx_buf_deinit(&packed);
 	ctx_buf_deinit(&twice);
+}
+
+static void decode_io(const uint8_t *data, size_t size)
+{
+	struct ctx_exp_io_rest rest[RECORDS_MAX];
+	struct ctx_exp_packet packets[RECORDS_MAX];
+	struct ctx_exp_io_block block = {.packets = packets, .rest = rest, .n = size % RECORDS_MAX + 1};
+
+	if (ctx_exp_decode_io((struct ctx_bytes){data, size}, 0, &block, NULL) == CTX_OK) {
+		for (size_t i = 0; i < block.n; i++) {
+			const char *name = ctx_exp_io_block_name(&block, &packets[i]);
+
+			if (name != NULL && strlen(name) > CTX_EXP_IO_NAME_MAX)
+				abort();
+		}
+	}
+	ctx_exp_io_block_deinit(&block);
+}
+
+static void check_traced(const struct ctx_event *event, uint32_t n_processes, uint32_t n_threads)
+{
+	const struct ctx_traced *operation = event->traced.operation;
+	enum ctx_traced_kind kind = (enum ctx_traced_kind)operation->kind;
+	uint64_t longest_ns = kind == CTX_TRACED_SYNC ? CTX_TRACED_WEIGHT_MAX : event->time_ns;
+
+	if (event->process >= n_processes || event->thread >= n_threads || kind >= CTX_TRACED_N ||
+	    operation->operation >= ctx_traced_n_operations(kind) || operation->duration_ns > longest_ns)
+		abort();
+	if (kind == CTX_TRACED_SYNC && operation->other != CTX_NONE && operation->other >= n_threads)
+		abort();
+	if (event->traced.file != NULL && strlen(event->traced.file) > CTX_EXP_IO_NAME_MAX)
+		abort();
 }
 
 static void decode(const uint8_t *data, size_t size)
@@ -139,6 +172,8 @@ static void wrap(const char *file, const uint8_t *bytes, size_t n, struct ctx_bu
 		header.kind = CTX_EXP_BLOCK_HEAP;
 	if (strstr(file, "synctrace") != NULL)
 		header.kind = CTX_EXP_BLOCK_SYNC;
+	if (strstr(file, "iotrace") != NULL)
+		header.kind = CTX_EXP_BLOCK_IO;
 	header.process = bytes[0] & 3;
 	header.epoch = bytes[1] & 3;
 	header.n_records = bytes[2];
@@ -218,18 +253,6 @@ static void check_state(const struct ctx_event_source *source, const struct ctx_
 		abort();
 }
 
-static void check_operation(const struct ctx_traced *operation, uint32_t n_threads)
-{
-	enum ctx_traced_kind kind = (enum ctx_traced_kind)operation->kind;
-
-	if ((kind != CTX_TRACED_HEAP && kind != CTX_TRACED_SYNC) ||
-	    operation->operation >= ctx_traced_n_operations(kind) ||
-	    operation->duration_ns > CTX_TRACED_WEIGHT_MAX)
-		abort();
-	if (kind == CTX_TRACED_SYNC && operation->other != CTX_NONE && operation->other >= n_threads)
-		abort();
-}
-
 static void read_all(const char *directory)
 {
 	struct ctx_event_source *source;
@@ -252,11 +275,8 @@ static void read_all(const char *directory)
 		    (event.process >= n_processes || event.thread >= n_threads ||
 		     event.sample.metric >= source->info.n_metrics))
 			abort();
-		if (event.kind == CTX_EV_TRACED &&
-		    (event.process >= n_processes || event.thread >= n_threads))
-			abort();
 		if (event.kind == CTX_EV_TRACED)
-			check_operation(event.traced.operation, n_threads);
+			check_traced(&event, n_processes, n_threads);
 		if (event.kind == CTX_EV_FORK_MAPS &&
 		    (event.process >= n_processes || event.maps_of >= n_processes ||
 		     event.maps_of == event.process))
@@ -301,6 +321,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size == 0)
 		return 0;
 	decode(data, size);
+	decode_io(data, size);
 	if (directory[0] == '\0')
 		make_directory();
 	if (mode & 2)

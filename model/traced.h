@@ -60,8 +60,14 @@ struct ctx_traced {
 	uint64_t time_ns;     /* its end */
 	uint64_t duration_ns; /* the wait, the input or output; heap: 0 */
 	uint64_t size;	      /* bytes allocated, unmapped, read or written */
-	uint64_t address;     /* allocated or freed; the object waited for */
-	uint64_t old_address; /* of CTX_HEAP_REALLOCATE; of CTX_SYNC_ORDER */
+	union {
+		uint64_t address; /* allocated or freed; the object waited for */
+		uint64_t call;	  /* I/O: enum ctx_io_call */
+	};
+	union {
+		uint64_t old_address; /* of CTX_HEAP_REALLOCATE; of CTX_SYNC_ORDER */
+		uint64_t error;	      /* I/O: errno; 0 none, or not known */
+	};
 	uint32_t thread;
 	int32_t cpu;	    /* -1 unknown */
 	uint32_t raw_stack; /* 0 unknown */

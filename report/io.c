@@ -1,5 +1,5 @@
 /*
- * Traced input and output: by file, by descriptor, by call stack, by size and by duration.
+ * Traced input and output: by file, by descriptor, by function, by call stack, by size and by duration.
  */
 #include "report/kinds.h"
 #include "report/out.h"
@@ -7,6 +7,7 @@
 #include "report/traced_page.h"
 
 #include "base/mem.h"
+#include "model/io_call.h"
 
 #include <inttypes.h>
 
@@ -34,6 +35,7 @@ enum {
 	OTHER_NS,
 	ERROR_NS,
 	LONGEST_NS,
+	CALL,
 	STACK,
 	REST,
 	TEXT,
@@ -63,6 +65,7 @@ static const struct ctx_column columns[] = {
 	[OTHER_NS] = {"other_ns", NULL, CTX_STYLE_TIME},
 	[ERROR_NS] = {"error_ns", NULL, CTX_STYLE_TIME},
 	[LONGEST_NS] = {"longest_ns", NULL, CTX_STYLE_TIME},
+	[CALL] = {"call", NULL, CTX_STYLE_NAME},
 	[STACK] = {"stack", NULL, CTX_STYLE_NAME},
 	[REST] = {NULL, NULL, CTX_STYLE_COUNT}, /* opens, closes, others */
 	[TEXT] = {NULL, NULL, CTX_STYLE_NAME},
@@ -79,6 +82,7 @@ static const struct ctx_column columns[] = {
 
 static const struct ctx_section_column file_columns[] = GROUP_COLUMNS("File");
 static const struct ctx_section_column descriptor_columns[] = GROUP_COLUMNS("Descriptor");
+static const struct ctx_section_column call_columns[] = GROUP_COLUMNS("Function");
 static const struct ctx_section_column stack_columns[] = GROUP_COLUMNS("Call stack");
 static const struct ctx_section_column size_columns[] = {{FROM, "From"},       {TO, "To"},
 							 {READS, "Reads"},     {READ_BYTES, "Bytes"},
@@ -90,6 +94,8 @@ static const struct ctx_section_column latency_columns[] = {
 static const struct ctx_section file_section = {"file", NULL, file_columns, CTX_COUNT_OF(file_columns)};
 static const struct ctx_section descriptor_section = {"descriptor", "By descriptor", descriptor_columns,
 						      CTX_COUNT_OF(descriptor_columns)};
+static const struct ctx_section call_section = {"call", "By function", call_columns,
+						CTX_COUNT_OF(call_columns)};
 static const struct ctx_section stack_section = {"stack", "By call stack", stack_columns,
 						 CTX_COUNT_OF(stack_columns)};
 static const struct ctx_section size_section = {"size", "Bytes that a call read or wrote", size_columns,
@@ -153,7 +159,7 @@ static const struct ctx_traced_report io_report = {.report = &ctx_report_io,
 struct io {
 	struct ctx_traced_page page;
 	struct ctx_map64 numbers; /* of descriptors in processes */
-	struct ctx_traced_groups files, descriptors, stacks;
+	struct ctx_traced_groups files, descriptors, calls, stacks;
 	struct ctx_traced_sums sizes[CTX_TRACED_BUCKETS], latencies[CTX_TRACED_BUCKETS];
 };
 
@@ -180,10 +186,15 @@ static enum ctx_status add(struct io *io, const struct ctx_traced *operation)
 	struct ctx_traced_group *file = ctx_traced_group_at(&io->files, operation->file);
 	struct ctx_traced_group *stack = ctx_traced_stack_group(&io->stacks, operation->stack);
 	struct ctx_traced_group *descriptor = descriptor_of(io, operation);
+	struct ctx_traced_group *call =
+		operation->call != CTX_CALL_NONE ? ctx_traced_group_at(&io->calls, operation->call) : NULL;
 	bool moves = operation->operation == CTX_IO_READ || operation->operation == CTX_IO_WRITE;
 
-	if (file == NULL || stack == NULL || descriptor == NULL)
+	if (file == NULL || stack == NULL || descriptor == NULL ||
+	    (call == NULL && operation->call != CTX_CALL_NONE))
 		return CTX_E_NOMEM;
+	if (call != NULL)
+		ctx_traced_add(&call->sums, operation);
 	file->file = operation->file;
 	ctx_traced_add(&file->sums, operation);
 	ctx_traced_add(&stack->sums, operation);
@@ -249,10 +260,21 @@ static void name_descriptor(struct ctx_traced_page *page, const struct ctx_trace
 		ctx_out_fail(&page->out, CTX_E_NOMEM);
 }
 
+static void name_call(struct ctx_traced_page *page, const struct ctx_traced_group *group,
+		      struct ctx_cell *cells)
+{
+	const char *name = ctx_io_call_name(group->key < CTX_CALL_N ? (unsigned)group->key : CTX_CALL_NONE);
+
+	(void)page;
+	cells[CALL] = ctx_cell_name(name);
+	cells[TEXT] = ctx_cell_name(name);
+}
+
 static void put_tables(struct io *io)
 {
 	static const struct ctx_traced_table files = {.what = "file", .name = name_file};
 	static const struct ctx_traced_table descriptors = {.what = "descriptor", .name = name_descriptor};
+	static const struct ctx_traced_table calls = {.what = "function", .name = name_call};
 	static const struct ctx_traced_table stacks = {.what = "stack", .lists = true};
 	struct ctx_traced_page *page = &io->page;
 
@@ -265,6 +287,10 @@ static void put_tables(struct io *io)
 		return;
 	ctx_sections_begin(&page->sections, &descriptor_section, NULL);
 	ctx_traced_put_groups(page, &io->descriptors, &descriptors);
+	if (io->calls.n != 0) {
+		ctx_sections_begin(&page->sections, &call_section, NULL);
+		ctx_traced_put_groups(page, &io->calls, &calls);
+	}
 	ctx_sections_begin(&page->sections, &stack_section, NULL);
 	ctx_traced_put_groups(page, &io->stacks, &stacks);
 	ctx_sections_begin(&page->sections, &size_section, NULL);
@@ -294,6 +320,7 @@ static enum ctx_status print(struct ctx_report_source *source, const struct ctx_
 	ctx_map64_deinit(&io->numbers);
 	ctx_traced_groups_deinit(&io->files);
 	ctx_traced_groups_deinit(&io->descriptors);
+	ctx_traced_groups_deinit(&io->calls);
 	ctx_traced_groups_deinit(&io->stacks);
 	ctx_traced_page_deinit(&io->page);
 	return status;

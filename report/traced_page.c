@@ -43,7 +43,7 @@ static enum ctx_status check_recorded(const struct ctx_profile *profile, enum ct
 	static const char *const hints[CTX_TRACED_N] = {
 		"no allocations were traced (ctxrec --heap, gprofng collect app -H on)",
 		"no waits were traced (ctxrec --sync, gprofng collect app -s all)",
-		"no input and output was traced (gprofng collect app -i on)"};
+		"no input and output was traced (ctxrec --io, gprofng collect app -i on)"};
 
 	/* Recorded, but none occurred: the report says so. */
 	if (profile->traced[kind] != 0 || ctx_profile_property(profile, asked[kind], NULL) != NULL)

@@ -61,8 +61,11 @@ __attribute__((constructor)) static void keep_settings(void)
 static bool fits(const char *path)
 {
 	int error = errno;
-	enum ctx_program program = path != NULL ? ctx_program_check(path) : CTX_PROGRAM_UNKNOWN;
+	enum ctx_program program;
 
+	ctx_rt_mute();
+	program = path != NULL ? ctx_program_check(path) : CTX_PROGRAM_UNKNOWN;
+	ctx_rt_unmute();
 	errno = error;
 	if (program == CTX_PROGRAM_FITS || program == CTX_PROGRAM_UNKNOWN)
 		return true;

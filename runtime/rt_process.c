@@ -5,6 +5,7 @@
 #include "runtime/rt_process.h"
 
 #include "base/clock.h"
+#include "runtime/rt_syscall.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -48,18 +49,21 @@ struct process {
 	uint32_t generation; /* tells a process from its parent */
 	_Atomic uint32_t n_segments;
 	struct segment segments[CTX_RT_SEGMENTS_MAX];
+	struct ctx_rt_descriptors descriptors;
 };
 
 static struct process *process; /* NULL: the runtime has not begun, or cannot */
-static _Atomic uint32_t begun;	/* 1: somebody makes it; 2: it is made */
+static _Atomic uint32_t begun;	/* 1: somebody makes it, or it is made */
 static uint32_t generations;
 struct ctx_rt_settings ctx_rt_settings;
+_Atomic uint32_t ctx_rt_topics = CTX_RT_WHAT_ALL;
 static struct sockaddr_un recorder;
 static socklen_t recorder_length;
 static uint64_t main_thread; /* as pthread_self says */
 
 __thread struct ctx_rt_own ctx_rt_own CTX_RT_TLS;
 static __thread bool busy CTX_RT_TLS;
+static __thread uint32_t muted CTX_RT_TLS;
 
 static const uint32_t no_generation = UINT32_MAX;
 const uint32_t *ctx_rt_generation = &no_generation;
@@ -89,21 +93,21 @@ static bool send_descriptor(int socket_fd, int fd)
 	part->cmsg_type = SCM_RIGHTS;
 	part->cmsg_len = CMSG_LEN(sizeof(int));
 	memcpy(CMSG_DATA(part), &fd, sizeof(fd));
-	return sendmsg(socket_fd, &message, MSG_NOSIGNAL) == 1;
+	return ctx_rt_sendmsg(socket_fd, &message, MSG_NOSIGNAL) == 1;
 }
 
 static bool hand_over(int fd)
 {
 	struct timeval timeout = {.tv_usec = SEND_TIMEOUT_US};
-	int socket_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int socket_fd = ctx_rt_socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC);
 	bool done;
 
 	if (socket_fd < 0)
 		return false;
 	done = setsockopt(socket_fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout)) == 0 &&
-	       connect(socket_fd, (const struct sockaddr *)&recorder, recorder_length) == 0 &&
+	       ctx_rt_connect(socket_fd, (const struct sockaddr *)&recorder, recorder_length) == 0 &&
 	       send_descriptor(socket_fd, fd);
-	close(socket_fd);
+	ctx_rt_close(socket_fd);
 	return done;
 }
 
@@ -127,10 +131,10 @@ static bool make_segment(struct segment *segment)
 	if (fd < 0)
 		return false;
 	if (ftruncate(fd, (off_t)CTX_RT_SEGMENT_BYTES) == 0 &&
-	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
+	    ctx_rt_fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
 		bytes = mmap(NULL, CTX_RT_SEGMENT_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (bytes == MAP_FAILED) {
-		close(fd);
+		ctx_rt_close(fd);
 		return false;
 	}
 	header = (struct ctx_rt_header *)bytes;
@@ -142,58 +146,66 @@ static bool make_segment(struct segment *segment)
 		munmap(bytes, CTX_RT_SEGMENT_BYTES);
 		bytes = NULL;
 	}
-	close(fd);
+	ctx_rt_close(fd);
 	segment->bytes = bytes;
 	return bytes != NULL;
 }
 
 /* The process begins */
 
-/* "SOCKET:LETTERS" */
-static bool read_settings(void)
+/* "SOCKET:LETTERS". What is recorded, as enum ctx_rt_topic; 0: nothing. */
+static uint32_t read_settings(void)
 {
 	const char *text = getenv(CTX_RT_VARIABLE);
 	const char *letters = text != NULL ? strchr(text, ':') : NULL, *letter;
 	size_t n = letters != NULL ? (size_t)(letters - text) : 0;
 
 	if (n == 0 || n >= sizeof(recorder.sun_path) - 1)
-		return false;
+		return 0;
 	recorder.sun_family = AF_UNIX;
 	memcpy(recorder.sun_path + 1, text, n); /* abstract: in no file system */
 	recorder_length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + n);
 	ctx_rt_settings.waits = strchr(letters, 'w') != NULL;
 	if (strchr(letters, 'h') != NULL)
 		ctx_rt_settings.what |= CTX_RT_WHAT_HEAP;
+	if (strchr(letters, 'i') != NULL)
+		ctx_rt_settings.what |= CTX_RT_WHAT_IO;
 	letter = strchr(letters, 's');
 	if (letter != NULL) {
 		ctx_rt_settings.sync_threshold_ns = strtoull(letter + 1, NULL, 10);
 		ctx_rt_settings.what |= CTX_RT_WHAT_SYNC;
 	}
-	return ctx_rt_settings.what != 0;
+	return ctx_rt_settings.what;
+}
+
+static bool make_process(void)
+{
+	void *pages = mmap(NULL, sizeof(struct process), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			   -1, 0);
+
+	if (pages == MAP_FAILED)
+		return false;
+	if (madvise(pages, sizeof(struct process), MADV_WIPEONFORK) != 0) {
+		munmap(pages, sizeof(struct process));
+		return false;
+	}
+	process = pages;
+	ctx_rt_generation = &process->generation;
+	return true;
 }
 
 /* Once for the memory of a program; a forked child has the outcome. */
 static void begin(void)
 {
-	uint32_t expected = 0;
-	void *pages;
+	uint32_t expected = 0, topics;
 
 	if (!atomic_compare_exchange_strong(&begun, &expected, 1))
 		return;
 	main_thread = (uint64_t)pthread_self();
-	if (!ctx_rt_can_walk() || !read_settings())
-		return;
-	pages = mmap(NULL, sizeof(struct process), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-		     0);
-	if (pages == MAP_FAILED)
-		return;
-	if (madvise(pages, sizeof(struct process), MADV_WIPEONFORK) != 0) {
-		munmap(pages, sizeof(struct process));
-		return;
-	}
-	process = pages;
-	ctx_rt_generation = &process->generation;
-	atomic_store(&begun, 2);
+	topics = ctx_rt_can_walk() ? read_settings() : 0;
+	if (topics != 0 && !make_process())
+		topics = 0;
+	atomic_store(&ctx_rt_topics, topics);
 }
 
 uint32_t ctx_rt_begin(void)
@@ -342,12 +354,13 @@ static void enter_thread(void)
 	first.words[0] = ctx_clock_ns(CLOCK_MONOTONIC);
 	first.words[1] = (uint64_t)(uint32_t)tid;
 	ctx_rt_own.thread = segment->threads[i];
+	ctx_rt_own.thread->tid = tid;
 	ctx_rt_walk_anew(&ctx_rt_own.thread->walker);
 	ctx_rt_locks_clear(&ctx_rt_own.thread->locks);
 	ctx_rt_record(ctx_rt_own.thread, &first, NULL);
 }
 
-__attribute__((noinline)) static struct ctx_rt_thread *acquire_first(enum ctx_rt_what what)
+__attribute__((noinline)) static struct ctx_rt_thread *acquire_first(uint32_t what)
 {
 	int error = errno;
 
@@ -373,12 +386,11 @@ static bool is_open(const struct ctx_rt_thread *thread)
 	return atomic_load_explicit(thread->closed, memory_order_relaxed) == 0;
 }
 
-struct ctx_rt_thread *ctx_rt_thread_acquire(enum ctx_rt_what what)
+struct ctx_rt_thread *ctx_rt_thread_acquire(uint32_t what)
 {
 	struct ctx_rt_thread *thread;
 
-	if ((process == NULL || (ctx_rt_settings.what & what) == 0) &&
-	    atomic_load_explicit(&begun, memory_order_relaxed) != 0)
+	if (!ctx_rt_is_on(what) || muted != 0)
 		return NULL;
 	if (busy) {
 		if (ctx_rt_own.thread != NULL && process != NULL &&
@@ -394,7 +406,7 @@ struct ctx_rt_thread *ctx_rt_thread_acquire(enum ctx_rt_what what)
 		thread = ctx_rt_own.thread;
 	else
 		thread = acquire_first(what);
-	if (thread != NULL && is_open(thread))
+	if (thread != NULL && is_open(thread) && ctx_rt_is_on(what))
 		return thread;
 	ctx_rt_thread_release();
 	return NULL;
@@ -420,9 +432,29 @@ void ctx_rt_thread_release(void)
 	busy = false;
 }
 
+void ctx_rt_mute(void)
+{
+	muted++;
+}
+
+void ctx_rt_unmute(void)
+{
+	muted--;
+}
+
+struct ctx_rt_descriptors *ctx_rt_process_descriptors(void)
+{
+	return &process->descriptors;
+}
+
+_Atomic uint64_t *ctx_rt_process_closes(void)
+{
+	return &((struct ctx_rt_header *)process->segments[0].bytes)->closes;
+}
+
 void ctx_rt_note_unfit(void)
 {
-	if (ctx_rt_thread_acquire(CTX_RT_WHAT_HEAP | CTX_RT_WHAT_SYNC) == NULL)
+	if (ctx_rt_thread_acquire(CTX_RT_WHAT_ALL) == NULL)
 		return;
 	atomic_fetch_add(&((struct ctx_rt_header *)process->segments[0].bytes)->unfit, 1);
 	ctx_rt_thread_release();

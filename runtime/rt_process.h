@@ -23,6 +23,8 @@
 enum ctx_rt_what {
 	CTX_RT_WHAT_HEAP = 1,
 	CTX_RT_WHAT_SYNC = 2,
+	CTX_RT_WHAT_IO = 4,
+	CTX_RT_WHAT_ALL = 7,
 };
 
 struct ctx_rt_settings {
@@ -32,12 +34,22 @@ struct ctx_rt_settings {
 };
 extern struct ctx_rt_settings ctx_rt_settings;
 
+/* What may be recorded at all: everything until the process has read what is. */
+extern _Atomic uint32_t ctx_rt_topics;
+
+/* Whether operations of any of these kinds are: what else there is to do is left out otherwise. */
+static inline bool ctx_rt_is_on(uint32_t what)
+{
+	return (atomic_load_explicit(&ctx_rt_topics, memory_order_relaxed) & what) != 0;
+}
+
 /* A thread that is traced, in memory of its own. */
 struct ctx_rt_thread {
 	struct ctx_rt_ring ring;
 	struct ctx_rt_walker walker;
 	_Atomic uint32_t *closed; /* the recorder's word */
 	_Atomic uint32_t *beat;
+	int32_t tid;
 	bool waits;			    /* where the ring is full */
 	uint64_t frames[CTX_RT_FRAMES_MAX]; /* of the current operation, leaf first */
 	struct ctx_rt_locks locks;
@@ -71,7 +83,7 @@ const struct ctx_rt_thread *ctx_rt_thread_of(int32_t tid);
  * ctx_rt_thread_release, operations of the same thread (in a signal handler, or by the runtime itself)
  * get NULL. errno is kept.
  */
-struct ctx_rt_thread *ctx_rt_thread_acquire(enum ctx_rt_what what);
+struct ctx_rt_thread *ctx_rt_thread_acquire(uint32_t what);
 void ctx_rt_thread_release(void);
 
 /*
@@ -80,6 +92,26 @@ void ctx_rt_thread_release(void);
  */
 void ctx_rt_record(struct ctx_rt_thread *thread, struct ctx_rt_operation *operation,
 		   const struct ctx_rt_registers *caller);
+
+/*
+ * What the runtime itself does from here on, on this thread, is not recorded: for what calls functions that
+ * are. They nest.
+ */
+void ctx_rt_mute(void);
+void ctx_rt_unmute(void);
+
+/* Descriptors of the process whose names the recorder knows; of the process, empty after fork. */
+#define CTX_RT_DESCRIPTORS_MAX 65536u
+struct ctx_rt_descriptors {
+	_Atomic uint32_t listed; /* those that it began with are told */
+	_Atomic uint64_t known[CTX_RT_DESCRIPTORS_MAX / 64];
+};
+
+/* While a thread is acquired. */
+struct ctx_rt_descriptors *ctx_rt_process_descriptors(void);
+
+/* How many of them were closed, or may have been: counted before they are. Shared with the recorder. */
+_Atomic uint64_t *ctx_rt_process_closes(void);
 
 /* The process is about to execute a program that cannot have the runtime. */
 void ctx_rt_note_unfit(void);

@@ -1,5 +1,7 @@
 #include "runtime/rt_ring.h"
 
+#include <string.h>
+
 /* Fills the rest of the ring if `words` do not fit there in one piece. */
 static void pad(struct ctx_rt_ring *ring, uint64_t words)
 {
@@ -15,8 +17,8 @@ static void pad(struct ctx_rt_ring *ring, uint64_t words)
 
 void ctx_rt_ring_put(struct ctx_rt_ring *ring, const struct ctx_rt_operation *operation)
 {
-	unsigned n = ctx_rt_words(operation->kind);
-	struct ctx_rt_word0 word = {.words = 1 + n + operation->n_new,
+	unsigned n = ctx_rt_words(operation->kind), n_text = (operation->text_bytes + 7) / 8;
+	struct ctx_rt_word0 word = {.words = 1 + n + n_text + operation->n_new,
 				    .kind = operation->kind,
 				    .end = operation->end,
 				    .kept = operation->kept,
@@ -28,6 +30,11 @@ void ctx_rt_ring_put(struct ctx_rt_ring *ring, const struct ctx_rt_operation *op
 	*out++ = ctx_rt_pack(&word);
 	for (unsigned i = 0; i < n; i++)
 		*out++ = operation->words[i];
+	if (n_text != 0) {
+		out[n_text - 1] = 0;
+		memcpy(out, operation->text, operation->text_bytes);
+		out += n_text;
+	}
 	for (uint32_t i = word.n_new; i-- > 0;)
 		*out++ = operation->frames[i];
 	ring->head += word.words * 8;

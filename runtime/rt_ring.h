@@ -26,6 +26,8 @@ struct ctx_rt_operation {
 	const uint64_t *frames;		      /* the new ones, leaf first */
 	uint32_t n_new, kept;		      /* both 0 for kinds without a stack */
 	uint32_t end;			      /* enum ctx_truncation */
+	uint32_t text_bytes;		      /* of kinds with text: 1 to CTX_RT_TEXT_MAX */
+	const char *text;
 };
 
 /* Whether the longest record fits. Reads the shared tail only where it has to. */

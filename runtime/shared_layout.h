@@ -22,6 +22,7 @@
  *
  *	word 0          words << 48 | kind << 40 | end << 32 | kept << 16 | n_new
  *	then            the words of the kind, see enum ctx_rt_kind
+ *	then            of kinds with text: the text, with zero bytes behind it up to a whole word
  *	then            n_new frames, from the root's side to the leaf's
  *
  * The call stack of a record is the first `kept` frames (counted from the root) of the ring's last
@@ -47,7 +48,7 @@
 
 /*
  * The environment variable that switches the runtime on: "SOCKET:LETTERS", an abstract socket's name and
- * a letter for each thing: h heap, s synchronisation, w wait where a ring is full. Behind s stands the
+ * a letter for each thing: h heap, i input and output, s synchronisation, w wait where a ring is full. Behind s stands the
  * shortest wait that is recorded, in ns; 0: all waits, and how long each lock was held.
  */
 #define CTX_RT_VARIABLE "CTXREC_RUNTIME"
@@ -59,7 +60,8 @@ struct ctx_rt_header {
 	uint64_t created_ns;
 	_Atomic uint64_t unplaced; /* operations of threads that found no slot */
 	_Atomic uint64_t unfit;	   /* programs that were executed without the runtime: they cannot have it */
-	uint64_t reserved[3];
+	_Atomic uint64_t closes;   /* descriptors that were closed, or may have been; in the first segment */
+	uint64_t reserved[2];
 	/* Of the recorder. */
 	_Atomic uint32_t closed; /* nothing is read any more */
 	_Atomic uint32_t beat;	 /* counts up while it reads */
@@ -98,22 +100,64 @@ enum ctx_rt_kind {
 	CTX_RT_HOLD, /* time of the release, how long it was held, object, what; the stack of the release */
 	CTX_RT_ORDER, /* time, an object that the thread holds, the one that it takes besides, modes; a stack */
 	CTX_RT_SYNC_END = 32,
+	/* Input or output: time at its end, duration, bytes, ctx_rt_io_pack, and a stack. */
+	CTX_RT_IO = CTX_RT_SYNC_END,
+	CTX_RT_IO_NAMED, /* the same, with text: the file's name */
 	CTX_RT_KIND_N = 64,
 };
 
-/* Words of a kind between word 0 and the frames; CTX_RT_PAD has any number. 0: there is no such kind. */
+/* Words of a kind between word 0 and text or frames; CTX_RT_PAD has any number. 0: there is no such kind. */
 static inline unsigned ctx_rt_words(enum ctx_rt_kind kind)
 {
 	static const uint8_t words[CTX_RT_KIND_N] = {
-		[CTX_RT_THREAD] = 2, [CTX_RT_ALLOCATE] = 3, [CTX_RT_FREE] = 2,	[CTX_RT_REALLOCATE] = 4,
-		[CTX_RT_WAIT] = 5,   [CTX_RT_HOLD] = 4,	    [CTX_RT_ORDER] = 4,
+		[CTX_RT_THREAD] = 2,	 [CTX_RT_ALLOCATE] = 3, [CTX_RT_FREE] = 2,
+		[CTX_RT_REALLOCATE] = 4, [CTX_RT_WAIT] = 5,	[CTX_RT_HOLD] = 4,
+		[CTX_RT_ORDER] = 4,	 [CTX_RT_IO] = 4,	[CTX_RT_IO_NAMED] = 4,
 	};
 
 	return words[kind];
 }
 
+static inline int ctx_rt_has_text(enum ctx_rt_kind kind)
+{
+	return kind == CTX_RT_IO_NAMED;
+}
+
+/* What an input or output was, as a word. */
+struct ctx_rt_io_what {
+	int32_t descriptor; /* -1: none */
+	uint16_t error;	    /* errno; 0: it succeeded; see CTX_RT_IO_NAMELESS */
+	uint8_t call;	    /* enum ctx_io_call */
+	uint8_t flags;	    /* enum ctx_rt_io_flag */
+};
+
+enum ctx_rt_io_flag {
+	/*
+	 * Nobody has told the name of the descriptor: the recorder looks for it. It succeeded, and `error` is
+	 * the lower part of `closes` in the header: where that has changed, the descriptor may be another.
+	 */
+	CTX_RT_IO_NAMELESS = 1,
+	/* By a child of vfork, on descriptors of its own: what it opens and closes stays as it is here. */
+	CTX_RT_IO_FOREIGN = 2,
+};
+
+static inline uint64_t ctx_rt_io_pack(const struct ctx_rt_io_what *what)
+{
+	return (uint64_t)(uint32_t)what->descriptor << 32 | (uint64_t)what->error << 16 |
+	       (uint64_t)what->flags << 8 | what->call;
+}
+
+static inline struct ctx_rt_io_what ctx_rt_io_unpack(uint64_t word)
+{
+	return (struct ctx_rt_io_what){.descriptor = (int32_t)(uint32_t)(word >> 32),
+				       .error = (uint16_t)(word >> 16),
+				       .flags = (uint8_t)(word >> 8),
+				       .call = (uint8_t)word};
+}
+
 #define CTX_RT_ARGUMENTS_MAX 5u
-#define CTX_RT_RECORD_WORDS_MAX (1 + CTX_RT_ARGUMENTS_MAX + CTX_RT_FRAMES_MAX)
+#define CTX_RT_TEXT_MAX 4096u /* bytes; longer texts are left out */
+#define CTX_RT_RECORD_WORDS_MAX (1 + CTX_RT_ARGUMENTS_MAX + CTX_RT_TEXT_MAX / 8 + CTX_RT_FRAMES_MAX)
 
 struct ctx_rt_word0 {
 	uint32_t words; /* of the record, this one included */

@@ -1,11 +1,12 @@
 /*
  * traced(time_ns, duration_ns, kind, operation, size, address, old_address, thread, cpu,
- * descriptor, file, failed, leaked, leaked_size, stack, raw_stack, other): the traced operations as rows.
+ * descriptor, file, failed, leaked, leaked_size, stack, raw_stack, other, call, error): the traced operations as rows.
  * Constraints on time_ns select the blocks.
  */
 #include "store/vtab.h"
 
 #include "base/mem.h"
+#include "model/io_call.h"
 
 enum column {
 	TIME_NS,
@@ -25,6 +26,8 @@ enum column {
 	STACK,
 	RAW_STACK,
 	OTHER,
+	CALL,
+	ERROR,
 	N_COLUMNS
 };
 
@@ -78,6 +81,9 @@ static int64_t number_of(const struct ctx_traced *operation, int which, bool *re
 		return (int64_t)operation->leaked_size;
 	case STACK:
 		return operation->stack;
+	case ERROR:
+		*ret_null = !io || operation->error == 0;
+		return (int64_t)operation->error;
 	default:
 		return operation->raw_stack;
 	}
@@ -98,6 +104,15 @@ static void column(const struct vtab_cursor *cursor, sqlite3_context *result, in
 				    -1, SQLITE_STATIC);
 		return;
 	}
+	if (which == CALL && kind == CTX_TRACED_IO && operation->call != CTX_CALL_NONE &&
+	    operation->call < CTX_CALL_N) {
+		sqlite3_result_text(result, ctx_io_call_name((unsigned)operation->call), -1, SQLITE_STATIC);
+		return;
+	}
+	if (which == CALL) {
+		sqlite3_result_null(result);
+		return;
+	}
 	number = number_of(operation, which, &is_null);
 	if (is_null)
 		sqlite3_result_null(result);
@@ -112,7 +127,7 @@ const struct vtab_table ctx_vtab_traced = {
 		       "size INTEGER, address INTEGER, old_address INTEGER, thread INTEGER, cpu INTEGER, "
 		       "descriptor INTEGER, file INTEGER, failed INTEGER, leaked INTEGER, leaked_size "
 		       "INTEGER, stack INTEGER, "
-		       "raw_stack INTEGER, other INTEGER)",
+		       "raw_stack INTEGER, other INTEGER, call TEXT, error INTEGER)",
 	.wishes = ctx_vtab_blocks_wishes,
 	.n_wishes = CTX_COUNT_OF(ctx_vtab_blocks_wishes),
 	.next_block = next_block,

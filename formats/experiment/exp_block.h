@@ -36,9 +36,10 @@ enum ctx_exp_block_kind {
 	CTX_EXP_BLOCK_KEPT = 4,	    /* registers and copied stacks: exp_keep.h */
 	/* Thread state changes as interpreted by older recorders; read only. */
 	CTX_EXP_BLOCK_STATES = 5,
-	CTX_EXP_BLOCK_SEEN = 6,		  /* observed thread state changes, in the same columns as samples */
-	CTX_EXP_BLOCK_HEAP = 7,		  /* heap operations: exp_heap_code.h */
-	CTX_EXP_BLOCK_SYNC = 8,		  /* synchronisation: the columns of samples, and more (exp_sync_block.c) */
+	CTX_EXP_BLOCK_SEEN = 6, /* observed thread state changes, in the same columns as samples */
+	CTX_EXP_BLOCK_HEAP = 7, /* heap operations: exp_heap_code.h */
+	CTX_EXP_BLOCK_SYNC = 8, /* synchronisation: the columns of samples, and more (exp_sync_block.c) */
+	CTX_EXP_BLOCK_IO = 9,	/* input and output: exp_io_block.h */
 	CTX_EXP_BLOCK_PACKED_FRAMES = 10, /* call stacks: exp_packed_frames.h */
 };
 
@@ -94,16 +95,17 @@ struct ctx_exp_packet {
 	union {
 		uint64_t weight;      /* sample. 0: the period of the metric */
 		uint64_t waker;	      /* change. 0: none; 2 k + 1: thread k; 2 k + 2: external waker k */
-		uint64_t size;	      /* heap operation: bytes */
+		uint64_t size;	      /* heap operation, input or output: bytes */
 		uint64_t duration_ns; /* synchronisation; of CTX_SYNC_ORDER modes */
 	};
 	uint32_t stack;
 	uint32_t thread;
 	int32_t cpu; /* -1 unknown */
 	union {
-		uint16_t metric;    /* sample */
-		uint16_t change;    /* change: enum ctx_state_change */
-		uint16_t operation; /* enum ctx_heap_operation; enum ctx_sync_operation with flags */
+		uint16_t metric; /* sample */
+		uint16_t change; /* change: enum ctx_state_change */
+		uint16_t
+			operation; /* enum ctx_heap_operation, ctx_io_call; enum ctx_sync_operation with flags */
 	};
 	uint16_t order; /* of arrival in the block, so that sorting by time is stable */
 };
@@ -127,6 +129,7 @@ struct ctx_exp_sync_rest {
 #define CTX_EXP_STATES_FILE "states"
 #define CTX_EXP_HEAP_FILE "heaptrace"
 #define CTX_EXP_SYNC_FILE "synctrace"
+#define CTX_EXP_IO_FILE "iotrace"
 
 /* Encodes the waker of a packet. At most one of the two is not CTX_NONE. */
 static inline uint64_t ctx_exp_waker(uint32_t thread, uint32_t external_waker)

@@ -47,7 +47,16 @@ static bool is_file_name(const char *name)
 	       strcmp(name, "frameinfo") != 0 && strcmp(name, "notes") != 0 &&
 	       strcmp(name, "archives") != 0 && strcmp(name, CTX_EXP_KEPT_FILE) != 0 &&
 	       strcmp(name, CTX_EXP_STATES_FILE) != 0 && strcmp(name, CTX_EXP_HEAP_FILE) != 0 &&
-	       strcmp(name, CTX_EXP_SYNC_FILE) != 0 && name[0] != '_';
+	       strcmp(name, CTX_EXP_SYNC_FILE) != 0 && strcmp(name, CTX_EXP_IO_FILE) != 0 && name[0] != '_';
+}
+
+/* CTX_NONE: there is none. */
+static uint32_t add_file(struct ctx_exp_data_files *data, bool wanted, const char *name)
+{
+	if (!wanted)
+		return CTX_NONE;
+	snprintf(data->names[data->n_files], CTX_EXP_FILE_NAME_MAX, "%s", name);
+	return data->n_files++;
 }
 
 static enum ctx_status set_metrics(struct ctx_exp_writer *writer, const struct ctx_exp_options *options,
@@ -73,24 +82,10 @@ static enum ctx_status set_metrics(struct ctx_exp_writer *writer, const struct c
 		writer->data.file_of[i] = (uint8_t)at;
 		writer->data.periods[i] = options->metrics[i].period;
 	}
-	writer->data.states = CTX_NONE;
-	if (options->has_states) {
-		writer->data.states = writer->data.n_files++;
-		snprintf(writer->data.names[writer->data.states], CTX_EXP_FILE_NAME_MAX, "%s",
-			 CTX_EXP_STATES_FILE);
-	}
-	writer->data.heap = CTX_NONE;
-	if (options->has_heap) {
-		writer->data.heap = writer->data.n_files++;
-		snprintf(writer->data.names[writer->data.heap], CTX_EXP_FILE_NAME_MAX, "%s",
-			 CTX_EXP_HEAP_FILE);
-	}
-	writer->data.sync = CTX_NONE;
-	if (options->has_sync) {
-		writer->data.sync = writer->data.n_files++;
-		snprintf(writer->data.names[writer->data.sync], CTX_EXP_FILE_NAME_MAX, "%s",
-			 CTX_EXP_SYNC_FILE);
-	}
+	writer->data.states = add_file(&writer->data, options->has_states, CTX_EXP_STATES_FILE);
+	writer->data.heap = add_file(&writer->data, options->has_heap, CTX_EXP_HEAP_FILE);
+	writer->data.sync = add_file(&writer->data, options->has_sync, CTX_EXP_SYNC_FILE);
+	writer->data.io = add_file(&writer->data, options->has_io, CTX_EXP_IO_FILE);
 	return CTX_OK;
 }
 
@@ -146,6 +141,19 @@ static void put_sync(struct ctx_buf *out)
 			      "<field name=\"other\" type=\"varint\"/></sync>\n");
 }
 
+/* The <io> line: the same for input and output. */
+static void put_io(struct ctx_buf *out)
+{
+	ctx_buf_put_text(out, "<io");
+	ctx_exp_xml_attribute(out, "file", CTX_EXP_IO_FILE);
+	ctx_buf_put_text(out, ">" FIRST_FIELDS "<field name=\"call\" type=\"varint\"/>"
+			      "<field name=\"size\" type=\"varint\" unit=\"bytes\"/>"
+			      "<field name=\"duration\" type=\"varint\" unit=\"ns\"/>"
+			      "<field name=\"descriptor\" type=\"varint\" bias=\"-1\"/>"
+			      "<field name=\"error\" type=\"varint\"/>"
+			      "<field name=\"name\" type=\"varint\"/></io>\n");
+}
+
 static enum ctx_status put_first_lines(struct ctx_exp_writer *writer, const struct ctx_exp_options *options,
 				       struct ctx_err *err)
 {
@@ -166,6 +174,8 @@ static enum ctx_status put_first_lines(struct ctx_exp_writer *writer, const stru
 		put_heap(out);
 	if (options->has_sync)
 		put_sync(out);
+	if (options->has_io)
+		put_io(out);
 	ctx_buf_put_text(out, "<event kind=\"run\"");
 	ctx_exp_xml_time(out, "tstamp", options->start_ns);
 	ctx_exp_xml_signed(out, "unix_ns", options->start_unix_ns);

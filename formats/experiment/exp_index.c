@@ -76,7 +76,8 @@ static enum ctx_status add_block(struct ctx_exp_index *index, const struct ctx_e
 				      .process = header->process,
 				      .epoch = header->epoch,
 				      .n_records = header->n_records,
-				      .is_heap = header->kind == CTX_EXP_BLOCK_HEAP};
+				      .is_heap = header->kind == CTX_EXP_BLOCK_HEAP,
+				      .is_io = header->kind == CTX_EXP_BLOCK_IO};
 	const bool is_sync = header->kind == CTX_EXP_BLOCK_SYNC;
 	enum ctx_status status;
 
@@ -93,12 +94,13 @@ static enum ctx_status add_block(struct ctx_exp_index *index, const struct ctx_e
 		return status;
 	}
 	/* Leaks are known at the end only; which metrics there are is known at the beginning. */
-	if ((place.is_heap || is_sync) && index->grows)
+	if ((place.is_heap || place.is_io || is_sync) && index->grows)
 		return CTX_OK;
-	if (!place.is_heap && !is_sync && header->kind != CTX_EXP_BLOCK_PROFILE &&
+	if (!place.is_heap && !place.is_io && !is_sync && header->kind != CTX_EXP_BLOCK_PROFILE &&
 	    header->kind != CTX_EXP_BLOCK_OVERVIEW && !ctx_exp_block_has_changes(header))
 		return CTX_OK;
 	index->has_heap = index->has_heap || place.is_heap;
+	index->has_io = index->has_io || place.is_io;
 	index->has_sync = index->has_sync || is_sync;
 	index->has_states = index->has_states || ctx_exp_block_has_changes(header);
 	status = ctx_grow(&index->blocks, &index->blocks_cap, index->n_blocks + 1, err);
@@ -185,7 +187,8 @@ static bool is_known(const char *name)
 	return strcmp(name, "profile") == 0 || strcmp(name, "hwcounters") == 0 ||
 	       strcmp(name, "frameinfo") == 0 || strcmp(name, "overview") == 0 ||
 	       strcmp(name, CTX_EXP_KEPT_FILE) == 0 || strcmp(name, CTX_EXP_STATES_FILE) == 0 ||
-	       strcmp(name, CTX_EXP_HEAP_FILE) == 0 || strcmp(name, CTX_EXP_SYNC_FILE) == 0;
+	       strcmp(name, CTX_EXP_HEAP_FILE) == 0 || strcmp(name, CTX_EXP_SYNC_FILE) == 0 ||
+	       strcmp(name, CTX_EXP_IO_FILE) == 0;
 }
 
 /* Counts what is new of a file. */

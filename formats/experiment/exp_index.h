@@ -18,6 +18,7 @@ struct ctx_exp_place {
 	uint32_t epoch;
 	uint32_t n_records;
 	bool is_heap;	       /* heap operations */
+	bool is_io;	       /* input and output */
 	uint64_t first_record; /* of them: its number among those of the process (exp_heap.c) */
 };
 
@@ -50,6 +51,7 @@ struct ctx_exp_index {
 	bool has_states;     /* there is a block of state changes */
 	bool has_heap;	     /* of heap operations */
 	bool has_sync;	     /* of synchronisation */
+	bool has_io;	     /* of input and output */
 };
 
 void ctx_exp_index_deinit(struct ctx_exp_index *index);

@@ -60,6 +60,7 @@ static void close_reader(struct ctx_event_source *source)
 	ctx_compressor_deinit(&reader->file.compressor);
 	ctx_exp_heaps_deinit(&reader->heaps);
 	ctx_exp_syncs_deinit(&reader->syncs);
+	ctx_exp_ios_deinit(&reader->ios);
 	ctx_exp_log_deinit(&reader->log);
 	ctx_exp_index_deinit(&reader->index);
 	ctx_strtab_deinit(&reader->scan.texts);
@@ -272,6 +273,8 @@ enum ctx_status ctx_exp_reader_open(const char *path, bool grows, struct ctx_exp
 	status = ctx_exp_reader_add_heap_metrics(reader, err);
 	if (status == CTX_OK)
 		status = ctx_exp_reader_add_sync_metrics(reader, err);
+	if (status == CTX_OK)
+		status = ctx_exp_reader_add_io_metrics(reader, err);
 	if (status != CTX_OK) {
 		close_reader(&reader->source);
 		return status;

@@ -255,6 +255,8 @@ static enum ctx_status translate_packets(struct ctx_exp_reader *reader, struct c
 			fine = ctx_exp_heap_is_fine(&packet);
 		else if (block->rests != NULL)
 			status = ctx_exp_reader_translate_sync(reader, block, &packet, &fine, err);
+		else if (block->io != NULL)
+			fine = ctx_exp_io_is_fine(block, &packet);
 		else
 			fine = translate_sample(reader, &packet);
 		if (!fine) {
@@ -278,12 +280,13 @@ static enum ctx_status translate_packets(struct ctx_exp_reader *reader, struct c
 			 block->has_changes	    ? "changes of state"
 			 : block->addresses != NULL ? "heap operations"
 			 : block->rests != NULL	    ? "operations of synchronisation"
+			 : block->io != NULL	    ? "inputs and outputs"
 						    : "samples",
 			 strange,
-			 block->has_changes	    ? "kind, thread or waker"
-			 : block->addresses != NULL ? "kind or size"
-			 : block->rests != NULL	    ? "kind, duration or thread"
-						    : "metric");
+			 block->has_changes				 ? "kind, thread or waker"
+			 : block->addresses != NULL || block->io != NULL ? "kind or size"
+			 : block->rests != NULL				 ? "kind, duration or thread"
+									 : "metric");
 		status = ctx_exp_reader_push_damage(reader, reader->loading.place.first_ns,
 						    &reader->loading.place, text, err);
 	}
@@ -388,6 +391,8 @@ static enum ctx_status decode_packets(struct ctx_exp_reader *reader,
 		status = ctx_exp_reader_decode_heap(reader, header, block, err);
 	else if (header->kind == CTX_EXP_BLOCK_SYNC)
 		status = ctx_exp_reader_decode_sync(reader, header, block, err);
+	else if (header->kind == CTX_EXP_BLOCK_IO)
+		status = ctx_exp_reader_decode_io(reader, header->first_ns, block, err);
 	else
 		status = ctx_exp_decode_packets(
 			(struct ctx_bytes){reader->file.payload.bytes, reader->file.payload.n},
@@ -493,12 +498,22 @@ static void fill_sample(const struct ctx_exp_packet *packet, struct ctx_event *r
 	ret->sample.cpu = packet->cpu;
 }
 
+static enum ctx_event_kind kind_of(const struct ctx_exp_open_block *block)
+{
+	if (block->has_changes)
+		return CTX_EV_STATE;
+	return block->addresses != NULL || block->rests != NULL || block->io != NULL ? CTX_EV_TRACED
+										     : CTX_EV_SAMPLE;
+}
+
+/* CTX_END: the packet is no event. */
 static enum ctx_status hand_out(struct ctx_exp_reader *reader, struct ctx_event *ret, struct ctx_err *err)
 {
 	struct ctx_exp_open_block *block = reader->open.items[0].block;
 	const struct ctx_exp_packet *packet;
 	enum ctx_status status = CTX_OK;
 	uint32_t unknown;
+	bool some = true;
 
 	if (block->packets == NULL)
 		return hand_out_usage(reader, ret, err);
@@ -510,10 +525,7 @@ static enum ctx_status hand_out(struct ctx_exp_reader *reader, struct ctx_event 
 			pop(reader, ret);
 		return status;
 	}
-	*ret = (struct ctx_event){.kind = block->has_changes				     ? CTX_EV_STATE
-					  : block->addresses != NULL || block->rests != NULL ? CTX_EV_TRACED
-											     : CTX_EV_SAMPLE,
-				  .time_ns = packet->time_ns};
+	*ret = (struct ctx_event){.kind = kind_of(block), .time_ns = packet->time_ns};
 	ret->process = reader->log.processes[block->process].number;
 	ret->thread = reader->log.threads[packet->thread].number;
 	if (block->has_changes)
@@ -522,10 +534,12 @@ static enum ctx_status hand_out(struct ctx_exp_reader *reader, struct ctx_event 
 		status = ctx_exp_reader_fill_heap(reader, block, ret, err);
 	else if (block->rests != NULL)
 		status = ctx_exp_reader_fill_sync(reader, block, ret, err);
+	else if (block->io != NULL)
+		status = ctx_exp_reader_fill_io(reader, block, ret, &some, err);
 	else
 		fill_sample(packet, ret);
 	advance(reader);
-	return status;
+	return status == CTX_OK && !some ? CTX_END : status;
 }
 
 enum ctx_status ctx_exp_reader_next(struct ctx_event_source *source, struct ctx_event *ret,
@@ -562,10 +576,12 @@ enum ctx_status ctx_exp_reader_next(struct ctx_event_source *source, struct ctx_
 		else if (reader->next_block < reader->index.n_blocks && block <= top &&
 			 (reader->open.n == 0 || reader->open.bytes < OPEN_BYTES_MAX))
 			status = begin_loading(reader, err);
-		else if (reader->open.n != 0)
-			return hand_out(reader, ret, err);
-		else
+		else if (reader->open.n == 0)
 			return CTX_END;
+		else if ((status = hand_out(reader, ret, err)) != CTX_END)
+			return status;
+		else
+			status = CTX_OK;
 	}
 	return status;
 }

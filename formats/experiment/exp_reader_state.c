@@ -135,6 +135,11 @@ void ctx_exp_open_block_free(struct ctx_exp_open_block *block)
 	free(block->packets);
 	free(block->addresses);
 	free(block->rests);
+	if (block->io != NULL) {
+		free(block->io->rest);
+		ctx_exp_io_block_deinit(block->io);
+		free(block->io);
+	}
 	free(block->usage);
 	free(block);
 }

@@ -11,6 +11,8 @@
 #include "formats/experiment/exp_dictionary.h"
 #include "formats/experiment/exp_heap_code.h"
 #include "formats/experiment/exp_index.h"
+#include "formats/experiment/exp_io_block.h"
+#include "formats/experiment/exp_io_names.h"
 #include "formats/experiment/exp_log.h"
 #include "formats/experiment/exp_text.h"
 #include "model/event_source.h"
@@ -24,6 +26,7 @@ struct ctx_exp_open_block {
 	struct ctx_exp_heap_addresses *addresses; /* packets are heap operations: by their order */
 	uint64_t first_record;			  /* of heap operations */
 	struct ctx_exp_sync_rest *rests;	  /* packets are synchronisation: by their order */
+	struct ctx_exp_io_block *io;		  /* packets are input and output; owned with `rest` */
 	struct ctx_exp_usage_record *usage;	  /* its process fields are rows */
 };
 
@@ -114,6 +117,17 @@ struct ctx_exp_syncs {
 	struct ctx_traced operation;	   /* of the last event */
 };
 
+/* Input and output, of all processes (exp_io.c). */
+struct ctx_exp_ios {
+	struct ctx_exp_io_descriptors *processes; /* by row */
+	size_t n, cap;
+	struct ctx_exp_io_names names;
+	struct ctx_source_metric *metrics; /* owned: all of the source; those of operations from here on: */
+	uint32_t first_metric;
+	uint64_t weight;	     /* of all samples; limited, so that no sum overflows */
+	struct ctx_traced operation; /* of the last event */
+};
+
 /* How far the files have been read. */
 struct ctx_exp_scan {
 	bool grows;			    /* the recording goes on */
@@ -147,6 +161,7 @@ struct ctx_exp_reader {
 	struct ctx_exp_archives archive;
 	struct ctx_exp_heaps heaps;
 	struct ctx_exp_syncs syncs;
+	struct ctx_exp_ios ios;
 	bool thread_damage_reported, external_waker_damage_reported;
 };
 
@@ -268,6 +283,29 @@ CTX_MUST_CHECK enum ctx_status ctx_exp_reader_translate_sync(struct ctx_exp_read
 
 /* That row; CTX_NONE: none. It must be announced before the event. */
 uint32_t ctx_exp_sync_thread(const struct ctx_exp_open_block *block, const struct ctx_exp_packet *packet);
+
+void ctx_exp_ios_deinit(struct ctx_exp_ios *ios);
+
+/* Allocates and decodes the operations of the block that was read. CTX_E_FORMAT, CTX_E_NOMEM. */
+CTX_MUST_CHECK enum ctx_status ctx_exp_reader_decode_io(struct ctx_exp_reader *reader, uint64_t first_ns,
+							struct ctx_exp_open_block *block,
+							struct ctx_err *err);
+
+/* Whether the operation can be used. */
+bool ctx_exp_io_is_fine(const struct ctx_exp_open_block *block, const struct ctx_exp_packet *packet);
+
+/*
+ * Fills the event of an operation except time, process and thread, and queues the samples of its metrics;
+ * *ret_some: there is an event. CTX_E_NOMEM.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_exp_reader_fill_io(struct ctx_exp_reader *reader,
+						      const struct ctx_exp_open_block *block,
+						      struct ctx_event *event, bool *ret_some,
+						      struct ctx_err *err);
+
+/* The metrics of operations, behind those that the source's info has. CTX_E_NOMEM. */
+CTX_MUST_CHECK enum ctx_status ctx_exp_reader_add_io_metrics(struct ctx_exp_reader *reader,
+							     struct ctx_err *err);
 
 /* NULL is allowed. */
 void ctx_exp_open_block_free(struct ctx_exp_open_block *block);

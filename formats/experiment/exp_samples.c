@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "formats/experiment/exp_xml.h"
 #include "model/event_source.h"
+#include "model/io_call.h"
 
 #include <string.h>
 
@@ -35,6 +36,7 @@ struct record {
 	struct ctx_exp_known_stack *known;		/* of the frames; NULL: none */
 	const struct ctx_exp_heap_addresses *addresses; /* of a heap operation */
 	const struct ctx_exp_sync_rest *rest;		/* of synchronisation */
+	const struct ctx_exp_io *io;			/* input or output */
 };
 
 /* Writes everything and empties all dictionaries, which frees almost all memory. */
@@ -55,7 +57,8 @@ static size_t growth(const struct ctx_exp_live *live, uint32_t file, size_t n_fr
 	size_t bytes = ctx_exp_stacks_growth(&live->stacks, n_frames);
 
 	if (buf->n == buf->cap) /* includes the first buffer, and the addresses of a heap operation */
-		bytes += 2 * (buf->cap + 1) * (sizeof(*buf->packets) + sizeof(*live->heap_addresses));
+		bytes += 2 * (buf->cap + 1) *
+			 (sizeof(*buf->packets) + sizeof(*live->heap_addresses) + sizeof(*live->io.rest));
 	if (live->frames.cap - live->frames.n < 40 + 10 * n_frames)
 		bytes += 2 * (live->frames.cap + 40 + 10 * n_frames);
 	return bytes;
@@ -92,6 +95,8 @@ static enum ctx_status make_room(struct ctx_exp_writer *writer, const struct rec
 		status = ctx_grow(&(*ret)->heap_addresses, &(*ret)->heap_cap, buf->cap, err);
 	if (status == CTX_OK && record->rest != NULL)
 		status = ctx_grow(&(*ret)->sync_rests, &(*ret)->sync_cap, buf->cap, err);
+	if (status == CTX_OK && record->io != NULL)
+		status = ctx_exp_io_packets_reserve(&(*ret)->io, buf->cap, err);
 	if (status == CTX_OK && ctx_buf_reserve(&(*ret)->frames, 40 + 10 * record->n_frames) == NULL)
 		status = ctx_err_nomem(err);
 	if ((*ret)->frames.failed)
@@ -184,6 +189,17 @@ static uint64_t not_before(uint64_t *last_ns, uint64_t time_ns)
 	return *last_ns;
 }
 
+/* The rest of the next packet. */
+static enum ctx_status put_io(struct ctx_exp_live *live, const struct record *record, struct ctx_err *err)
+{
+	const struct ctx_exp_io *io = record->io;
+	const struct ctx_exp_io_rest rest = {.duration_ns = io->duration_ns,
+					     .descriptor = io->descriptor >= 0 ? io->descriptor : -1,
+					     .error = io->error};
+
+	return ctx_exp_io_packets_put(&live->io, live->bufs[record->file].n, &rest, io->name, err);
+}
+
 static enum ctx_status add(struct ctx_exp_writer *writer, struct record *record, struct ctx_err *err)
 {
 	struct ctx_exp_packet *packet = &record->packet;
@@ -201,6 +217,8 @@ static enum ctx_status add(struct ctx_exp_writer *writer, struct record *record,
 		return CTX_OK;
 	}
 	status = make_room(writer, record, &live, err);
+	if (status == CTX_OK && record->io != NULL)
+		status = put_io(live, record, err);
 	if (status != CTX_OK)
 		return status;
 	packet->time_ns = ctx_exp_relative(writer, record->time_ns);
@@ -220,6 +238,7 @@ static enum ctx_status add(struct ctx_exp_writer *writer, struct record *record,
 	if (record->time_ns < live->oldest_ns)
 		live->oldest_ns = record->time_ns;
 	if (buf->n >= ctx_exp_packets_max(is_heap) || (live->frames.n >= CTX_EXP_BUFFER_BYTES && !packs) ||
+	    live->io.name_bytes >= CTX_EXP_BUFFER_BYTES ||
 	    ctx_exp_nears_limit(writer, live->frames.n + PACKET_BYTES * buf->n))
 		return ctx_exp_flush_process(writer, live, err);
 	/* Larger blocks of operations are worth more than that their stacks come just before them. */
@@ -373,6 +392,31 @@ enum ctx_status ctx_exp_sync(struct ctx_exp_writer *writer, const struct ctx_exp
 		.cpu = -1,
 		.operation = (uint16_t)(sync->operation | (sync->failed ? CTX_EXP_SYNC_FAILED : 0))};
 	writer->stats.syncs++;
+	return add(writer, &record, err);
+}
+
+enum ctx_status ctx_exp_io(struct ctx_exp_writer *writer, const struct ctx_exp_io *io, struct ctx_err *err)
+{
+	enum ctx_status status = ctx_exp_check_process(writer, io->process, err);
+	struct record record = {.time_ns = io->time_ns,
+				.process = io->process,
+				.like = io->thread,
+				.file = writer->data.io,
+				.frames = io->frames,
+				.n_frames = smaller(io->n_frames, FRAMES_MAX),
+				.io = io};
+
+	if (status == CTX_OK)
+		status = ctx_exp_check_thread(writer, io->thread, err);
+	if (status == CTX_OK && writer->data.io == CTX_NONE)
+		status = ctx_err_set(err, CTX_E_ARG, "the experiment was created without input and output");
+	if (status == CTX_OK && (io->call == CTX_CALL_NONE || io->call >= CTX_CALL_N))
+		status = ctx_err_set(err, CTX_E_ARG, "input or output %u is unknown", io->call);
+	if (status != CTX_OK)
+		return status;
+	record.packet = (struct ctx_exp_packet){
+		.size = io->size, .thread = io->thread, .cpu = -1, .operation = io->call};
+	writer->stats.io_operations++;
 	return add(writer, &record, err);
 }
 

@@ -11,6 +11,7 @@
 #include "base/strtab.h"
 #include "formats/experiment/exp_block.h"
 #include "formats/experiment/exp_heap_code.h"
+#include "formats/experiment/exp_io_block.h"
 #include "formats/experiment/exp_keep.h"
 #include "formats/experiment/exp_kernel.h"
 #include "formats/experiment/exp_maps.h"
@@ -21,7 +22,7 @@
 
 #define CTX_EXP_METRIC_FILES_MAX 8u
 #define CTX_EXP_FILES_MAX                                                                                    \
-	(CTX_EXP_METRIC_FILES_MAX + 3) /* three more: states of threads, heap, synchronisation */
+	(CTX_EXP_METRIC_FILES_MAX + 4) /* four more: states of threads, heap, synchronisation, I/O */
 #define CTX_EXP_FILE_NAME_MAX 32u
 #define CTX_EXP_LINEAGE_MAX 200u /* longer lineages restart, to stay within the length of a file name */
 #define CTX_EXP_DIR_NAME_MAX (CTX_EXP_LINEAGE_MAX + 32u)
@@ -64,6 +65,7 @@ struct ctx_exp_live {
 	size_t heap_cap;
 	struct ctx_exp_sync_rest *sync_rests; /* of the packets for `synctrace`, by order */
 	size_t sync_cap;
+	struct ctx_exp_io_packets io; /* the same of the packets for `iotrace` */
 };
 
 /* Where the data of a process is. */
@@ -125,6 +127,7 @@ struct ctx_exp_data_files {
 	uint32_t states; /* file of thread states; CTX_NONE: not recorded */
 	uint32_t heap;	 /* file of heap operations; the same */
 	uint32_t sync;	 /* file of synchronisation; the same */
+	uint32_t io;	 /* file of input and output; the same */
 	char names[CTX_EXP_FILES_MAX][CTX_EXP_FILE_NAME_MAX];
 };
 

@@ -53,6 +53,7 @@ struct ctx_exp_options {
 	bool has_states;	      /* ctx_exp_state will be called: log.xml describes the file `states` */
 	bool has_heap;		      /* ctx_exp_heap will be called */
 	bool has_sync;		      /* ctx_exp_sync will be called */
+	bool has_io;		      /* ctx_exp_io will be called */
 	bool keep_places;	      /* for ctx_exp_each_sampled: up to 20 MB more */
 	const char *comment;	      /* goes to `notes`; "" none */
 	/*
@@ -266,6 +267,28 @@ struct ctx_exp_sync {
 CTX_MUST_CHECK enum ctx_status ctx_exp_sync(struct ctx_exp_writer *writer, const struct ctx_exp_sync *sync,
 					    struct ctx_err *err);
 
+/* An input or output of a traced process, or the name of a descriptor (CTX_CALL_NAME). */
+struct ctx_exp_io {
+	uint64_t time_ns; /* its end */
+	uint64_t duration_ns;
+	uint32_t process;
+	uint32_t thread;
+	uint8_t call;	    /* enum ctx_io_call */
+	uint16_t error;	    /* errno; 0: it succeeded */
+	int32_t descriptor; /* -1 none */
+	uint64_t size; /* bytes; where one is opened: another descriptor that it has to do with, + 1; or 0 */
+	const char *name;	/* of the file, as far as it came with the operation; NULL */
+	const uint64_t *frames; /* as in samples; n_frames 0: no stack */
+	size_t n_frames;
+};
+
+/*
+ * Interns and buffers, like ctx_exp_sample, for the file `iotrace` of the process. CTX_E_ARG without
+ * options.has_io.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_exp_io(struct ctx_exp_writer *writer, const struct ctx_exp_io *io,
+					  struct ctx_err *err);
+
 /*
  * The number of an external waker ("kworker/0:1"), which is not a thread of the recording. A new
  * name adds a line to the log. Numbers are dense from 0.
@@ -358,7 +381,7 @@ enum ctx_exp_described {
 };
 
 struct ctx_exp_stats {
-	uint64_t samples, changes, heap_operations, syncs; /* received */
+	uint64_t samples, changes, heap_operations, syncs, io_operations; /* received */
 	uint64_t bytes_written, stacks, epochs;
 	uint64_t dropped_by_limit; /* samples, changes, operations */
 	uint64_t late;		   /* samples and changes of processes that ended long before; dropped */

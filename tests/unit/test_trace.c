@@ -81,6 +81,13 @@ static enum ctx_status take(void *context, const struct ctx_trace_record *record
 		return CTX_END;
 	assert_int_equal(record->kind, wanted->kind);
 	assert_memory_equal(record->words, wanted->words, ctx_rt_words(wanted->kind) * 8);
+	assert_int_equal(record->text != NULL, wanted->kind == CTX_RT_IO_NAMED);
+	if (record->text != NULL) {
+		assert_int_equal(record->text_bytes, (wanted->text_bytes + 7) / 8 * 8);
+		for (size_t i = 0; i < record->text_bytes; i++)
+			assert_int_equal(record->text[i],
+					 i < wanted->text_bytes ? 'a' + (int)(wanted->words[0] % 26) : 0);
+	}
 	if (wanted->n_new + wanted->kept != 0) {
 		size_t n = wanted->n_new + wanted->kept;
 
@@ -111,16 +118,23 @@ static enum ctx_status read_ring(struct both *both, ctx_trace_ring_fn *function,
 /* A stack like those of a thread: the root's side mostly stays. */
 static void put(struct both *both, uint64_t *seed, uint64_t *stack, uint32_t *depth)
 {
-	static const enum ctx_rt_kind kinds[] = {CTX_RT_ALLOCATE, CTX_RT_ALLOCATE, CTX_RT_FREE,
-						 CTX_RT_REALLOCATE, CTX_RT_THREAD};
+	static const enum ctx_rt_kind kinds[] = {CTX_RT_ALLOCATE, CTX_RT_IO,	     CTX_RT_IO_NAMED,
+						 CTX_RT_FREE,	  CTX_RT_REALLOCATE, CTX_RT_THREAD};
+	static char text[CTX_RT_TEXT_MAX];
 	struct ctx_rt_operation *operation = &both->put[both->n_put % KEPT];
 	uint64_t *frames = both->frames[both->n_put % KEPT];
 	uint64_t kind = random_below(seed, 200);
 
-	*operation = (struct ctx_rt_operation){.kind = kinds[kind == 0 ? 4 : kind % 4], .frames = frames};
+	*operation = (struct ctx_rt_operation){.kind = kinds[kind == 0 ? 5 : kind % 5], .frames = frames};
 	for (unsigned i = 0; i < CTX_RT_ARGUMENTS_MAX; i++)
 		operation->words[i] = random_below(seed, 1000000);
-	if (operation->kind == CTX_RT_ALLOCATE || operation->kind == CTX_RT_REALLOCATE) {
+	if (operation->kind == CTX_RT_IO_NAMED) {
+		operation->text = text;
+		operation->text_bytes =
+			1 + (uint32_t)random_below(seed, random_below(seed, 50) == 0 ? CTX_RT_TEXT_MAX : 40);
+		memset(text, 'a' + (int)(operation->words[0] % 26), sizeof(text));
+	}
+	if (operation->kind != CTX_RT_FREE && operation->kind != CTX_RT_THREAD) {
 		uint32_t kept = (uint32_t)random_below(seed, *depth + 1);
 
 		*depth = kept + (uint32_t)random_below(seed, DEPTH - kept);

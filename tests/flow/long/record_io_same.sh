@@ -1,0 +1,55 @@
+# ctxrec --io against strace: how often real programs read, write, open, close, ask for and synchronise their files, and the bytes.
+. "$(dirname "$0")/../common.sh" "$@"
+need strace python3 sqlite3 git
+[ -e "$bin/libctxrt.so" ] || skip "the runtime is for x86-64"
+need_perf
+
+# compare NAME BELOW COMMAND...: run twice, in an empty directory each; files below BELOW, or the directory itself
+compare() {
+	name=$1 below=$2
+	shift 2
+	for how in bare recorded traced; do
+		rm -rf here strace.*
+		mkdir here
+		cd here || exit 1
+		case $how in
+		bare) "$@" >../bare.txt 2>&1 ;;
+		recorded) ctxrec -q --no-archive -o ../"$name.er" -O --io --trace-full wait -- "$@" >../out.txt 2>&1 ;;
+		traced) strace -ff -y -s 0 -o ../strace -e trace=%desc,%file,%network "$@" >../out.txt 2>&1 ;;
+		esac
+		cd ..
+		[ $how != recorded ] || cmp bare.txt out.txt || fail "$name: output"
+	done
+	ctxan "$name.er" --sql "select call, size, error, (select name from traced_file f where f.id = t.file) from traced t" >operations.txt || fail "$name: --sql"
+	printf '%s: ' "$name"
+	python3 "$source_dir/tests/flow/strace_said.py" operations.txt "$below" strace.* || fail "$name: another number than strace's"
+}
+
+head -c 3000000 /dev/urandom >random
+seq 200000 >lines
+here=$work/here
+compare cat "$here:$work" cat ../random ../lines ../random
+compare cp "$here:$work" cp ../random ../lines .
+compare sort "$here:$work" sort -S 1M -r ../lines
+sql="create table t(a, b); with recursive c(x) as (select 1 union all select x + 1 from c where x < 20000) insert into t select x, x * 7 % 1000 from c;
+	create index i on t(b); delete from t where a % 3 = 0; vacuum; select count(*) from t;"
+compare sqlite3 "$here" sqlite3 a.db "$sql"
+# Times of the files in the past: git reads a file again that is as old as its index.
+compare git "$here" sh -c 'git init -q . && cp ../lines a && touch -d @1 a && git -c user.name=a -c user.email=a@b add a && GIT_AUTHOR_DATE=1 git -c user.name=a -c user.email=a@b commit -qm one &&
+	echo x >>a && touch -d @2 a && git -c user.name=a -c user.email=a@b commit -qam two && git gc -q && git log --format=%s && git status --short'
+script='import os, json, subprocess, sys
+rows = [str(i) for i in range(20000)]
+with open("a.json", "w") as file: json.dump(rows, file)
+with open("a.json") as file: print(len(json.load(file)))
+fd = os.open("b", os.O_RDWR | os.O_CREAT)
+os.writev(fd, [b"abc", b"defg"]); os.pwrite(fd, b"x", 3); os.fsync(fd); os.lseek(fd, 0, 0); print(os.readv(fd, [bytearray(2), bytearray(9)]))
+copy = os.dup(fd); os.close(fd); print(os.fstat(copy).st_size); os.close(copy)
+try: os.open("missing", os.O_RDONLY)
+except OSError as error: print(error.errno)
+print(subprocess.run([sys.executable, "-S", "-c", "print(open(\"b\").read())"], capture_output=True, text=True).stdout)
+print(sorted(os.listdir(".")))'
+python=$(python3 -c 'import sys; print(sys.executable)')
+PYTHONDONTWRITEBYTECODE=1
+export PYTHONDONTWRITEBYTECODE
+compare python3 "$here:$(dirname "$("$python" -c 'import os; print(os.__file__)')")" "$python" -S -c "$script"
+finish
