@@ -191,8 +191,8 @@ void ctx_rt_io_finish(struct ctx_rt_io *io, int64_t result, const struct ctx_rt_
 {
 	enum ctx_io_operation operation = ctx_io_call_operation(io->call);
 
-	if (result < 0 && errno == EFAULT)
-		io->file = NULL; /* it may be what cannot be read */
+	if (result < 0 && (errno == EFAULT || errno == EINVAL))
+		io->file = NULL; /* nobody has read it, and perhaps nobody can */
 	if (result >= 0 && operation <= CTX_IO_WRITE)
 		io->size = (uint64_t)result;
 	if (operation == CTX_IO_OPEN)

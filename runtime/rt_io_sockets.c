@@ -108,6 +108,12 @@ CTX_RT_EXPORT int socketpair(int family, int type, int protocol, int ends[2])
 	return result;
 }
 
+/* Whether the kernel has read the address before it refused it. */
+static bool is_read(int error)
+{
+	return error != EFAULT && error != EINVAL && error != EBADF && error != ENOTSOCK;
+}
+
 /* A function that gives the socket a name. */
 #define NAMING(name, number)                                                                                 \
 	CTX_RT_EXPORT int name(int fd, const struct sockaddr *address, socklen_t length)                     \
@@ -117,7 +123,7 @@ CTX_RT_EXPORT int socketpair(int family, int type, int protocol, int ends[2])
 		int result = CTX_RT_REAL(name)(fd, address, length), error = errno;                          \
 		char room[NAME_BYTES];                                                                       \
                                                                                                              \
-		if (io.begin_ns != 0 && (result == 0 || error != EFAULT))                                    \
+		if (io.begin_ns != 0 && (result == 0 || is_read(error)))                                     \
 			io.file = name_of_address(address, length, room);                                    \
 		errno = error;                                                                               \
 		ctx_rt_io_end(&io, result, &caller);                                                         \

@@ -96,7 +96,7 @@ enum ctx_status ctx_exp_reader_decode_io(struct ctx_exp_reader *reader, uint64_t
 	if (io->rest == NULL)
 		return ctx_err_nomem(err);
 	status = ctx_exp_decode_io(payload, first_ns, io, err);
-	block->bytes += block->n * sizeof(*io->rest) + io->name_bytes;
+	block->bytes += block->n * sizeof(*io->rest) + payload.n; /* names have room for all of it */
 	return status;
 }
 

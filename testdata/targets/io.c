@@ -73,11 +73,14 @@ APART static void reads(const char *name)
 
 APART static void fails(void)
 {
-	char byte;
+	struct statx more;
 	struct stat info;
+	char byte;
 
 	check(open("missing", O_RDONLY) < 0 && errno == ENOENT, "open of nothing");
 	check(open((const char *)8, O_RDONLY) < 0 && errno == EFAULT, "open of nowhere");
+	check(connect(333, (const struct sockaddr *)8, 16) < 0 && errno == EBADF, "connect to nowhere");
+	check(statx(AT_FDCWD, (const char *)8, -1, 0, &more) < 0 && errno == EINVAL, "statx of nowhere");
 	check(read(-1, &byte, 1) < 0 && errno == EBADF, "read of nothing");
 	check(write(333, &byte, 1) < 0 && errno == EBADF, "write to nothing");
 	check(close(333) < 0 && errno == EBADF, "close of nothing");
