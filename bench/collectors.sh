@@ -24,6 +24,8 @@ run() {
 	case $recorder in
 	bare) "$@" ;;
 	ctxrec) ctxrec -q --no-archive --states off -F 49 -o out.er --heap --trace-full wait -- "$@" ;;
+	off) LD_PRELOAD=$build/bin/libctxrt.so "$@" ;;
+	sampled) ctxrec -q --no-archive --states off -F 49 -o out.er --heap-sample 512k -- "$@" ;;
 	samples) ctxrec -q --no-archive --states off -F 49 -o out.er -- "$@" ;;
 	heaptrack) heaptrack -o out "$@" 2>&1 | sed -n '/^[0-9.]* [0-9.]*$/p' ;;
 	gprofng) gprofng collect app -H on -p off -o out.er "$@" 2>&1 | sed -n '/^[0-9.]* [0-9.]*$/p' ;;
@@ -37,12 +39,13 @@ run() {
 	strace) strace -f -o out "$@" ;;
 	esac
 }
+is_ours() { case $1 in bare | off | samples | sampled) ;; *) false ;; esac; }
 middle() { sort -n | awk '{ v[NR] = $1 } END { printf "%s %s\n", v[1], v[int((NR + 1) / 2)] }'; }
 
 echo '| recorder | ns, 12 frames: least | median | ns, 44 frames: least | median |'
 echo '|---|---:|---:|---:|---:|'
-for recorder in bare samples ctxrec heaptrack gprofng valgrind; do
-	command -v "$recorder" >/dev/null 2>&1 || [ $recorder = bare ] || [ $recorder = samples ] || continue
+for recorder in bare off samples sampled ctxrec heaptrack gprofng valgrind; do
+	command -v "$recorder" >/dev/null 2>&1 || is_ours $recorder || continue
 	for depth in 8 40; do
 		for round in $(seq "$rounds"); do run $recorder ./pairs $depth 40 | cut -d' ' -f1; done | middle >"ns.$depth"
 	done
@@ -62,8 +65,8 @@ done
 echo
 echo '| recorder | CPU s of cc1 and the recorder: least | median | bytes on disk |'
 echo '|---|---:|---:|---:|'
-for recorder in bare samples ctxrec heaptrack gprofng valgrind; do
-	command -v "$recorder" >/dev/null 2>&1 || [ $recorder = bare ] || [ $recorder = samples ] || continue
+for recorder in bare off samples sampled ctxrec heaptrack gprofng valgrind; do
+	command -v "$recorder" >/dev/null 2>&1 || is_ours $recorder || continue
 	for round in $(seq "$rounds"); do
 		(run $recorder $compile >/dev/null 2>&1; times >cpu)
 		tail -n 1 cpu | awk '{ split($1, u, /[ms]/); split($2, s, /[ms]/); print u[1] * 60 + u[2] + s[1] * 60 + s[2] }'

@@ -18,6 +18,7 @@
 #define FREQUENCY_MAX 100000u
 #define BUDGET_PER_MILLE 100u
 #define REALTIME_MAX 99u
+#define HEAP_SAMPLE_MAX ((uint64_t)1 << 30)
 #define STACK_BYTES_MAX 65528u /* records have 16 bits for their size; the kernel's limit too */
 
 extern const char ctx_rec_manual[];
@@ -288,6 +289,18 @@ SETTER(trace_full)
 	return status;
 }
 
+SETTER(heap_sample)
+{
+	struct ctx_rec_trace *trace = &((struct ctx_rec_options *)context)->trace;
+
+	trace->heap = true;
+	if (!parse_size(value, &trace->sample_bytes) || trace->sample_bytes == 0 ||
+	    trace->sample_bytes > HEAP_SAMPLE_MAX)
+		return ctx_err_set(err, CTX_E_ARG, "--%s: \"%s\" is not a size up to 1G (for example 512k)",
+				   option->name, value);
+	return CTX_OK;
+}
+
 static const char *const trace_names[] = {"heap", "sync", "io", NULL};
 static const char *const trace_full_names[] = {"drop", "wait", NULL};
 static const char *const threshold_names[] = {"calibrate", "all", NULL};
@@ -326,6 +339,7 @@ static const struct ctx_option rows[] = {
 	{"states", 0, CTX_OPTION_TEXT, .set = set_states, .words = state_names},
 	{"budget", 0, CTX_OPTION_TEXT, .set = set_budget},
 	{"heap", 0, CTX_OPTION_FLAG, FLAG(trace.heap)},
+	{"heap-sample", 0, CTX_OPTION_TEXT, .set = set_heap_sample},
 	{"sync", 0, CTX_OPTION_FLAG, FLAG(trace.sync)},
 	{"sync-threshold", 0, CTX_OPTION_TEXT, .set = set_sync_threshold, .words = threshold_names},
 	{"io", 0, CTX_OPTION_FLAG, FLAG(trace.io)},

@@ -43,6 +43,7 @@ struct ctx_rec_trace {
 	bool is_calibrated;	    /* the caller has found out the threshold */
 	uint64_t sync_threshold_ns; /* of waits; 0: all; CTX_REC_CALIBRATE: to be found out */
 	bool waits;		    /* the target waits where its ring is full */
+	uint64_t sample_bytes;	    /* allocations are sampled so many bytes apart; 0: all are recorded */
 };
 
 static inline bool ctx_rec_traces(const struct ctx_rec_trace *trace)

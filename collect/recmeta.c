@@ -1,5 +1,7 @@
 #include "collect/recmeta.h"
 
+#include "model/heap_sampling.h"
+
 #include "base/fileio.h"
 #include "base/mem.h"
 
@@ -128,6 +130,10 @@ static void add_settings(struct ctx_recmeta *meta, const struct ctx_rec_options 
 			    : "");
 	else if (options->waits.states == CTX_REC_STATES_AUTO)
 		add(meta, "states", "off: too many threads and CPUs for the limit on open files (ulimit -n)");
+	if (options->trace.heap) /* as gprofng says it: a report without operations is empty, not refused */
+		add(meta, "heap trace", "on");
+	if (options->trace.sample_bytes != 0)
+		add(meta, CTX_HEAP_SAMPLE_PROPERTY, "%llu", (unsigned long long)options->trace.sample_bytes);
 	add(meta, "max_stack", "%u", ctx_max_stack());
 	add(meta, "ring_bytes", "%zu", session->sizes.ring_bytes);
 	add(meta, "follow", "%s", options->no_follow ? "no" : "yes");

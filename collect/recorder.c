@@ -22,7 +22,8 @@
 #include <unistd.h>
 
 #define ROUND_MS 100
-#define TRACED_ROUND_MS 4 /* while processes are traced: their rings are filled in some 10 ms */
+#define TRACED_ROUND_MS 4   /* while processes are traced: their rings are filled in some 10 ms */
+#define SPARSE_BYTES 65536u /* between sampled allocations: rings last for the usual rounds */
 /* How long the experiment stays open for the exit status of a command that was interrupted. */
 #define GRACE_NS CTX_RECORDER_SECOND_NS
 
@@ -238,6 +239,15 @@ static enum ctx_status keep_up(struct ctx_recorder *recorder, uint64_t now, stru
 	return status;
 }
 
+/* Whether rings of traced processes are to be read every few milliseconds. */
+static bool fills_fast(const struct ctx_recorder *recorder)
+{
+	uint64_t bytes = recorder->options->trace.sample_bytes;
+
+	return recorder->trace != NULL && ctx_trace_is_busy(recorder->trace) &&
+	       (recorder->options->trace.sync || recorder->options->trace.io || bytes < SPARSE_BYTES);
+}
+
 /* Waits for records; false: it was for longer than it should have been. */
 static bool wait_for_records(struct ctx_recorder *recorder, uint64_t now)
 {
@@ -248,7 +258,7 @@ static bool wait_for_records(struct ctx_recorder *recorder, uint64_t now)
 
 	ctx_wait_sampling_turn(recorder->sampling, now, true);
 	timeout = ctx_wait_sampling_timeout(recorder->sampling, now, ROUND_MS);
-	if (recorder->trace != NULL && ctx_trace_is_busy(recorder->trace) && timeout > TRACED_ROUND_MS)
+	if (fills_fast(recorder) && timeout > TRACED_ROUND_MS)
 		timeout = ctx_trace_has_backlog(recorder->trace) ? 0 : TRACED_ROUND_MS;
 
 	if (duration_ns != 0 && recorder->start_ns + duration_ns < now + (uint64_t)timeout * 1000000)

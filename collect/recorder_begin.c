@@ -388,6 +388,7 @@ static enum ctx_status fork_command(struct ctx_recorder *recorder, struct ctx_er
 					  .sync_threshold_ns = options->trace.sync_threshold_ns,
 					  .io = options->trace.io,
 					  .waits = options->trace.waits,
+					  .sample_bytes = options->trace.sample_bytes,
 					  .command = options->command[0],
 					  .memory_bytes = (size_t)options->memory_bytes};
 	enum ctx_status status = CTX_OK;

@@ -32,7 +32,7 @@ struct turn {
 
 struct ctx_trace {
 	char library[PATH_MAX];
-	char letters[32];  /* behind the name of the socket: what is recorded */
+	char letters[48];  /* behind the name of the socket: what is recorded */
 	char *old_preload; /* owned; NULL: there was none */
 	struct ctx_trace_segments segments;
 	struct ctx_trace_drain *drain;	/* of the segments */
@@ -76,12 +76,14 @@ static enum ctx_status check_command(const char *command, struct ctx_err *err)
 
 static void set_letters(struct ctx_trace *trace, const struct ctx_trace_options *options)
 {
-	char sync[24] = "";
+	char heap[24] = "", sync[24] = "";
 
+	if (options->heap)
+		snprintf(heap, sizeof(heap), "h%llu", (unsigned long long)options->sample_bytes);
 	if (options->sync)
 		snprintf(sync, sizeof(sync), "s%llu", (unsigned long long)options->sync_threshold_ns);
-	snprintf(trace->letters, sizeof(trace->letters), "%s%s%s%s", options->heap ? "h" : "", sync,
-		 options->io ? "i" : "", options->waits ? "w" : "");
+	snprintf(trace->letters, sizeof(trace->letters), "%s%s%s%s", heap, sync, options->io ? "i" : "",
+		 options->waits ? "w" : "");
 }
 
 enum ctx_status ctx_trace_create(const struct ctx_trace_options *options, struct ctx_trace **ret,
@@ -298,6 +300,7 @@ static enum ctx_status take_operation(void *context, const struct ctx_trace_reco
 				    .operation = operations[record->kind],
 				    .frames = record->frames,
 				    .n_frames = record->n_frames};
+	bool is_possible = true;
 
 	if (taking->left == 0 || (words[0] > taking->limit_ns && !is_impossible(trace, words[0]))) {
 		taking->stays_ns = words[0];
@@ -316,12 +319,18 @@ static enum ctx_status take_operation(void *context, const struct ctx_trace_reco
 		return take_io(taking, record, err);
 	if (record->kind == CTX_RT_FREE) {
 		heap.address = words[1];
+	} else if (record->kind == CTX_RT_MAPPING) {
+		heap.size = words[1];
+		heap.address = words[2];
+		is_possible = words[3] < CTX_HEAP_N &&
+			      (ctx_heap_maps((unsigned)words[3]) || ctx_heap_unmaps((unsigned)words[3]));
+		heap.operation = is_possible ? (uint8_t)words[3] : 0;
 	} else {
 		heap.size = words[1];
 		heap.address = words[2];
 		heap.old_address = record->kind == CTX_RT_REALLOCATE ? words[3] : 0;
 	}
-	if (heap.size > CTX_TRACED_WEIGHT_MAX || is_impossible(trace, heap.time_ns)) {
+	if (!is_possible || heap.size > CTX_TRACED_WEIGHT_MAX || is_impossible(trace, heap.time_ns)) {
 		trace->counts.damaged++;
 		return CTX_OK;
 	}
@@ -507,6 +516,7 @@ static void count_segment(struct ctx_trace_counts *counts, const struct ctx_trac
 	}
 	add_counted(counts, &counts->dropped, &segment->header->unplaced);
 	add_counted(counts, &counts->unfit, &segment->header->unfit);
+	counts->own += atomic_load(&segment->header->own_allocators) != 0;
 	for (uint32_t i = 0; i < CTX_RT_SLOTS; i++) {
 		add_counted(counts, &counts->dropped, &segment->rings[i].slot->dropped);
 		add_counted(counts, &counts->interrupted, &segment->rings[i].slot->interrupted);

@@ -20,6 +20,7 @@
 
 struct ctx_trace_options {
 	bool heap, sync, io;
+	uint64_t sample_bytes; /* allocations are sampled so many bytes apart; 0: all are recorded */
 	uint64_t
 		sync_threshold_ns; /* the shortest wait that is recorded; 0: all, and how long locks are held */
 	bool waits;		   /* the target waits where a ring is full */
@@ -75,6 +76,7 @@ struct ctx_trace_counts {
 	uint64_t damaged;     /* places where a ring made no sense */
 	uint64_t nobodys;     /* segments of processes that are no part of the recording */
 	uint64_t unfit;	      /* programs that cannot have the runtime */
+	uint64_t own;	      /* programs with an allocator of their own, which is not seen */
 	uint64_t processes;   /* images that were traced */
 };
 struct ctx_trace_counts ctx_trace_counts(const struct ctx_trace *trace);

@@ -56,7 +56,7 @@ bool ctx_trace_text(const struct ctx_trace_counts *counts, const struct ctx_rec_
 	switch (which) {
 	case 0:
 		put_nothing(trace, text, size);
-		return counts->processes == 0;
+		return counts->processes == 0 && trace->sample_bytes == 0;
 	case 1:
 		put_dropped(counts, trace, text, size);
 		return counts->dropped + counts->interrupted != 0;
@@ -66,6 +66,12 @@ bool ctx_trace_text(const struct ctx_trace_counts *counts, const struct ctx_rec_
 			 "library, or built with a sanitizer",
 			 topic_of(trace), (number)counts->unfit, counts->unfit == 1 ? "program" : "programs");
 		return counts->unfit != 0;
+	case 3:
+		snprintf(text, size,
+			 "the allocations of %llu %s are not recorded, but mappings are: the allocator "
+			 "(malloc) is a part of the program",
+			 (number)counts->own, counts->own == 1 ? "program" : "programs");
+		return counts->own != 0 && trace->heap;
 	default:
 		snprintf(text, size,
 			 "%s are missing: %llu places in the memory of traced processes were damaged, %llu "

@@ -296,7 +296,8 @@ static enum ctx_status bind_stacks(const struct binding *binding, struct expr_te
 /* ---- names of ids ---- */
 
 /* gprofng's names; ours are aliases. */
-static const char *const heap_names[] = {"malloc", "free", "realloc", "mmap", "munmap"};
+static const char *const heap_names[] = {"malloc",    "free",	"realloc",     "mmap",	"munmap",
+					 "mmap file", "mremap", "mremap file", "leave", "brk"};
 #define N_IO_NAMES (2 * (CTX_IO_OTHER + 1))
 
 /* gprofng's numbers: failed operations after successful ones. */

@@ -1,6 +1,6 @@
 /*
  *	malloc, realloc --> live: address -> record -- free, realloc --> the record's bit is cleared
- *	mmap ------------> ranges ------------------- munmap, mmap ---> cut
+ *	mmap, mremap, brk -> ranges ----------------- munmap, mmap ---> cut
  */
 #include "model/heap_leaks.h"
 
@@ -146,9 +146,8 @@ static enum ctx_status map(struct ctx_heap_leaks *leaks, const struct ctx_traced
 	if (operation->address == 0 || operation->size == 0 ||
 	    __builtin_add_overflow(operation->address, operation->size, &range.end))
 		return CTX_OK;
-	if (operation->operation != CTX_HEAP_MAP)
+	if (!ctx_heap_maps(operation->operation) || ctx_heap_maps_file(operation->operation))
 		return ctx_ranges_cut(&leaks->ranges, range.begin, range.end, &gone, err);
-	set_bit(leaks, record, true);
 	return ctx_ranges_put(&leaks->ranges, range, &gone, err);
 }
 
@@ -180,11 +179,10 @@ enum ctx_status ctx_heap_leaks_add(struct ctx_heap_leaks *leaks, uint64_t record
 		return operation->address != 0 ? allocate(leaks, operation->address, record, err) : CTX_OK;
 	case CTX_HEAP_ALLOCATE:
 		return operation->address != 0 ? allocate(leaks, operation->address, record, err) : CTX_OK;
-	case CTX_HEAP_MAP:
-	case CTX_HEAP_UNMAP:
-		return map(leaks, operation, record, err);
 	default:
-		return CTX_OK;
+		return ctx_heap_maps(operation->operation) || ctx_heap_unmaps(operation->operation)
+			       ? map(leaks, operation, record, err)
+			       : CTX_OK;
 	}
 }
 
@@ -212,6 +210,7 @@ enum ctx_status ctx_heap_leaks_finish(struct ctx_heap_leaks *leaks, struct ctx_e
 			leaks->maps[n - 1].bytes += leaks->maps[i].bytes;
 		else
 			leaks->maps[n++] = leaks->maps[i];
+		set_bit(leaks, ranges[i].value, true);
 	}
 	leaks->n_maps = n;
 	free(leaks->live);
@@ -238,7 +237,7 @@ uint64_t ctx_heap_leaks_get(const struct ctx_heap_leaks *leaks, uint64_t number,
 
 	if (!ctx_heap_leaks_is(leaks, number))
 		return 0;
-	if (operation->operation != CTX_HEAP_MAP)
+	if (!ctx_heap_maps(operation->operation))
 		return operation->size;
 	if (leaks->n_maps != 0)
 		rest = bsearch(&key, leaks->maps, leaks->n_maps, sizeof(key), by_record);

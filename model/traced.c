@@ -13,7 +13,8 @@ const char *ctx_traced_kind_name(enum ctx_traced_kind kind)
 
 const char *ctx_traced_operation_name(enum ctx_traced_kind kind, unsigned operation)
 {
-	static const char *const heap[] = {"allocate", "free", "reallocate", "map", "unmap"};
+	static const char *const heap[] = {"allocate", "free",	"reallocate", "map",   "unmap",
+					   "map file", "remap", "remap file", "leave", "grow"};
 	static const char *const sync[] = {"wait",	"mutex",     "read lock", "write lock",
 					   "condition", "semaphore", "barrier",	  "join",
 					   "spin lock", "hold",	     "order",	  "block"};
@@ -28,7 +29,7 @@ const char *ctx_traced_operation_name(enum ctx_traced_kind kind, unsigned operat
 
 unsigned ctx_traced_n_operations(enum ctx_traced_kind kind)
 {
-	static const unsigned n[CTX_TRACED_N] = {CTX_HEAP_UNMAP + 1, CTX_SYNC_BLOCK + 1, CTX_IO_OTHER + 1};
+	static const unsigned n[CTX_TRACED_N] = {CTX_HEAP_N, CTX_SYNC_BLOCK + 1, CTX_IO_OTHER + 1};
 
 	return (unsigned)kind < CTX_TRACED_N ? n[kind] : 0;
 }
@@ -42,12 +43,14 @@ bool ctx_traced_is_allocation(const struct ctx_traced *operation)
 {
 	return operation->kind == CTX_TRACED_HEAP && operation->address != 0 &&
 	       (operation->operation == CTX_HEAP_ALLOCATE || operation->operation == CTX_HEAP_REALLOCATE ||
-		operation->operation == CTX_HEAP_MAP);
+		(ctx_heap_maps(operation->operation) && !ctx_heap_maps_file(operation->operation)));
 }
 
 enum measure {
 	ALLOCATED,
+	ALLOCATIONS,
 	LEAKED,
+	LEAKS,
 	WAITED,
 	READ_TIME,
 	READ_BYTES,
@@ -62,7 +65,9 @@ static const struct {
 	enum ctx_traced_kind kind;
 } metrics[] = {
 	[ALLOCATED] = {"heapallocbytes", CTX_TRACED_HEAP},
+	[ALLOCATIONS] = {"heapalloccnt", CTX_TRACED_HEAP},
 	[LEAKED] = {"heapleakbytes", CTX_TRACED_HEAP},
+	[LEAKS] = {"heapleakcnt", CTX_TRACED_HEAP},
 	[WAITED] = {"sync", CTX_TRACED_SYNC},
 	[READ_TIME] = {"ioreadtime", CTX_TRACED_IO},
 	[READ_BYTES] = {"ioreadbytes", CTX_TRACED_IO},
@@ -98,8 +103,10 @@ static bool is_measured(const struct ctx_traced *operation, enum measure measure
 
 	switch (measure) {
 	case ALLOCATED:
+	case ALLOCATIONS:
 		return ctx_traced_is_allocation(operation);
 	case LEAKED:
+	case LEAKS:
 		return operation->leaked;
 	case WAITED:
 		return ctx_traced_is_wait(operation);
@@ -126,7 +133,8 @@ bool ctx_traced_weigh(const struct ctx_traced *operation, const char *word, uint
 	if (measure == CTX_COUNT_OF(metrics) || operation->kind != metrics[measure].kind ||
 	    !is_measured(operation, (enum measure)measure))
 		return false;
-	weight = measure == LEAKED ? operation->leaked_size
+	weight = measure == ALLOCATIONS || measure == LEAKS ? 1
+		 : measure == LEAKED			    ? operation->leaked_size
 		 : measure == ALLOCATED || measure == READ_BYTES || measure == WRITE_BYTES
 			 ? operation->size
 			 : operation->duration_ns;

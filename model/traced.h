@@ -24,8 +24,14 @@ enum ctx_heap_operation {
 	CTX_HEAP_ALLOCATE = 0, /* malloc, calloc, memalign, ... */
 	CTX_HEAP_FREE,
 	CTX_HEAP_REALLOCATE, /* frees old_address, if that is not 0, and allocates */
-	CTX_HEAP_MAP,
+	CTX_HEAP_MAP,	     /* memory of no file: mmap */
 	CTX_HEAP_UNMAP,
+	CTX_HEAP_MAP_FILE,   /* a file, by mmap: no allocation, but it replaces what was mapped there */
+	CTX_HEAP_REMAP,	     /* what mremap returned: memory of no file, */
+	CTX_HEAP_REMAP_FILE, /* or a file */
+	CTX_HEAP_LEAVE,	     /* from where mremap moves; what brk gives back */
+	CTX_HEAP_GROW,	     /* by brk */
+	CTX_HEAP_N,
 };
 
 enum ctx_io_operation {
@@ -96,11 +102,28 @@ struct ctx_traced {
 /* Whether it is a wait for an object, and not something else of synchronisation. */
 bool ctx_traced_is_wait(const struct ctx_traced *operation);
 
-/* Whether it returned memory; false for a realloc to size 0. */
+/* Whether it returned memory; false for a realloc to size 0, and for mapped files. */
 bool ctx_traced_is_allocation(const struct ctx_traced *operation);
 
+/* Whether it maps its range of addresses, and replaces what was there; of memory or a file. */
+static inline bool ctx_heap_maps(unsigned operation)
+{
+	return operation == CTX_HEAP_MAP || operation == CTX_HEAP_MAP_FILE || operation == CTX_HEAP_REMAP ||
+	       operation == CTX_HEAP_REMAP_FILE || operation == CTX_HEAP_GROW;
+}
+
+static inline bool ctx_heap_maps_file(unsigned operation)
+{
+	return operation == CTX_HEAP_MAP_FILE || operation == CTX_HEAP_REMAP_FILE;
+}
+
+static inline bool ctx_heap_unmaps(unsigned operation)
+{
+	return operation == CTX_HEAP_UNMAP || operation == CTX_HEAP_LEAVE;
+}
+
 /*
- * The metrics of operations, by their words: heapallocbytes, heapleakbytes, sync, ioreadtime,
+ * The metrics of operations, by their words: heapallocbytes, heapalloccnt, heapleakbytes, heapleakcnt, sync, ioreadtime,
  * ioreadbytes, iowritetime, iowritebytes, ioothertime, ioerrortime. False: another word.
  */
 bool ctx_traced_kind_of_metric(const char *word, enum ctx_traced_kind *ret);

@@ -1,5 +1,6 @@
 #include "query/sample_scan.h"
 
+#include "model/heap_sampling.h"
 #include "query/span_edges.h"
 #include "query/span_parts.h"
 
@@ -7,6 +8,7 @@ struct scanning {
 	struct ctx_query *query;
 	const struct ctx_scan *scan;
 	bool spans;
+	uint64_t sample_bytes;	      /* of traced allocations: see model/heap_sampling.h */
 	struct ctx_interval selected; /* the whole selected interval: filters see this part of a span */
 };
 
@@ -71,6 +73,8 @@ static enum ctx_status take_operation(void *context, const struct ctx_traced *op
 	if ((scan->thread != CTX_NONE && operation->thread != scan->thread) ||
 	    !ctx_traced_weigh(operation, profile->metrics[scan->metric].word, &sample.weight))
 		return CTX_OK;
+	sample.weight = ctx_heap_sample_scale(sample.weight,
+					      ctx_heap_sample_number(scanning->sample_bytes, operation));
 	/* Calls since the thread's last sample are unknown: 0, as a lower bound. */
 	if (sample.stack < profile->cct.n)
 		sample.kept_depth = profile->cct.depth[sample.stack];
@@ -120,6 +124,8 @@ enum ctx_status ctx_scan_samples(struct ctx_query *query, const struct ctx_scan 
 	struct scanning scanning = {.query = query,
 				    .scan = scan,
 				    .spans = ctx_metric_is_clipped(metric),
+				    .sample_bytes = ctx_heap_sample_bytes(query->profile->properties,
+									  query->profile->n_properties),
 				    .selected = selected_around(query->selection, scan->interval)};
 	enum ctx_traced_kind kind;
 	enum ctx_status status;

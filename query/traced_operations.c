@@ -40,9 +40,9 @@ static bool is_selected(const struct collecting *collecting, const struct ctx_tr
 /* Heap only: an unselected operation is reduced to freeing memory of selected ones. */
 static void leave_frees(struct ctx_traced *operation)
 {
-	if (operation->operation == CTX_HEAP_FREE || operation->operation == CTX_HEAP_UNMAP)
+	if (operation->operation == CTX_HEAP_FREE || ctx_heap_unmaps(operation->operation))
 		return;
-	if (operation->operation == CTX_HEAP_MAP) { /* replaces the mappings in its range */
+	if (ctx_heap_maps(operation->operation)) { /* replaces the mappings in its range */
 		operation->operation = CTX_HEAP_UNMAP;
 		operation->leaked = false;
 		operation->leaked_size = 0;

@@ -7,6 +7,7 @@
 #include "report/heap_life.h"
 
 #include "base/mem.h"
+#include "model/heap_sampling.h"
 #include "report/traced_groups.h"
 
 #include <stdlib.h>
@@ -40,10 +41,16 @@ enum ctx_status ctx_heap_life_init(struct ctx_heap_life *life, const struct ctx_
 	return CTX_OK;
 }
 
+static void release_ranges(struct ctx_heap_process *process)
+{
+	ctx_ranges_deinit(&process->maps);
+	ctx_ranges_deinit(&process->files);
+}
+
 void ctx_heap_life_deinit(struct ctx_heap_life *life)
 {
 	for (uint32_t i = 0; life->processes != NULL && i <= life->profile->n_processes; i++)
-		ctx_ranges_deinit(&life->processes[i].maps);
+		release_ranges(&life->processes[i]);
 	free(life->processes);
 	free(life->ends);
 	ctx_map64_deinit(&life->addresses);
@@ -76,7 +83,7 @@ void ctx_heap_life_until(struct ctx_heap_life *life, uint64_t time_ns)
 		uint32_t process = life->ends[life->n_ended];
 
 		count(life, process, 0, life->processes[process].live);
-		ctx_ranges_deinit(&life->processes[process].maps);
+		release_ranges(&life->processes[process]);
 		life->processes[process].ended = true;
 	}
 }
@@ -94,8 +101,10 @@ static struct ctx_heap_block *find(const struct ctx_heap_life *life, uint32_t pr
 	return place != CTX_MAP64_NONE && life->blocks[place].lives ? &life->blocks[place] : NULL;
 }
 
-static void end(struct ctx_heap_life *life, struct ctx_heap_block *block)
+static void end(struct ctx_heap_life *life, struct ctx_heap_block *block, uint64_t time_ns)
 {
+	if (life->freed != NULL)
+		life->freed(life->context, block, time_ns);
 	count(life, block->process, 0, block->size);
 	*block = (struct ctx_heap_block){0};
 }
@@ -103,6 +112,8 @@ static void end(struct ctx_heap_life *life, struct ctx_heap_block *block)
 static enum ctx_status begin(struct ctx_heap_life *life, uint32_t process, const struct ctx_traced *operation)
 {
 	uint32_t number = ctx_traced_number(&life->addresses, operation->address), *place;
+	double stands_for = ctx_heap_sample_number(life->sample_bytes, operation);
+	uint64_t size = ctx_heap_sample_scale(operation->size, stands_for);
 	enum ctx_status status = ctx_grow(&life->blocks, &life->cap, life->n + 1, NULL);
 
 	if (status != CTX_OK || number == CTX_MAP64_NONE)
@@ -113,10 +124,15 @@ static enum ctx_status begin(struct ctx_heap_life *life, uint32_t process, const
 	if (*place == CTX_MAP64_NONE)
 		*place = (uint32_t)life->n++;
 	else if (life->blocks[*place].lives)
-		end(life, &life->blocks[*place]);
-	life->blocks[*place] = (struct ctx_heap_block){
-		.size = operation->size, .stack = operation->stack, .process = process, .lives = true};
-	count(life, process, operation->size, 0);
+		end(life, &life->blocks[*place], operation->time_ns);
+	life->blocks[*place] = (struct ctx_heap_block){.size = size,
+						       .time_ns = operation->time_ns,
+						       .number = stands_for,
+						       .stack = operation->stack,
+						       .process = process,
+						       .operation = operation->operation,
+						       .lives = true};
+	count(life, process, size, 0);
 	return CTX_OK;
 }
 
@@ -134,7 +150,7 @@ static enum ctx_status step_block(struct ctx_heap_life *life, uint32_t process,
 	else if (old != NULL && ctx_traced_is_allocation(operation))
 		frees = true; /* unseen */
 	if (old != NULL && frees)
-		end(life, old);
+		end(life, old, operation->time_ns);
 	return counts && ctx_traced_is_allocation(operation) ? begin(life, process, operation) : CTX_OK;
 }
 
@@ -143,22 +159,26 @@ static enum ctx_status step_block(struct ctx_heap_life *life, uint32_t process,
 static enum ctx_status step_map(struct ctx_heap_life *life, uint32_t process,
 				const struct ctx_traced *operation, bool counts)
 {
-	struct ctx_range range = {.begin = operation->address, .value = operation->stack};
-	struct ctx_ranges *maps = &life->processes[process].maps;
-	uint64_t gone = 0;
+	struct ctx_range range = {.begin = operation->address,
+				  .value = (uint64_t)operation->operation << 32 | operation->stack};
+	struct ctx_ranges *maps = &life->processes[process].maps, *files = &life->processes[process].files;
+	uint64_t gone = 0, dropped = 0, of_file = 0;
 	enum ctx_status status;
 
 	if (operation->size == 0 ||
 	    __builtin_add_overflow(operation->address, operation->size, &range.end)) /* it failed */
 		return CTX_OK;
-	if (operation->operation == CTX_HEAP_UNMAP || !counts) {
-		status = ctx_ranges_cut(maps, range.begin, range.end, &gone, NULL);
-		count(life, process, 0, gone);
-		return status;
-	}
-	status = ctx_ranges_put(maps, range, &gone, NULL);
+	status = ctx_ranges_cut(maps, range.begin, range.end, &gone, NULL);
 	if (status == CTX_OK)
-		count(life, process, operation->size, gone);
+		status = ctx_ranges_cut(files, range.begin, range.end, &of_file, NULL);
+	count(life, process, 0, gone);
+	if (status != CTX_OK || !counts || !ctx_heap_maps(operation->operation))
+		return status;
+	if (ctx_heap_maps_file(operation->operation))
+		return ctx_ranges_put(files, range, &of_file, NULL);
+	status = ctx_ranges_put(maps, range, &dropped, NULL);
+	if (status == CTX_OK)
+		count(life, process, operation->size, dropped);
 	return status;
 }
 
@@ -168,29 +188,49 @@ enum ctx_status ctx_heap_life_step(struct ctx_heap_life *life, const struct ctx_
 	uint32_t process = process_of(life, operation);
 
 	ctx_heap_life_until(life, operation->time_ns);
-	if (operation->operation == CTX_HEAP_MAP || operation->operation == CTX_HEAP_UNMAP)
+	if (ctx_heap_maps(operation->operation) || ctx_heap_unmaps(operation->operation))
 		return step_map(life, process, operation, counts);
 	return step_block(life, process, operation, counts);
 }
 
+static enum ctx_status each_range(const struct ctx_ranges *ranges,
+				  enum ctx_status (*each)(void *context, const struct ctx_heap_held *held),
+				  void *context)
+{
+	enum ctx_status status = CTX_OK;
+
+	for (size_t i = 0; i < ranges->n && status == CTX_OK; i++) {
+		const struct ctx_range *range = &ranges->items[i];
+		const struct ctx_heap_held held = {.bytes = range->end - range->begin,
+						   .number = 1,
+						   .stack = (uint32_t)range->value,
+						   .operation = (uint8_t)(range->value >> 32)};
+
+		status = each(context, &held);
+	}
+	return status;
+}
+
 enum ctx_status ctx_heap_life_each(const struct ctx_heap_life *life,
-				   enum ctx_status (*each)(void *context, uint64_t bytes, uint32_t stack),
+				   enum ctx_status (*each)(void *context, const struct ctx_heap_held *held),
 				   void *context)
 {
 	enum ctx_status status = CTX_OK;
 
 	for (size_t i = 0; i < life->n && status == CTX_OK; i++) {
 		const struct ctx_heap_block *block = &life->blocks[i];
+		const struct ctx_heap_held held = {.bytes = block->size,
+						   .number = block->number,
+						   .stack = block->stack,
+						   .operation = block->operation};
 
 		if (block->lives && !life->processes[block->process].ended)
-			status = each(context, block->size, block->stack);
+			status = each(context, &held);
 	}
-	for (uint32_t i = 0; i <= life->profile->n_processes; i++) {
-		const struct ctx_ranges *maps = &life->processes[i].maps;
-
-		for (size_t k = 0; k < maps->n && status == CTX_OK; k++)
-			status = each(context, maps->items[k].end - maps->items[k].begin,
-				      (uint32_t)maps->items[k].value);
+	for (uint32_t i = 0; i <= life->profile->n_processes && status == CTX_OK; i++) {
+		status = each_range(&life->processes[i].maps, each, context);
+		if (status == CTX_OK)
+			status = each_range(&life->processes[i].files, each, context);
 	}
 	return status;
 }

@@ -3,7 +3,8 @@
  * the first operation is unknown and not counted.
  *
  * Each process has its own address space, and its memory is freed when it ends. If an address is
- * allocated again without a free in between, the old block was freed unrecorded.
+ * allocated again without a free in between, the old block was freed unrecorded. Mapped files live beside,
+ * and are not counted. Of sampled allocations (model/heap_sampling.h) bytes are estimates.
  */
 #ifndef CTX_REPORT_HEAP_LIFE_H
 #define CTX_REPORT_HEAP_LIFE_H
@@ -15,14 +16,18 @@
 
 struct ctx_heap_block {
 	uint64_t size; /* 0: was freed */
+	uint64_t time_ns;
+	double number; /* of allocations that it stands for */
 	uint32_t stack;
 	uint32_t process;
+	uint8_t operation;
 	bool lives;
 };
 
 struct ctx_heap_process {
-	struct ctx_ranges maps; /* each with its stack */
-	uint64_t live;		/* bytes, with those of maps */
+	struct ctx_ranges maps;	 /* each with its stack, and its operation in the upper half */
+	struct ctx_ranges files; /* the same of mapped files */
+	uint64_t live;		 /* bytes, with those of maps */
 	bool ended;
 };
 
@@ -34,7 +39,11 @@ struct ctx_heap_life {
 	struct ctx_heap_process *processes; /* owned; one more for operations of no process */
 	uint32_t *ends;			    /* owned; processes by their end */
 	uint32_t n_ended;
-	uint64_t live; /* bytes */
+	uint64_t live;	       /* bytes */
+	uint64_t sample_bytes; /* may be set at the beginning */
+	/* May be set: an allocation, no mapping, is freed. Not at the end of its process. */
+	void (*freed)(void *context, const struct ctx_heap_block *block, uint64_t time_ns);
+	void *context;
 };
 
 CTX_MUST_CHECK enum ctx_status ctx_heap_life_init(struct ctx_heap_life *life,
@@ -51,12 +60,16 @@ void ctx_heap_life_until(struct ctx_heap_life *life, uint64_t time_ns);
 CTX_MUST_CHECK enum ctx_status ctx_heap_life_step(struct ctx_heap_life *life,
 						  const struct ctx_traced *operation, bool counts);
 
-/*
- * Passes each live block (of a mapping, each part) with its bytes and call stack to `each`. Stops
- * at the first status other than CTX_OK.
- */
+struct ctx_heap_held { /* a live block, or a part of a mapping */
+	uint64_t bytes;
+	double number; /* of allocations that it stands for */
+	uint32_t stack;
+	uint8_t operation;
+};
+
+/* Passes all that lives to `each`, mapped files too. Stops at the first status other than CTX_OK. */
 enum ctx_status ctx_heap_life_each(const struct ctx_heap_life *life,
-				   enum ctx_status (*each)(void *context, uint64_t bytes, uint32_t stack),
+				   enum ctx_status (*each)(void *context, const struct ctx_heap_held *held),
 				   void *context);
 
 #endif

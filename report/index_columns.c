@@ -118,7 +118,7 @@ static const char *name_of(const struct ctx_index_columns *columns, enum ctx_ind
 	case CTX_INDEX_FILE:
 		return key >= 0 && key < profile->n_files ? profile->files[key] : NULL;
 	case CTX_INDEX_HEAP_OPERATION:
-		return key >= 0 && key <= CTX_HEAP_UNMAP
+		return key >= 0 && key < CTX_HEAP_N
 			       ? ctx_traced_operation_name(CTX_TRACED_HEAP, (unsigned)key)
 			       : NULL;
 	case CTX_INDEX_IO_OPERATION:

@@ -22,14 +22,15 @@ static const char *const sort_keys[] = {"leaked_bytes", "leaks", "largest", NULL
 
 static uint64_t value(const struct ctx_traced_sums *sums, size_t key)
 {
-	const uint64_t values[] = {sums->leaked_bytes, sums->leaks, sums->largest_leak};
+	const uint64_t values[] = {sums->leaked_bytes, ctx_traced_whole(sums, sums->leaks),
+				   sums->largest_leak};
 
 	return values[key];
 }
 
 static void fill(const struct ctx_traced_sums *sums, struct ctx_cell *cells)
 {
-	cells[LEAKS] = ctx_cell_number(sums->leaks);
+	cells[LEAKS] = ctx_cell_number(ctx_traced_whole(sums, sums->leaks));
 	cells[LEAKED] = ctx_cell_number(sums->leaked_bytes);
 	cells[LARGEST] = ctx_cell_number(sums->largest_leak);
 }
@@ -49,6 +50,7 @@ static const struct ctx_traced_report leaks_report = {.report = &ctx_report_leak
 static enum ctx_status collect(struct ctx_traced_page *page, struct ctx_traced_groups *stacks)
 {
 	struct ctx_report_traced traced = page->traced;
+	uint64_t sample_bytes = ctx_traced_sample_bytes(page);
 
 	for (size_t i = 0; i < traced.n; i++) {
 		const struct ctx_traced *operation = &traced.items[i];
@@ -60,8 +62,8 @@ static enum ctx_status collect(struct ctx_traced_page *page, struct ctx_traced_g
 		group = ctx_traced_stack_group(stacks, operation->stack);
 		if (group == NULL)
 			return CTX_E_NOMEM;
-		ctx_traced_add(&group->sums, operation);
-		ctx_traced_add(&page->total, operation);
+		ctx_traced_add_sampled(&group->sums, operation, sample_bytes);
+		ctx_traced_add_sampled(&page->total, operation, sample_bytes);
 	}
 	return CTX_OK;
 }
@@ -78,6 +80,7 @@ static enum ctx_status print(struct ctx_report_source *source, const struct ctx_
 		status = ctx_err_nomem(err);
 	if (status == CTX_OK) {
 		page.topic.totals.weight = page.total.leaked_bytes;
+		ctx_traced_note_sampling(&page);
 		ctx_traced_page_begin(&page);
 		ctx_traced_merge_stacks(&page, &stacks);
 		ctx_sections_begin(&page.sections, &stack_section, NULL);

@@ -1,6 +1,7 @@
 #include "report/traced_groups.h"
 
 #include "base/mem.h"
+#include "model/heap_sampling.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -65,6 +66,13 @@ static void add_sums(struct ctx_traced_sums *to, const struct ctx_traced_sums *f
 	to->largest_leak = larger(to->largest_leak, from->largest_leak);
 	to->held += from->held;
 	to->held_bytes += from->held_bytes;
+	to->held_at_end += from->held_at_end;
+	to->held_at_end_bytes += from->held_at_end_bytes;
+	to->first_bytes += from->first_bytes;
+	to->temporary += from->temporary;
+	to->shift = from->shift > to->shift ? from->shift : to->shift;
+	to->count_variance += from->count_variance;
+	to->bytes_variance += from->bytes_variance;
 	for (unsigned i = 0; i < CTX_TRACED_CALLS; i++) {
 		to->calls[i] += from->calls[i];
 		to->call_ns[i] += from->call_ns[i];
@@ -112,6 +120,26 @@ void ctx_traced_add(struct ctx_traced_sums *to, const struct ctx_traced *operati
 	to->calls[call]++;
 	to->call_ns[call] += operation->duration_ns;
 	to->call_bytes[call] += bytes;
+}
+
+void ctx_traced_add_sampled(struct ctx_traced_sums *to, const struct ctx_traced *operation,
+			    uint64_t sample_bytes)
+{
+	double number = ctx_heap_sample_number(sample_bytes, operation);
+	struct ctx_traced_sums one = {.shift = CTX_TRACED_SHIFT};
+
+	if (sample_bytes == 0) {
+		ctx_traced_add(to, operation);
+		return;
+	}
+	ctx_traced_add(&one, operation);
+	one.count = ctx_traced_fixed(&one, number);
+	one.bytes = ctx_heap_sample_scale(one.bytes, number);
+	one.leaks = operation->leaked ? one.count : 0;
+	one.leaked_bytes = ctx_heap_sample_scale(one.leaked_bytes, number);
+	one.count_variance = ctx_heap_sample_variance(1, number);
+	one.bytes_variance = ctx_heap_sample_variance((double)operation->size, number);
+	add_sums(to, &one);
 }
 
 uint32_t ctx_traced_number(struct ctx_map64 *map, uint64_t value)

@@ -1,12 +1,14 @@
 #include "report/traced_page.h"
 
 #include "base/mem.h"
+#include "model/heap_sampling.h"
 #include "report/function_names.h"
 #include "report/names.h"
 #include "report/stack_cells.h"
 #include "report/wait_chain.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -116,13 +118,38 @@ bool ctx_traced_passes(const struct ctx_traced_page *page, const struct ctx_trac
 	       (operation->stack < page->profile->cct.n && page->passes[operation->stack]);
 }
 
+uint64_t ctx_traced_sample_bytes(const struct ctx_traced_page *page)
+{
+	return ctx_heap_sample_bytes(page->profile->properties, page->profile->n_properties);
+}
+
+static double percent_of(double variance, double sum)
+{
+	return sum != 0 ? 100 * sqrt(variance) / sum : 0;
+}
+
+void ctx_traced_note_sampling(struct ctx_traced_page *page)
+{
+	const struct ctx_traced_sums *total = &page->total;
+	uint64_t bytes = ctx_traced_sample_bytes(page);
+
+	if (bytes == 0)
+		return;
+	page->topic.second_note = ctx_traced_text(
+		page,
+		"allocations were sampled, %" PRIu64 " bytes apart on average: all numbers are estimates; "
+		"the standard error of the total is %.1f %% of the allocations, %.1f %% of the bytes",
+		bytes, percent_of(total->count_variance, (double)ctx_traced_whole(total, total->count)),
+		percent_of(total->bytes_variance, (double)total->bytes));
+}
+
 void ctx_traced_page_begin(struct ctx_traced_page *page)
 {
 	const struct ctx_report_kind *kind = page->report->report;
 	const struct ctx_out_spec spec = {
 		.kind = kind, .selection = page->selection, .options = page->options, .topic = &page->topic};
 
-	page->topic.totals.samples = page->total.count;
+	page->topic.totals.samples = ctx_traced_whole(&page->total, page->total.count);
 	ctx_out_begin(&page->out, &spec);
 	page->sections = (struct ctx_sections){
 		.out = &page->out, .columns = kind->columns, .n_columns = kind->n_columns};

@@ -55,6 +55,13 @@ void ctx_traced_page_deinit(struct ctx_traced_page *page);
 /* Whether its stack passes --function. */
 bool ctx_traced_passes(const struct ctx_traced_page *page, const struct ctx_traced *operation);
 
+/*
+ * The bytes between samples, if allocations were sampled (model/heap_sampling.h), else 0. The other: says so in
+ * the report header, with the standard errors of the total, which must be set.
+ */
+uint64_t ctx_traced_sample_bytes(const struct ctx_traced_page *page);
+void ctx_traced_note_sampling(struct ctx_traced_page *page);
+
 /* Prints the report header: page->total and the topic's totals must be set. */
 void ctx_traced_page_begin(struct ctx_traced_page *page);
 CTX_MUST_CHECK enum ctx_status ctx_traced_page_end(struct ctx_traced_page *page, struct ctx_err *err);

@@ -9,7 +9,10 @@
  * Frames of libc's functions that call these (strdup, fopen) are in the stacks; those of the runtime
  * are not.
  */
+#include "runtime/rt_heap.h"
+#include "runtime/rt_addresses.h"
 #include "runtime/rt_process.h"
+#include "runtime/rt_sampler.h"
 
 #include "base/clock.h"
 
@@ -18,6 +21,7 @@
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define EXPORT __attribute__((visibility("default"), noinline))
 
@@ -37,6 +41,8 @@ static struct {
 static _Alignas(16) char early[16384];
 static _Atomic size_t early_used;
 static __thread bool resolving __attribute__((tls_model("initial-exec")));
+static bool is_foreign; /* the allocator is not the C library's */
+__thread bool ctx_rt_in_allocator __attribute__((tls_model("initial-exec")));
 
 static bool is_early(const void *block)
 {
@@ -69,6 +75,7 @@ static void *move_early(const void *block, size_t size)
 __attribute__((noinline)) static bool resolve(void)
 {
 	int error = errno;
+	void *next;
 
 	if (resolving)
 		return false;
@@ -82,7 +89,9 @@ __attribute__((noinline)) static bool resolve(void)
 	*(void **)&real.valloc = dlsym(RTLD_NEXT, "valloc");
 	*(void **)&real.pvalloc = dlsym(RTLD_NEXT, "pvalloc");
 	/* The last one: the others are there when this is. */
-	__atomic_store_n((void **)&real.malloc, dlsym(RTLD_NEXT, "malloc"), __ATOMIC_RELEASE);
+	next = dlsym(RTLD_NEXT, "malloc");
+	is_foreign = next != dlsym(RTLD_NEXT, "__libc_malloc");
+	__atomic_store_n((void **)&real.malloc, next, __ATOMIC_RELEASE);
 	resolving = false;
 	errno = error;
 	return true;
@@ -95,14 +104,87 @@ static inline bool is_ready(void)
 	       resolve();
 }
 
+/* A call of a real function that returns something. */
+#define CALL(call)                                                                                           \
+	({                                                                                                   \
+		bool outer_ = enter();                                                                       \
+		__auto_type result_ = (call);                                                                \
+		leave(outer_);                                                                               \
+		result_;                                                                                     \
+	})
+
+static inline bool enter(void)
+{
+	bool outer = ctx_rt_in_allocator;
+
+	ctx_rt_in_allocator = outer || is_foreign;
+	return outer;
+}
+
+static inline void leave(bool outer)
+{
+	ctx_rt_in_allocator = outer;
+}
+
+/* Sampling: of an allocation that is not recorded nothing is done but to count its bytes. */
+
+static __thread struct ctx_rt_sampler sampler __attribute__((tls_model("initial-exec")));
+static struct ctx_rt_addresses sampled;
+
+static inline bool is_sampled(size_t size)
+{
+	return ctx_rt_sample_bytes == 0 || ctx_rt_sampler_take(&sampler, ctx_rt_sample_bytes, size);
+}
+
+/* Whether the release of a block is recorded; it is no longer among the sampled ones. */
+static inline bool was_sampled(const void *block)
+{
+	return ctx_rt_sample_bytes == 0 || (ctx_rt_addresses_may_have(&sampled, (uint64_t)block) &&
+					    ctx_rt_addresses_take(&sampled, (uint64_t)block));
+}
+
+/* With the first operation of a process it is known whether there is sampling: then it is decided here. */
+__attribute__((noinline)) static bool keep(bool was_known, const void *block, size_t size)
+{
+	if ((was_known || is_sampled(size)) && ctx_rt_addresses_add(&sampled, (uint64_t)block))
+		return true;
+	ctx_rt_thread_release();
+	return false;
+}
+
+/* The calling thread, to record an allocation; NULL: not this one. */
+static inline struct ctx_rt_thread *acquire_for(const void *block, size_t size)
+{
+	bool was_known = ctx_rt_sample_bytes != 0;
+	struct ctx_rt_thread *thread = ctx_rt_thread_acquire(CTX_RT_WHAT_HEAP);
+
+	if (__builtin_expect(ctx_rt_sample_bytes != 0, 0) && thread != NULL && !keep(was_known, block, size))
+		return NULL;
+	return thread;
+}
+
+/* A forked child would sample the same bytes as all its siblings. */
+EXPORT pid_t fork(void)
+{
+	static pid_t (*real_fork)(void);
+	pid_t pid;
+
+	if (real_fork == NULL)
+		*(void **)&real_fork = dlsym(RTLD_NEXT, "fork");
+	pid = real_fork();
+	if (pid == 0)
+		sampler = (struct ctx_rt_sampler){0};
+	return pid;
+}
+
 static inline void note(const void *block, size_t size, const struct ctx_rt_registers *caller)
 {
 	struct ctx_rt_thread *thread;
 	struct ctx_rt_operation operation = {.kind = CTX_RT_ALLOCATE};
 
-	if (block == NULL)
+	if (block == NULL || !ctx_rt_is_on(CTX_RT_WHAT_HEAP) || ctx_rt_in_allocator || !is_sampled(size))
 		return;
-	thread = ctx_rt_thread_acquire(CTX_RT_WHAT_HEAP);
+	thread = acquire_for(block, size);
 	if (thread == NULL)
 		return;
 	operation.words[0] = ctx_clock_ns(CLOCK_MONOTONIC);
@@ -119,7 +201,7 @@ EXPORT void *malloc(size_t size)
 
 	if (!is_ready())
 		return allocate_early(size);
-	block = real.malloc(size);
+	block = CALL(real.malloc(size));
 	note(block, size, &caller);
 	return block;
 }
@@ -132,16 +214,19 @@ EXPORT void *calloc(size_t n, size_t size)
 
 	if (!is_ready()) /* fresh memory of the program is zero */
 		return __builtin_mul_overflow(n, size, &bytes) ? NULL : allocate_early(bytes);
-	block = real.calloc(n, size);
+	block = CALL(real.calloc(n, size));
 	note(block, n * size, &caller);
 	return block;
 }
 
 static void note_free(void *block)
 {
-	struct ctx_rt_thread *thread = ctx_rt_thread_acquire(CTX_RT_WHAT_HEAP);
 	struct ctx_rt_operation operation = {.kind = CTX_RT_FREE};
+	struct ctx_rt_thread *thread;
 
+	if (!ctx_rt_is_on(CTX_RT_WHAT_HEAP) || ctx_rt_in_allocator || !was_sampled(block))
+		return;
+	thread = ctx_rt_thread_acquire(CTX_RT_WHAT_HEAP);
 	if (thread == NULL)
 		return;
 	operation.words[0] = ctx_clock_ns(CLOCK_MONOTONIC);
@@ -152,39 +237,60 @@ static void note_free(void *block)
 
 EXPORT void free(void *block)
 {
+	bool outer;
+
 	if (block == NULL || is_early(block) || !is_ready())
 		return;
 	note_free(block);
+	outer = enter();
 	real.free(block);
+	leave(outer);
+}
+
+/* The old block was recorded; of the new one that is not sampled only its release is. */
+static void note_resized(struct ctx_rt_operation *operation, const struct ctx_rt_registers *caller)
+{
+	size_t size = operation->words[1];
+	const void *block = (const void *)operation->words[2];
+	struct ctx_rt_thread *thread = NULL;
+
+	if (block != NULL && is_sampled(size))
+		thread = acquire_for(block, size);
+	if (thread == NULL) {
+		thread = ctx_rt_thread_acquire(CTX_RT_WHAT_HEAP);
+		if (ctx_rt_sample_bytes != 0)
+			operation->words[1] = operation->words[2] = 0;
+	}
+	if (thread == NULL)
+		return;
+	operation->words[0] = ctx_clock_ns(CLOCK_MONOTONIC);
+	ctx_rt_record(thread, operation, caller);
+	ctx_rt_thread_release();
 }
 
 static void *reallocate(void *old, size_t size, const struct ctx_rt_registers *caller)
 {
-	struct ctx_rt_operation operation = {.kind = CTX_RT_REALLOCATE};
-	struct ctx_rt_thread *thread;
+	struct ctx_rt_operation operation = {.kind = CTX_RT_REALLOCATE,
+					     .words = {[1] = size, [3] = (uint64_t)old}};
+	bool was;
 	void *block;
 
 	if (is_early(old))
 		return move_early(old, size);
 	if (!is_ready())
 		return allocate_early(size);
-	if (old == NULL) {
-		block = real.realloc(NULL, size);
-		note(block, size, caller);
-		return block;
+	was = old != NULL && was_sampled(old);
+	block = CALL(real.realloc(old, size));
+	if (block == NULL && size != 0) { /* the old block is still there */
+		if (was && ctx_rt_sample_bytes != 0)
+			(void)ctx_rt_addresses_add(&sampled, (uint64_t)old);
+		return NULL;
 	}
-	block = real.realloc(old, size);
-	if (block == NULL && size != 0)
-		return NULL; /* the old block is still there */
-	thread = ctx_rt_thread_acquire(CTX_RT_WHAT_HEAP);
-	if (thread == NULL)
-		return block;
-	operation.words[0] = ctx_clock_ns(CLOCK_MONOTONIC);
-	operation.words[1] = size;
 	operation.words[2] = (uint64_t)block;
-	operation.words[3] = (uint64_t)old;
-	ctx_rt_record(thread, &operation, caller);
-	ctx_rt_thread_release();
+	if (!was)
+		note(block, size, caller);
+	else if (!ctx_rt_in_allocator)
+		note_resized(&operation, caller);
 	return block;
 }
 
@@ -210,7 +316,7 @@ EXPORT void *reallocarray(void *old, size_t n, size_t size)
 EXPORT void *memalign(size_t alignment, size_t size)
 {
 	const struct ctx_rt_registers caller = CTX_RT_CALLER();
-	void *block = is_ready() ? real.memalign(alignment, size) : NULL;
+	void *block = is_ready() ? CALL(real.memalign(alignment, size)) : NULL;
 
 	note(block, size, &caller);
 	return block;
@@ -219,7 +325,7 @@ EXPORT void *memalign(size_t alignment, size_t size)
 EXPORT int posix_memalign(void **ret, size_t alignment, size_t size)
 {
 	const struct ctx_rt_registers caller = CTX_RT_CALLER();
-	int error = is_ready() ? real.posix_memalign(ret, alignment, size) : ENOMEM;
+	int error = is_ready() ? CALL(real.posix_memalign(ret, alignment, size)) : ENOMEM;
 
 	if (error == 0)
 		note(*ret, size, &caller);
@@ -229,7 +335,7 @@ EXPORT int posix_memalign(void **ret, size_t alignment, size_t size)
 EXPORT void *aligned_alloc(size_t alignment, size_t size)
 {
 	const struct ctx_rt_registers caller = CTX_RT_CALLER();
-	void *block = is_ready() ? real.aligned_alloc(alignment, size) : NULL;
+	void *block = is_ready() ? CALL(real.aligned_alloc(alignment, size)) : NULL;
 
 	note(block, size, &caller);
 	return block;
@@ -238,7 +344,7 @@ EXPORT void *aligned_alloc(size_t alignment, size_t size)
 EXPORT void *valloc(size_t size)
 {
 	const struct ctx_rt_registers caller = CTX_RT_CALLER();
-	void *block = is_ready() ? real.valloc(size) : NULL;
+	void *block = is_ready() ? CALL(real.valloc(size)) : NULL;
 
 	note(block, size, &caller);
 	return block;
@@ -247,7 +353,7 @@ EXPORT void *valloc(size_t size)
 EXPORT void *pvalloc(size_t size)
 {
 	const struct ctx_rt_registers caller = CTX_RT_CALLER();
-	void *block = is_ready() ? real.pvalloc(size) : NULL;
+	void *block = is_ready() ? CALL(real.pvalloc(size)) : NULL;
 
 	note(block, size, &caller);
 	return block;
@@ -264,4 +370,18 @@ EXPORT int dlclose(void *handle)
 	result = real_dlclose(handle);
 	ctx_rt_forget_objects();
 	return result;
+}
+
+/* A malloc in the program itself comes before all libraries, also before this one. */
+__attribute__((constructor)) static void look_for_own_allocator(void)
+{
+	Dl_info found, own;
+	void *first;
+
+	if (getenv(CTX_RT_VARIABLE) == NULL)
+		return;
+	first = dlsym(RTLD_DEFAULT, "malloc");
+	if (first != NULL && dladdr(first, &found) != 0 && dladdr((const void *)&is_foreign, &own) != 0 &&
+	    found.dli_fbase != own.dli_fbase)
+		ctx_rt_note_own_allocator();
 }

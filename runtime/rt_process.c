@@ -4,6 +4,8 @@
  */
 #include "runtime/rt_process.h"
 
+#include "runtime/rt_memory.h"
+
 #include "base/clock.h"
 #include "runtime/rt_syscall.h"
 
@@ -57,6 +59,7 @@ static _Atomic uint32_t begun;	/* 1: somebody makes it, or it is made */
 static uint32_t generations;
 struct ctx_rt_settings ctx_rt_settings;
 _Atomic uint32_t ctx_rt_topics = CTX_RT_WHAT_ALL;
+uint64_t ctx_rt_sample_bytes;
 static struct sockaddr_un recorder;
 static socklen_t recorder_length;
 static uint64_t main_thread; /* as pthread_self says */
@@ -122,7 +125,7 @@ static bool may_write(uint64_t bytes)
 static bool make_segment(struct segment *segment)
 {
 	struct ctx_rt_header *header;
-	uint8_t *bytes = MAP_FAILED;
+	uint8_t *bytes = NULL;
 	int fd;
 
 	if (!may_write(CTX_RT_SEGMENT_BYTES))
@@ -132,8 +135,8 @@ static bool make_segment(struct segment *segment)
 		return false;
 	if (ftruncate(fd, (off_t)CTX_RT_SEGMENT_BYTES) == 0 &&
 	    ctx_rt_fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
-		bytes = mmap(NULL, CTX_RT_SEGMENT_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (bytes == MAP_FAILED) {
+		bytes = ctx_rt_memory_map_file(fd, CTX_RT_SEGMENT_BYTES);
+	if (bytes == NULL) {
 		ctx_rt_close(fd);
 		return false;
 	}
@@ -143,7 +146,7 @@ static bool make_segment(struct segment *segment)
 	header->pid = (uint32_t)getpid();
 	header->created_ns = ctx_clock_ns(CLOCK_MONOTONIC);
 	if (madvise(bytes, CTX_RT_SEGMENT_BYTES, MADV_DONTFORK) != 0 || !hand_over(fd)) {
-		munmap(bytes, CTX_RT_SEGMENT_BYTES);
+		ctx_rt_memory_unmap(bytes, CTX_RT_SEGMENT_BYTES);
 		bytes = NULL;
 	}
 	ctx_rt_close(fd);
@@ -166,8 +169,11 @@ static uint32_t read_settings(void)
 	memcpy(recorder.sun_path + 1, text, n); /* abstract: in no file system */
 	recorder_length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + n);
 	ctx_rt_settings.waits = strchr(letters, 'w') != NULL;
-	if (strchr(letters, 'h') != NULL)
+	letter = strchr(letters, 'h');
+	if (letter != NULL) {
+		ctx_rt_sample_bytes = strtoull(letter + 1, NULL, 10);
 		ctx_rt_settings.what |= CTX_RT_WHAT_HEAP;
+	}
 	if (strchr(letters, 'i') != NULL)
 		ctx_rt_settings.what |= CTX_RT_WHAT_IO;
 	letter = strchr(letters, 's');
@@ -180,13 +186,12 @@ static uint32_t read_settings(void)
 
 static bool make_process(void)
 {
-	void *pages = mmap(NULL, sizeof(struct process), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-			   -1, 0);
+	void *pages = ctx_rt_memory_map(sizeof(struct process));
 
-	if (pages == MAP_FAILED)
+	if (pages == NULL)
 		return false;
 	if (madvise(pages, sizeof(struct process), MADV_WIPEONFORK) != 0) {
-		munmap(pages, sizeof(struct process));
+		ctx_rt_memory_unmap(pages, sizeof(struct process));
 		return false;
 	}
 	process = pages;
@@ -318,10 +323,9 @@ static void find_stack(struct ctx_rt_walker *walker)
 static struct ctx_rt_thread *make_thread(struct segment *segment, uint32_t i)
 {
 	struct ctx_rt_header *header = (struct ctx_rt_header *)segment->bytes;
-	struct ctx_rt_thread *thread =
-		mmap(NULL, sizeof(*thread), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct ctx_rt_thread *thread = ctx_rt_memory_map(sizeof(*thread));
 
-	if (thread == MAP_FAILED)
+	if (thread == NULL)
 		return NULL;
 	(void)madvise(thread, sizeof(*thread), MADV_DONTFORK);
 	thread->ring.slot = ctx_rt_slot_of(segment->bytes, i);
@@ -457,6 +461,14 @@ void ctx_rt_note_unfit(void)
 	if (ctx_rt_thread_acquire(CTX_RT_WHAT_ALL) == NULL)
 		return;
 	atomic_fetch_add(&((struct ctx_rt_header *)process->segments[0].bytes)->unfit, 1);
+	ctx_rt_thread_release();
+}
+
+void ctx_rt_note_own_allocator(void)
+{
+	if (ctx_rt_thread_acquire(CTX_RT_WHAT_HEAP) == NULL)
+		return;
+	atomic_store(&((struct ctx_rt_header *)process->segments[0].bytes)->own_allocators, 1);
 	ctx_rt_thread_release();
 }
 

@@ -77,6 +77,8 @@ uint32_t ctx_rt_begin(void);
 
 /* Another thread of this process, by its id. It may have ended; its memory stays. NULL: unknown. */
 const struct ctx_rt_thread *ctx_rt_thread_of(int32_t tid);
+/* Allocations are sampled so many bytes apart (rt_sampler.h). 0: all are recorded, or none has been yet. */
+extern uint64_t ctx_rt_sample_bytes;
 
 /*
  * The calling thread if its operations of this kind are to be recorded, else NULL. Between this and
@@ -115,5 +117,8 @@ _Atomic uint64_t *ctx_rt_process_closes(void);
 
 /* The process is about to execute a program that cannot have the runtime. */
 void ctx_rt_note_unfit(void);
+
+/* The program has an allocator of its own. */
+void ctx_rt_note_own_allocator(void);
 
 #endif

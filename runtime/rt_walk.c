@@ -9,11 +9,15 @@
 #include "unwind/cfi_expr.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #define FP 6u /* DWARF's numbers of the registers of x86-64 */
 #define SP 7u
 #define PC 16u
+#define PAGES_MAX 63u /* of another stack than the thread's, behind the first: 256 KiB */
 #define BIT(reg) (UINT64_C(1) << (reg))
 
 #pragma weak _dl_find_object
@@ -106,33 +110,57 @@ static enum ctx_status see_expression(void *context, const uint8_t *bytes, size_
 	return CTX_OK;
 }
 
+struct function {
+	struct ctx_cfi_section section;
+	struct ctx_cfi_cie cie;
+	struct ctx_cfi_fde fde;
+};
+
+static bool find_function(uint64_t address, struct function *ret)
+{
+	struct ctx_cfi_entry entry, cie_entry;
+	size_t at, cie_at;
+
+	ret->section = (struct ctx_cfi_section){0};
+	if (!find_fde(address, &ret->section, &at) ||
+	    ctx_cfi_entry_next(&ret->section, &at, &entry) != CTX_OK || entry.kind != CTX_CFI_ENTRY_FDE)
+		return false;
+	cie_at = entry.cie_offset;
+	return ctx_cfi_entry_next(&ret->section, &cie_at, &cie_entry) == CTX_OK &&
+	       cie_entry.kind == CTX_CFI_ENTRY_CIE &&
+	       ctx_cfi_cie_read(&ret->section, &cie_entry, &ret->cie) &&
+	       ctx_cfi_fde_read(&ret->section, &entry, &ret->cie, &ret->fde) && address >= ret->fde.begin &&
+	       address < ret->fde.end;
+}
+
 /* Runs the programs of the address up to it: walker->machine.state is its state. */
 static bool find_state(struct ctx_rt_walker *walker, uint64_t address)
 {
 	struct search search = {walker, address};
 	const struct ctx_cfi_sink sink = {&search, see_row, see_expression};
-	struct ctx_cfi_section section = {0};
-	struct ctx_cfi_entry entry, cie_entry;
-	struct ctx_cfi_cie cie;
-	struct ctx_cfi_fde fde;
-	size_t at, cie_at;
+	struct function function;
 
-	if (!find_fde(address, &section, &at) || ctx_cfi_entry_next(&section, &at, &entry) != CTX_OK ||
-	    entry.kind != CTX_CFI_ENTRY_FDE)
-		return false;
-	cie_at = entry.cie_offset;
-	if (ctx_cfi_entry_next(&section, &cie_at, &cie_entry) != CTX_OK ||
-	    cie_entry.kind != CTX_CFI_ENTRY_CIE || !ctx_cfi_cie_read(&section, &cie_entry, &cie) ||
-	    !ctx_cfi_fde_read(&section, &entry, &cie, &fde) || address < fde.begin || address >= fde.end)
+	if (!find_function(address, &function))
 		return false;
 	walker->n_expressions = 0;
-	walker->machine.section = &section;
+	walker->machine.section = &function.section;
 	walker->machine.sink = &sink;
-	if (ctx_cfi_run_cie(&walker->machine, &cie, NULL) != CTX_OK)
+	if (ctx_cfi_run_cie(&walker->machine, &function.cie, NULL) != CTX_OK)
 		return false;
 	walker->initial = walker->machine.state;
-	return ctx_cfi_run_fde(&walker->machine, &cie, &walker->initial, &fde, NULL) == CTX_END;
+	return ctx_cfi_run_fde(&walker->machine, &function.cie, &walker->initial, &function.fde, NULL) ==
+	       CTX_END;
 }
+
+/* A return address at which a function begins is where a coroutine ends (makecontext), and has no caller. */
+static bool is_behind_root(uint64_t address)
+{
+	struct function function;
+
+	return find_function(address + 1, &function) && function.fde.begin == address + 1;
+}
+
+#define BEHIND_ROOT ((struct ctx_cfi_summary){.kind = CTX_CFI_ROOT, .cfa_offset = 1})
 
 static struct ctx_cfi_summary find_summary(struct ctx_rt_walker *walker, uint64_t address)
 {
@@ -143,6 +171,8 @@ static struct ctx_cfi_summary find_summary(struct ctx_rt_walker *walker, uint64_
 	row->summary = find_state(walker, address)
 			       ? ctx_cfi_summarize(CTX_MACHINE_X86_64, &walker->machine.state)
 			       : (struct ctx_cfi_summary){.kind = CTX_CFI_NONE};
+	if (row->summary.kind == CTX_CFI_NONE && is_behind_root(address))
+		row->summary = BEHIND_ROOT;
 	row->address = address;
 	return row->summary;
 }
@@ -212,6 +242,45 @@ static enum ctx_truncation reason_of(enum ctx_cfi_result result)
 	return result == CTX_CFI_OUTSIDE ? CTX_TRUNCATED_COPY : CTX_TRUNCATED_BAD_CFA;
 }
 
+/* The kernel reads a set of signals there, and then refuses what to do with it. errno is kept. */
+static bool is_readable(uint64_t address)
+{
+	int error = errno;
+	bool readable =
+		syscall(SYS_rt_sigprocmask, -1, (const void *)address, NULL, 8) == 0 || errno == EINVAL;
+
+	errno = error;
+	return readable;
+}
+
+static bool is_own(const struct ctx_rt_walker *walker, uint64_t sp)
+{
+	return sp >= walker->low && sp < walker->top;
+}
+
+/* The end of the pages of another stack that can be read from the stack pointer on. */
+__attribute__((noinline)) static uint64_t try_pages(struct ctx_rt_walker *walker, uint64_t sp)
+{
+	uint64_t page = sp & ~(uint64_t)(CTX_RT_PAGE - 1), top = page;
+	uint64_t running = (uint64_t)__builtin_frame_address(0) & ~(uint64_t)(CTX_RT_PAGE - 1);
+
+	if (page == running || is_readable(page))
+		top += CTX_RT_PAGE;
+	for (uint32_t i = 0; i < walker->pages && top > page && is_readable(top); i++)
+		top += CTX_RT_PAGE;
+	walker->all_tried =
+		top < page + ((uint64_t)walker->pages + 1) * CTX_RT_PAGE || walker->pages >= PAGES_MAX;
+	return top > sp ? top : sp;
+}
+
+/* From the stack pointer on, to the end of the thread's own stack or of what can be read of another. */
+static inline struct ctx_cfi_memory memory_of(struct ctx_rt_walker *walker, uint64_t sp)
+{
+	uint64_t top = __builtin_expect(is_own(walker, sp), 1) ? walker->top : try_pages(walker, sp);
+
+	return (struct ctx_cfi_memory){.bytes = (const uint8_t *)sp, .n = top - sp, .address = sp};
+}
+
 /* A frame that a summary cannot describe: of a signal, or whose CFA is an expression. */
 __attribute__((noinline)) static enum ctx_truncation step_by_state(struct ctx_rt_walker *walker,
 								   struct frame *frame)
@@ -249,15 +318,10 @@ __attribute__((noinline)) static enum ctx_truncation step_by_state(struct ctx_rt
 	frame->exact = state->signal;
 	frame->fp_at = BY_STATE;
 	frame->regs = next;
+	/* The handler had a stack of its own. */
+	if (state->signal && next.sp - frame->memory.address >= frame->memory.n)
+		frame->memory = memory_of(walker, next.sp);
 	return CTX_TRUNCATED_NOT;
-}
-
-/* From the stack pointer on; of another stack than the thread's own no more than its page. */
-static struct ctx_cfi_memory memory_of(const struct ctx_rt_walker *walker, uint64_t sp)
-{
-	uint64_t top = sp >= walker->low && sp < walker->top ? walker->top : (sp | (CTX_RT_PAGE - 1)) + 1;
-
-	return (struct ctx_cfi_memory){.bytes = (const uint8_t *)sp, .n = top - sp, .address = sp};
 }
 
 static void forget_old_rows(struct ctx_rt_walker *walker)
@@ -302,6 +366,7 @@ static enum ctx_truncation step(struct ctx_rt_walker *walker, struct frame *fram
 	struct ctx_cfi_summary summary = find_summary(walker, frame->regs.pc - !frame->exact);
 
 	*is_root = summary.kind == CTX_CFI_ROOT;
+	frame->exact = frame->exact || (*is_root && summary.cfa_offset == BEHIND_ROOT.cfa_offset);
 	if (summary.kind == CTX_CFI_SP || summary.kind == CTX_CFI_FP)
 		return step_by_summary(frame, summary);
 	if (summary.kind == CTX_CFI_FULL)
@@ -334,25 +399,24 @@ static struct ctx_rt_stack finish(struct ctx_rt_walker *walker, uint32_t n, uint
 	return stack;
 }
 
-struct ctx_rt_stack ctx_rt_walk(struct ctx_rt_walker *walker, const struct ctx_rt_registers *caller,
-				uint64_t *room)
+/* False: the stack is another one than the thread's, and goes on behind the pages that were tried. */
+static inline bool try_walk(struct ctx_rt_walker *walker, const struct ctx_rt_registers *caller,
+			    uint64_t *room, struct ctx_rt_stack *ret)
 {
 	struct frame frame = {.regs = *caller, .memory = memory_of(walker, caller->sp)};
 	enum ctx_truncation end = CTX_TRUNCATED_NOT;
-	uint32_t n = 0, at, like;
+	uint32_t n = 0, at = CTX_RT_FRAMES_MAX - walker->depth, like;
 	bool is_root = false;
 
-	forget_old_rows(walker);
-	if (walker->end == CTX_TRUNCATED_DEPTH) /* its root is not where this one's may be */
-		walker->depth = 0;
-	at = CTX_RT_FRAMES_MAX - walker->depth;
 	while (end == CTX_TRUNCATED_NOT && !is_root && frame.regs.pc != 0) {
 		like = find_like(walker, &frame, &at);
 		if (like != CTX_RT_FRAMES_MAX && n <= like) {
 			/* Up to a change nothing is compared again. */
 			at = find_change(walker, &frame.memory, like);
-			if (at == CTX_RT_FRAMES_MAX)
-				return finish(walker, n, like, room);
+			if (at == CTX_RT_FRAMES_MAX) {
+				*ret = finish(walker, n, like, room);
+				return true;
+			}
 		}
 		if (n == CTX_RT_FRAMES_MAX) {
 			end = CTX_TRUNCATED_DEPTH;
@@ -362,8 +426,26 @@ struct ctx_rt_stack ctx_rt_walk(struct ctx_rt_walker *walker, const struct ctx_r
 		walker->fresh[n++] =
 			(struct ctx_rt_frame){.pc = frame.regs.pc, .sp = frame.regs.sp, .fp = frame.regs.fp};
 		end = step(walker, &frame, &is_root);
+		if (is_root)
+			room[n - 1] = frame.regs.pc - !frame.exact;
 		walker->fresh[n - 1].fp_at = frame.exact ? BY_STATE : frame.fp_at;
 	}
+	if (end == CTX_TRUNCATED_COPY && !is_own(walker, frame.regs.sp) && !walker->all_tried)
+		return false;
 	walker->end = end;
-	return finish(walker, n, CTX_RT_FRAMES_MAX, room);
+	*ret = finish(walker, n, CTX_RT_FRAMES_MAX, room);
+	return true;
+}
+
+struct ctx_rt_stack ctx_rt_walk(struct ctx_rt_walker *walker, const struct ctx_rt_registers *caller,
+				uint64_t *room)
+{
+	struct ctx_rt_stack stack;
+
+	forget_old_rows(walker);
+	if (walker->end == CTX_TRUNCATED_DEPTH) /* its root is not where this one's may be */
+		walker->depth = 0;
+	while (__builtin_expect(!try_walk(walker, caller, room, &stack), 0))
+		walker->pages = walker->pages * 4 + 3;
+	return stack;
 }

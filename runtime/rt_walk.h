@@ -11,7 +11,9 @@
  * unchanged is not handed out again.
  *
  * Async-signal-safe: no locks, no memory is allocated. Objects are found by _dl_find_object (glibc
- * 2.35), which takes no lock. Only the thread's own stack is read, within its bounds.
+ * 2.35), which takes no lock. The thread's own stack is read within its bounds. Of any other one (of
+ * sigaltstack, of a coroutine) each page is tried first by a system call that fails where it is not readable:
+ * as many pages as the last such stack needed, more if that is not enough.
  */
 #ifndef CTX_RUNTIME_RT_WALK_H
 #define CTX_RUNTIME_RT_WALK_H
@@ -40,6 +42,8 @@ struct ctx_rt_frame { /* of the last stack */
 /* What an unwinding thread needs; all zero is valid. Large: in memory of its own. */
 struct ctx_rt_walker {
 	uint64_t low, top; /* its stack */
+	uint32_t pages;	   /* of other stacks: so many are tried behind the stack pointer's */
+	bool all_tried;	   /* of the current stack no page is left to be tried */
 	/* The last stack: its leaf is at CTX_RT_FRAMES_MAX - depth. */
 	uint32_t depth;
 	enum ctx_truncation end;

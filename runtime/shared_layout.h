@@ -48,8 +48,9 @@
 
 /*
  * The environment variable that switches the runtime on: "SOCKET:LETTERS", an abstract socket's name and
- * a letter for each thing: h heap, i input and output, s synchronisation, w wait where a ring is full. Behind s stands the
- * shortest wait that is recorded, in ns; 0: all waits, and how long each lock was held.
+ * a letter for each thing: h heap, i input and output, s synchronisation, w wait where a ring is full. Behind h stands
+ * how many bytes apart allocations are sampled, 0: all are recorded. Behind s stands the shortest wait that is
+ * recorded, in ns; 0: all waits, and how long each lock was held.
  */
 #define CTX_RT_VARIABLE "CTXREC_RUNTIME"
 
@@ -61,6 +62,7 @@ struct ctx_rt_header {
 	_Atomic uint64_t unplaced; /* operations of threads that found no slot */
 	_Atomic uint64_t unfit;	   /* programs that were executed without the runtime: they cannot have it */
 	_Atomic uint64_t closes;   /* descriptors that were closed, or may have been; in the first segment */
+	_Atomic uint64_t own_allocators; /* 1: the program has a malloc of its own, which is not seen */
 	uint64_t reserved[2];
 	/* Of the recorder. */
 	_Atomic uint32_t closed; /* nothing is read any more */
@@ -93,6 +95,11 @@ enum ctx_rt_kind {
 	CTX_RT_ALLOCATE,   /* time, size, address, and a stack. The time is after the allocation */
 	CTX_RT_FREE,	   /* time, address. The time is before it. No stack */
 	CTX_RT_REALLOCATE, /* time, size, address, old address, and a stack */
+	/*
+	 * time, size, address, operation (enum ctx_heap_operation, those of mappings), and a stack. What
+	 * unmaps is written before it, what maps after.
+	 */
+	CTX_RT_MAPPING,
 	/* 16 to 31: synchronisation */
 	CTX_RT_SYNC_FIRST = 16,
 	/* time when it was over, duration, object, what (ctx_rt_pack_wait), where its holder took it; a stack */
@@ -110,9 +117,9 @@ enum ctx_rt_kind {
 static inline unsigned ctx_rt_words(enum ctx_rt_kind kind)
 {
 	static const uint8_t words[CTX_RT_KIND_N] = {
-		[CTX_RT_THREAD] = 2,	 [CTX_RT_ALLOCATE] = 3, [CTX_RT_FREE] = 2,
-		[CTX_RT_REALLOCATE] = 4, [CTX_RT_WAIT] = 5,	[CTX_RT_HOLD] = 4,
-		[CTX_RT_ORDER] = 4,	 [CTX_RT_IO] = 4,	[CTX_RT_IO_NAMED] = 4,
+		[CTX_RT_THREAD] = 2,   [CTX_RT_ALLOCATE] = 3, [CTX_RT_FREE] = 2,  [CTX_RT_REALLOCATE] = 4,
+		[CTX_RT_WAIT] = 5,     [CTX_RT_HOLD] = 4,     [CTX_RT_ORDER] = 4, [CTX_RT_IO] = 4,
+		[CTX_RT_IO_NAMED] = 4, [CTX_RT_MAPPING] = 4,
 	};
 
 	return words[kind];

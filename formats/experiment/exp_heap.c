@@ -9,6 +9,7 @@
 #include "formats/experiment/exp_reader_state.h"
 
 #include "base/mem.h"
+#include "model/heap_sampling.h"
 
 #include <string.h>
 
@@ -183,11 +184,15 @@ enum ctx_status ctx_exp_reader_add_heap_metrics(struct ctx_exp_reader *reader, s
 	reader->heaps.metrics = ctx_calloc(n + CTX_EXP_HEAP_METRICS, sizeof(*info->metrics));
 	if (reader->heaps.metrics == NULL)
 		return ctx_err_nomem(err);
+	reader->heaps.sample_bytes = ctx_heap_sample_bytes(info->properties, info->n_properties);
 	if (n != 0)
 		memcpy(reader->heaps.metrics, info->metrics, n * sizeof(*info->metrics));
 	for (uint32_t i = 0; i < CTX_EXP_HEAP_METRICS; i++) {
 		reader->heaps.metrics[n + i] = metrics[i];
 		reader->heaps.metrics[n + i].of += metrics[i].kind == CTX_METRIC_COUNT ? n : 0;
+		/* A sampled allocation stands for several: counts have weights of their own. */
+		if (metrics[i].kind == CTX_METRIC_COUNT && reader->heaps.sample_bytes != 0)
+			reader->heaps.metrics[n + i].kind = CTX_METRIC_EVENTS;
 	}
 	info->metrics = reader->heaps.metrics;
 	info->n_metrics = n + CTX_EXP_HEAP_METRICS;
@@ -210,6 +215,25 @@ static enum ctx_status push_sample(struct ctx_exp_reader *reader, const struct c
 	return ctx_exp_reader_push(reader, &sample, NULL, err);
 }
 
+/* Samples of bytes, and of the number where it is not that of these samples (`metric` + 1). */
+static enum ctx_status push_samples(struct ctx_exp_reader *reader, const struct ctx_event *event,
+				    enum ctx_exp_heap_metric metric, uint64_t bytes, struct ctx_err *err)
+{
+	struct ctx_exp_heaps *heaps = &reader->heaps;
+	double number = ctx_heap_sample_number(heaps->sample_bytes, event->traced.operation);
+	double *rest = &heaps->rests[metric];
+	enum ctx_status status =
+		push_sample(reader, event, metric, ctx_heap_sample_scale(bytes, number), err);
+	uint64_t whole;
+
+	if (status != CTX_OK || heaps->sample_bytes == 0)
+		return status;
+	*rest += number;
+	whole = (uint64_t)*rest;
+	*rest -= (double)whole;
+	return push_sample(reader, event, metric + 1, whole, err);
+}
+
 enum ctx_status ctx_exp_reader_fill_heap(struct ctx_exp_reader *reader,
 					 const struct ctx_exp_open_block *block, struct ctx_event *event,
 					 struct ctx_err *err)
@@ -228,8 +252,8 @@ enum ctx_status ctx_exp_reader_fill_heap(struct ctx_exp_reader *reader,
 	event->traced.operation = operation;
 	event->traced.stack = (struct ctx_event_stack){.id = packet->stack};
 	if (ctx_traced_is_allocation(operation))
-		status = push_sample(reader, event, CTX_EXP_HEAP_BYTES, operation->size, err);
+		status = push_samples(reader, event, CTX_EXP_HEAP_BYTES, operation->size, err);
 	if (status == CTX_OK && operation->leaked)
-		status = push_sample(reader, event, CTX_EXP_LEAK_BYTES, operation->leaked_size, err);
+		status = push_samples(reader, event, CTX_EXP_LEAK_BYTES, operation->leaked_size, err);
 	return status;
 }

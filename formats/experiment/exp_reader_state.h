@@ -103,7 +103,9 @@ struct ctx_exp_heaps {
 	size_t n, cap;
 	struct ctx_source_metric *metrics; /* owned: those of the log, and then by enum ctx_exp_heap_metric */
 	uint64_t bytes;			   /* of all samples; limited, so that no sum overflows */
-	struct ctx_traced operation;	   /* of the last event */
+	uint64_t sample_bytes; /* allocations were sampled so many bytes apart; 0: all are there */
+	double rests[CTX_EXP_HEAP_METRICS]; /* of counts: what their samples are less than they should be */
+	struct ctx_traced operation;	    /* of the last event */
 	struct ctx_exp_heap_coder *coder;
 };
 

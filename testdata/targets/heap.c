@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #if __has_attribute(noclone)
@@ -210,6 +211,89 @@ static void executes(void)
 	await(pid);
 }
 
+#define PAGE 4096L
+
+static char *mapped(void *block)
+{
+	check(block != MAP_FAILED, "mmap");
+	kept = block;
+	return block;
+}
+
+/* The caller is the function that maps. */
+#define MAP(at, pages, flags, fd)                                                                            \
+	mapped(mmap(at, (size_t)((pages)*PAGE), PROT_READ | PROT_WRITE, MAP_PRIVATE | (flags), fd, 0))
+#define UNMAP(at, pages) check(munmap(at, (size_t)((pages)*PAGE)) == 0, "munmap")
+
+/* 6 maps of 3 pages, 2 of which are unmapped whole; of 3 a page is. 9 pages stay. */
+NOINLINE void maps_6(void)
+{
+	char *at[6];
+
+	for (int i = 0; i < 6; i++)
+		at[i] = MAP(NULL, 3, MAP_ANONYMOUS, -1);
+	UNMAP(at[0] + PAGE, 1);
+	UNMAP(at[1], 1);
+	UNMAP(at[2] + 2 * PAGE, 1);
+	UNMAP(at[3], 3);
+	UNMAP(at[4], 3);
+	errno = 0;
+	check(munmap(at[5] + 1, 1) == -1 && errno == EINVAL, "munmap of no page");
+	check(mmap(NULL, 0, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED && errno == EINVAL,
+	      "mmap of nothing");
+}
+
+/* A page in the middle of 5, and these with another file: 2 allocations, of which 1 page and 2 stay. */
+NOINLINE void maps_over_2(void)
+{
+	int fd = open(self, O_RDONLY);
+	char *at = MAP(NULL, 5, MAP_ANONYMOUS, -1);
+
+	MAP(at + 2 * PAGE, 1, MAP_ANONYMOUS | MAP_FIXED, -1);
+	MAP(at + 3 * PAGE, 2, MAP_FIXED, fd);
+	close(fd);
+}
+
+/* 2 maps and 4 of what mremap returns: it moves 2 pages, 4 grow to 8 elsewhere, 8 shrink to 3, which stay. */
+NOINLINE void moves_6(void)
+{
+	char *at = MAP(NULL, 2, MAP_ANONYMOUS, -1), *room = MAP(NULL, 16, MAP_ANONYMOUS, -1);
+
+	at[PAGE] = 1;
+	at = mremap(at, 2 * PAGE, 2 * PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, room);
+	check(at == room && at[PAGE] == 1, "mremap that moves");
+	at = mremap(at, 2 * PAGE, 4 * PAGE, MREMAP_MAYMOVE);
+	check(at != MAP_FAILED && at[PAGE] == 1, "mremap that grows");
+	at = mremap(at, 4 * PAGE, 8 * PAGE, MREMAP_MAYMOVE);
+	check(at != MAP_FAILED, "mremap");
+	errno = 0;
+	check(mremap(at + 1, PAGE, 2 * PAGE, 0) == MAP_FAILED && errno == EINVAL, "mremap of no page");
+	at = mremap(at, 8 * PAGE, 3 * PAGE, 0);
+	check(at != MAP_FAILED && at[PAGE] == 1, "mremap that shrinks");
+	UNMAP(room + 2 * PAGE, 14);
+	kept = at;
+}
+
+/* 3 pages of a file, moved: no allocation. */
+NOINLINE void maps_files(void)
+{
+	int fd = open(self, O_RDONLY);
+	char *at = MAP(NULL, 3, 0, fd), *room = MAP(NULL, 3, 0, fd);
+
+	at = mremap(at, 3 * PAGE, 3 * PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, room);
+	check(at == room, "mremap of a file");
+	close(fd);
+}
+
+/* 5 pages, of which 2 stay. */
+NOINLINE void breaks_2(void)
+{
+	char *at = sbrk(4 * PAGE);
+
+	check(at != (void *)-1 && sbrk(PAGE) == at + 4 * PAGE, "sbrk");
+	check(brk(at + 3 * PAGE) == 0 && sbrk(-PAGE) == at + 3 * PAGE, "brk");
+}
+
 static volatile sig_atomic_t handled;
 
 NOINLINE void handles_30(int number)
@@ -226,6 +310,71 @@ NOINLINE void in_handlers(void)
 		raise(SIGUSR1);
 	check(handled == 30, "signals");
 	signal(SIGUSR1, SIG_DFL);
+}
+
+/* The handler runs on a stack of its own. */
+NOINLINE void handles_20(int number)
+{
+	kept = malloc(20);
+	free(kept);
+	handled = handled + (number == SIGUSR1);
+}
+
+NOINLINE void on_alternate_stack(void)
+{
+	static char stack[65536];
+	const stack_t other = {.ss_sp = stack, .ss_size = sizeof(stack)}, none = {.ss_flags = SS_DISABLE};
+	struct sigaction action = {.sa_handler = handles_20, .sa_flags = SA_ONSTACK};
+
+	handled = 0;
+	check(sigaltstack(&other, NULL) == 0 && sigaction(SIGUSR1, &action, NULL) == 0, "sigaltstack");
+	for (int i = 0; i < 20; i++)
+		raise(SIGUSR1);
+	check(handled == 20, "signals on another stack");
+	signal(SIGUSR1, SIG_DFL);
+	sigaltstack(&none, NULL);
+}
+
+static ucontext_t main_context, contexts[2];
+
+NOINLINE void switches_40(int own, int depth)
+{
+	volatile char room[500];
+
+	room[0] = 1;
+	if (depth > 0) {
+		switches_40(own, depth - room[0]);
+		return;
+	}
+	for (int i = 0; i < 40; i++) {
+		kept = malloc(40);
+		free(kept);
+		check(swapcontext(&contexts[own], &contexts[1 - own]) == 0, "swapcontext");
+	}
+}
+
+static void coroutine(int own)
+{
+	switches_40(own, 30);
+}
+
+static void begin_coroutine(int own)
+{
+	static char stacks[2][65536];
+
+	check(getcontext(&contexts[own]) == 0, "getcontext");
+	contexts[own].uc_stack.ss_sp = stacks[own];
+	contexts[own].uc_stack.ss_size = sizeof(stacks[own]);
+	contexts[own].uc_link = &main_context;
+	makecontext(&contexts[own], (void (*)(void))coroutine, 1, own);
+}
+
+/* Two coroutines with several pages of frames, which take turns. */
+NOINLINE void in_coroutines(void)
+{
+	begin_coroutine(0);
+	begin_coroutine(1);
+	check(swapcontext(&main_context, &contexts[0]) == 0, "swapcontext");
 }
 
 NOINLINE int count(const char *file)
@@ -263,8 +412,15 @@ int main(int argc, char **argv)
 	zeroes_20();
 	aligns_8();
 	fails();
+	maps_6();
+	maps_over_2();
+	moves_6();
+	maps_files();
+	breaks_2();
 	in_threads();
 	in_handlers();
+	on_alternate_stack();
+	in_coroutines();
 	forks();
 	executes();
 	puts("all is right");

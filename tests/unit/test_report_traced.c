@@ -314,9 +314,9 @@ static void test_report_traced__the_peak_is_that_of_the_slow_way(void **state)
 	free(heap);
 }
 
-static enum ctx_status add_bytes(void *context, uint64_t bytes, uint32_t stack)
+static enum ctx_status add_bytes(void *context, const struct ctx_heap_held *held)
 {
-	((uint64_t *)context)[stack] += bytes;
+	((uint64_t *)context)[held->stack] += held->bytes;
 	return CTX_OK;
 }
 

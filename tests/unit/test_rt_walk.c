@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <ucontext.h>
 
 #include <cmocka.h>
@@ -168,18 +169,86 @@ static void on_other_stack(void)
 		last = ctx_rt_walk(&walker, &caller, room);
 }
 
-/* Of a stack with unknown bounds no more than a page is read. */
-static void test_rt_walk__an_unknown_stack_is_not_read_beyond_its_page(void **state)
+static void run_on(char *stack, size_t n, void (*function)(void))
+{
+	assert_int_equal(getcontext(&other_context), 0);
+	other_context.uc_stack.ss_sp = stack;
+	other_context.uc_stack.ss_size = n;
+	other_context.uc_link = &main_context;
+	makecontext(&other_context, function, 0);
+	assert_int_equal(swapcontext(&main_context, &other_context), 0);
+}
+
+static void test_rt_walk__another_stack_is_read_as_far_as_it_goes(void **state)
 {
 	(void)state;
 	begin();
-	assert_int_equal(getcontext(&other_context), 0);
-	other_context.uc_stack.ss_sp = other_stack;
-	other_context.uc_stack.ss_size = sizeof(other_stack);
-	other_context.uc_link = &main_context;
-	makecontext(&other_context, on_other_stack, 0);
-	assert_int_equal(swapcontext(&main_context, &other_context), 0);
+	run_on(other_stack, sizeof(other_stack), on_other_stack);
 	assert_in_range(last.n + last.kept, 1, 3);
+	assert_int_equal(last.end, CTX_TRUNCATED_NOT);
+	call(1);
+}
+
+/* Several pages of frames on a coroutine's stack. */
+static void descend_there(void)
+{
+	for (int depth = 0; depth < 900; depth += 1 + depth / 3) {
+		descend(depth);
+		assert_int_equal(last.end, CTX_TRUNCATED_NOT);
+	}
+	with_alloca(30000);
+	assert_int_equal(last.end, CTX_TRUNCATED_NOT);
+}
+
+static void test_rt_walk__a_stack_of_many_pages_is_whole(void **state)
+{
+	static char large[1 << 18];
+
+	(void)state;
+	begin();
+	run_on(large, sizeof(large), descend_there);
+	call(1);
+	assert_int_equal(last.end, CTX_TRUNCATED_NOT);
+}
+
+/* The handler's stack, and then the one that it interrupted. */
+static void test_rt_walk__goes_on_from_an_alternate_stack(void **state)
+{
+	struct sigaction action = {.sa_handler = handle, .sa_flags = SA_ONSTACK}, old;
+	stack_t other = {.ss_sp = other_stack, .ss_size = sizeof(other_stack)},
+		none = {.ss_flags = SS_DISABLE};
+
+	(void)state;
+	begin();
+	assert_int_equal(sigaltstack(&other, NULL), 0);
+	assert_int_equal(sigaction(SIGUSR1, &action, &old), 0);
+	for (int i = 0; i < 3; i++)
+		raise(SIGUSR1);
+	assert_int_equal(last.end, CTX_TRUNCATED_NOT);
+	sigaction(SIGUSR1, &old, NULL);
+	sigaltstack(&none, NULL);
+	call(1);
+}
+
+/* At the end of a mapping, behind which nothing can be read, with a caller that is none. */
+static void test_rt_walk__what_cannot_be_read_is_not(void **state)
+{
+	char *pages = mmap(NULL, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct ctx_rt_registers caller = {.pc = (uint64_t)(uintptr_t)call + 20};
+	struct ctx_rt_stack stack;
+
+	(void)state;
+	begin();
+	assert_true(pages != MAP_FAILED && mprotect(pages + 2 * 4096, 4096, PROT_NONE) == 0);
+	for (unsigned n = 0; n < 3 * 4096; n += 8) {
+		caller.sp = (uint64_t)(uintptr_t)pages + n;
+		caller.fp = caller.sp + 32;
+		stack = ctx_rt_walk(&walker, &caller, room);
+		assert_true(stack.n + stack.kept >= 1);
+	}
+	munmap(pages, 3 * 4096);
+	stack = ctx_rt_walk(&walker, &caller, room); /* gone */
+	assert_true(stack.n + stack.kept >= 1);
 }
 
 int main(void)
@@ -189,7 +258,10 @@ int main(void)
 		cmocka_unit_test(test_rt_walk__what_has_not_changed_is_not_handed_out_again),
 		cmocka_unit_test(test_rt_walk__a_deep_recursion_is_cut_at_the_roots_side),
 		cmocka_unit_test(test_rt_walk__goes_on_behind_a_signal_handler),
-		cmocka_unit_test(test_rt_walk__an_unknown_stack_is_not_read_beyond_its_page),
+		cmocka_unit_test(test_rt_walk__another_stack_is_read_as_far_as_it_goes),
+		cmocka_unit_test(test_rt_walk__a_stack_of_many_pages_is_whole),
+		cmocka_unit_test(test_rt_walk__goes_on_from_an_alternate_stack),
+		cmocka_unit_test(test_rt_walk__what_cannot_be_read_is_not),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -29,7 +29,14 @@ has heap.json grows_300 allocations=300 bytes=4515000 leaks=0
 has heap.json zeroes_20 allocations=20 bytes=6000 leaks=0
 has heap.json aligns_8 allocations=8 bytes=320 leaks=0
 has heap.json fails allocations=2 bytes=20 leaks=0
+has heap.json maps_6 allocations=6 bytes=73728 leaks=4 leaked_bytes=36864
+has heap.json maps_over_2 allocations=2 bytes=24576 leaks=2 leaked_bytes=12288
+has heap.json moves_6 allocations=6 bytes=143360 leaks=1 leaked_bytes=12288
+has heap.json maps_files allocations=0
+has heap.json breaks_2 allocations=2 bytes=20480 leaks=1 leaked_bytes=8192
 has heap.json hands_over_500 allocations=2000 bytes=48000 leaks=0
+has heap.json handles_20 allocations=20 bytes=400 leaks=0
+has heap.json switches_40 allocations=80 bytes=3200 leaks=0
 has heap.json handles_30 allocations=30 bytes=990 leaks=0
 has heap.json in_child allocations=36 bytes=396 leaks=36 leaked_bytes=396
 has heap.json forks allocations=1 leaks=0
@@ -37,6 +44,8 @@ has leaks.json leaks_13_of_50 leaks=13 leaked_bytes=650
 has leaks.json in_child leaks=36 leaked_bytes=396
 # The handler was called from raise, and that from in_handlers.
 jq -e '.rows[] | select(.section == "stack") | select(.stack | join(" ") | test("main in_handlers raise.* handles_30$"))' heap.json >/dev/null || fail "stack of a handler: $(jq -c '.rows[] | select(.section == "stack") | select(.stack[-1] == "handles_30")' heap.json)"
+jq -e '.rows[] | select(.section == "stack") | select(.stack | join(" ") | test("main on_alternate_stack raise.* handles_20$"))' heap.json >/dev/null || fail "stack of a handler with a stack of its own: $(jq -c '.rows[] | select(.section == "stack") | select(.stack[-1] == "handles_20")' heap.json)"
+jq -e '.rows[] | select(.section == "stack") | select(.stack | join(" ") | test("^__start_context coroutine switches_40.* switches_40$"))' heap.json >/dev/null || fail "stack of a coroutine: $(jq -c '.rows[] | select(.section == "stack") | select(.stack[-1] == "switches_40")' heap.json)"
 # All stacks reach their root.
 ctxan run.er -r heap | grep -q Truncated && fail "truncated stacks"
 # Numbers of the metrics are those of the report.
@@ -46,6 +55,17 @@ got=$(ctxan run.er -r functions --metric heapallocbytes --format json | jq '.row
 # An interval has what was allocated in it: all intervals together have all.
 sum=$(for part in :10% 10%:50% 50%:; do ctxan run.er -r functions --metric heapallocbytes -i $part --format json | jq '.rows[0].inclusive // 0'; done | awk '{ s += $1 } END { print s }')
 [ "$sum" = "$wanted" ] || fail "bytes of intervals: $sum instead of $wanted"
+
+# Sampled, at every byte on average: blocks of 40 bytes are left out with a chance of 10^-17.
+ctxrec -q --no-archive -o sampled.er --heap-sample 1 --trace-full wait -- heap all >traced.txt 2>err.txt
+[ $? = 7 ] && cmp bare.txt traced.txt && [ ! -s err.txt ] || fail "sampled: $(cat traced.txt err.txt)"
+ctxan sampled.er -r heap --format json >sampled.json
+has sampled.json leaks_13_of_50 allocations=13 bytes=650 leaks=13 leaked_bytes=650
+has sampled.json grows_300 allocations=300 bytes=4515000 leaks=0
+has sampled.json zeroes_20 allocations=20 bytes=6000 leaks=0
+has sampled.json aligns_8 allocations=8 bytes=320 leaks=0
+has sampled.json maps_6 allocations=6 bytes=73728 leaks=4 leaked_bytes=36864
+ctxan sampled.er -r header | grep -q '^heap_sample_bytes *1$' || fail "not said that it is sampled"
 
 # Killed: what it had allocated by then is recorded, none is lost.
 ctxrec -q -o killed.er --heap -- heap count n 2>err.txt &
@@ -95,8 +115,74 @@ installed/bin/ctxrec -q --no-archive -o installed.er --heap --no-follow -- heap 
 ctxan installed.er -r heap --format json >installed.json
 has installed.json in_child allocations=6
 
-# What cannot be traced is refused, or said.
+# An allocator in a library of its own: what it maps, and what it calls to do so, is a part of what it allocates.
 need cc
+cat >own.c <<'END'
+#include <stddef.h>
+#include <sys/mman.h>
+void *mapped(size_t size) { return mmap(NULL, size + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); }
+void *malloc(size_t size) { return mapped(size); }
+void *calloc(size_t n, size_t size) { return malloc(n * size); }
+void free(void *block) { if (block != NULL) munmap(block, 1); }
+void *realloc(void *old, size_t size)
+{
+	char *moved = malloc(size), *from = old;
+	for (size_t i = 0; from != NULL && i < size && i < 4096; i++)
+		moved[i] = from[i];
+	free(old);
+	return moved;
+}
+END
+cat >uses.c <<'END'
+#include <stdlib.h>
+static void *volatile kept;
+__attribute__((noinline)) void allocates_6(void)
+{
+	for (int i = 0; i < 3; i++)
+		kept = calloc(1, 100);
+	for (int i = 0; i < 2; i++)
+		free(kept = malloc(100));
+	kept = realloc(kept = malloc(10), 40);
+}
+int main(void) { allocates_6(); return 0; }
+END
+cc -O1 -shared -fPIC -fno-builtin -o libown.so own.c && cc -O1 -g -fno-builtin -o uses uses.c -L. -lown -Wl,-rpath,"$PWD" || fail "own.c"
+ctxrec -q --no-archive -o own.er --heap -- ./uses || fail "an allocator of its own"
+ctxan own.er -r heap --format json >own.json
+has own.json allocates_6 allocations=7 bytes=550 leaks=4 leaked_bytes=340
+[ "$(jq '[.rows[] | select(.section == "stack")] | length' own.json)" -le 4 ] || fail "an allocator's own mappings: $(jq -c '.rows[] | select(.section == "stack") | .stack' own.json)"
+
+# An allocator in the program itself comes before the runtime's: said, and what it maps is recorded.
+cc -O1 -g -fno-builtin -o single uses.c own.c || fail "uses.c with own.c"
+ctxrec -q --no-archive -o single.er --heap -- ./single 2>err.txt || fail "an allocator in the program: $(cat err.txt)"
+grep -q 'the allocations of 1 program are not recorded, but mappings are: the allocator (malloc) is a part of the program' err.txt || fail "not said: $(cat err.txt)"
+ctxan single.er -r heap --format json >single.json
+has single.json mapped allocations=7
+
+# A library with symbols of its own first (RTLD_DEEPBIND): the program does what it does, its calls are the C library's.
+cat >deep.c <<'END'
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#ifdef LIBRARY
+char *deep(void) { return strdup(realloc(malloc(10), 20) != NULL ? "deep" : ""); }
+#else
+int main(void)
+{
+	void *library = dlopen("./libdeep.so", RTLD_NOW | RTLD_DEEPBIND);
+	char *(*deep)(void) = library != NULL ? (char *(*)(void))dlsym(library, "deep") : NULL;
+	char *text = deep != NULL ? deep() : NULL;
+	puts(text != NULL ? text : dlerror());
+	free(text);
+	return library == NULL || dlclose(library) != 0;
+}
+#endif
+END
+cc -DLIBRARY -shared -fPIC -o libdeep.so deep.c && cc -o deep deep.c || fail "deep.c"
+[ "$(ctxrec -q --no-archive -o deep.er --heap -- ./deep)" = deep ] || fail "RTLD_DEEPBIND"
+
+# What cannot be traced is refused, or said.
 printf 'int main(void) { return 3; }\n' >plain.c
 cc -static -o static plain.c 2>/dev/null || leave_out "no static C library"
 if [ -e static ]; then
@@ -113,5 +199,6 @@ if cc -fsanitize=address -o sanitized plain.c 2>/dev/null && [ "$(./sanitized 2>
 fi
 expect 1 'heap needs a command' ctxrec --heap -a
 expect 1 'trace: "locks" cannot be traced' ctxrec --trace heap,locks -- true
+expect 1 'heap-sample: "512q" is not a size' ctxrec --heap-sample 512q -- true
 expect 1 'trace-full needs' ctxrec --trace-full wait -- true
 finish

@@ -74,7 +74,8 @@ print(len(json.dumps(rows)))'
 PYTHONHASHSEED=0 PYTHONMALLOC=malloc PYTHONDONTWRITEBYTECODE=1
 export PYTHONHASHSEED PYTHONMALLOC PYTHONDONTWRITEBYTECODE
 
-total() { jq "[.rows[] | select(.section == \"total\")][0].$1" heap.json; }
+# What the allocator's functions allocated; valgrind and heaptrack do not count mappings.
+total() { jq "[.rows[] | select(.section == \"kind\" and (.kind == \"malloc\" or .kind == \"realloc\")) | .$1] | add // 0" heap.json; }
 
 # compare NAME SLACK_COUNT SLACK_BYTES COMMAND...: allocations and bytes may differ by so much, where environments and threads make them; leaked blocks too
 compare() {
@@ -140,5 +141,103 @@ if unshare -Urfmp --mount-proc true 2>unshare.txt; then
 	[ "$n" = 3 ] || fail "threads in a pid namespace: $n instead of 3"
 else
 	leave_out "threads in a pid namespace: $(cat unshare.txt)"
+fi
+# maps NAME COMMAND...: the program's own calls that map and unmap memory, against those that strace sees called from outside of the C library
+# and the loader (their own are not the program's).
+maps() {
+	name=$1
+	shift
+	ctxrec -q -O --states off -o "$name.er" --heap --trace-full wait -- "$@" >/dev/null 2>err.txt || fail "$name: $(cat err.txt)"
+	rm -f maps.db # both begin with none
+	strace -f -k -qq -e trace=mmap,munmap,mremap -o strace.txt "$@" >/dev/null 2>&1
+	# The caller is the first frame behind the wrapper of the system call in the C library; a failed call counts for nothing.
+	awk '/^[0-9]+ +(mmap|munmap|mremap)\(/ { call = $2; sub(/\(.*/, "", call); failed = / = -1 /; frame = 0; next }
+		/^ > / { frame++; if (frame == 2 && !failed && $0 !~ /libc[.-]|ld-linux|ld-2/) n[call]++ }
+		END { print n["mmap"] + 0, n["mremap"] + 0, n["munmap"] + 0 }' strace.txt >wanted.txt
+	ctxan -q "$name.er" --sql "SELECT sum(operation IN ('map', 'map file')) || ' ' || sum(operation LIKE 'remap%') || ' ' || sum(operation = 'unmap') FROM traced WHERE kind = 'heap'" | tail -n 1 | tr -d '"' >got.txt
+	printf '%s: mmap, mremap, munmap: ours %s, strace %s\n' "$name" "$(cat got.txt)" "$(cat wanted.txt)"
+	cmp -s wanted.txt got.txt || fail "$name: mappings: $(cat got.txt) instead of $(cat wanted.txt)"
+}
+if command -v strace >/dev/null 2>&1 && strace -k -o strace.txt true 2>/dev/null; then
+	maps sqlite_maps sqlite3 maps.db "pragma mmap_size = 100000000; $sql"
+	maps python_maps "$(python3 -c 'import sys; print(sys.executable)')" -S -c "import mmap
+a = [mmap.mmap(-1, 8192 * i) for i in range(1, 9)]
+a[3].resize(1 << 20)
+del a"
+else
+	leave_out "no strace with call stacks (-k): calls of mmap"
+fi
+
+# A library behind the runtime counts what reaches the C library: in the same run, so whatever a program does at random.
+cat >counter.c <<'END'
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t), *__libc_memalign(size_t, size_t);
+static _Atomic unsigned long allocations, bytes;
+static void *count(void *block, size_t size)
+{
+	allocations += block != NULL;
+	bytes += block != NULL ? size : 0;
+	return block;
+}
+void *malloc(size_t size) { return count(__libc_malloc(size), size); }
+void *calloc(size_t n, size_t size) { return count(__libc_calloc(n, size), n * size); }
+void *realloc(void *old, size_t size) { return count(__libc_realloc(old, size), size); }
+void *memalign(size_t alignment, size_t size) { return count(__libc_memalign(alignment, size), size); }
+void *aligned_alloc(size_t alignment, size_t size) { return count(__libc_memalign(alignment, size), size); }
+int posix_memalign(void **ret, size_t alignment, size_t size) { return (*ret = memalign(alignment, size)) != NULL ? 0 : ENOMEM; }
+static void forget(void) { allocations = bytes = 0; }
+__attribute__((constructor)) static void begin(void) { pthread_atfork(NULL, NULL, forget); }
+__attribute__((destructor)) static void end(void)
+{
+	char text[100];
+	int fd, n = sprintf(text, "%lu %lu\n", allocations, bytes);
+	if (strcmp(program_invocation_short_name, "ctxrec") == 0)
+		return;
+	fd = open(getenv("COUNTS"), O_WRONLY | O_CREAT | O_APPEND, 0600);
+	if (write(fd, text, (size_t)n) != n)
+		_exit(99);
+	close(fd);
+}
+END
+cc -O1 -fno-builtin -shared -fPIC -o libcounter.so counter.c || fail "counter.c"
+
+# counted NAME SLACK_COUNT SLACK_BYTES COMMAND...: what happens at its very end, in other threads and destructors, may be on one side alone
+counted() {
+	name=$1 count=$2 bytes=$3
+	shift 3
+	rm -f counts
+	COUNTS=$PWD/counts LD_PRELOAD=$PWD/libcounter.so ctxrec -q -O --no-archive --states off -o "$name.er" --heap --trace-full wait -- "$@" >/dev/null 2>err.txt || fail "$name: $(cat err.txt)"
+	ctxan "$name.er" -r heap --format json >heap.json || fail "$name: report"
+	read -r allocs allocated <<-END
+		$(awk '{ n += $1; b += $2 } END { printf "%d %d\n", n, b }' counts)
+	END
+	printf '%s: ours %s allocations, %s bytes; counted %s, %s in %s processes\n' "$name" "$(total allocations)" "$(total bytes)" "$allocs" "$allocated" "$(wc -l <counts)"
+	within "$name: allocations" "$(total allocations)" "$allocs" "$count"
+	within "$name: bytes" "$(total bytes)" "$allocated" "$bytes"
+}
+c++ -E -O1 server.cc -o server.ii
+counted cc1plus 0 0 "$(c++ -print-prog-name=cc1plus)" -quiet -O1 -fpreprocessed server.ii -o server.s
+if command -v git >/dev/null 2>&1; then
+	git init -q repository
+	for i in 1 2 3; do
+		seq $((i * 1000)) >"repository/$i"
+		git -C repository add . && git -C repository -c user.name=x -c user.email=x@y commit -q -m $i
+	done
+	counted git 10 2000 git -C repository gc -q
+else
+	leave_out "no git"
+fi
+if command -v node >/dev/null 2>&1; then
+	counted node 300 300000 node -e 'console.log(JSON.stringify([..."abcdef"].map((x) => x.repeat(100))).length)'
+else
+	leave_out "no node"
 fi
 finish

@@ -1,0 +1,41 @@
+/*
+ * Memory of the runtime itself, by system calls: the C library's mmap is one of the functions that the
+ * runtime stands in for.
+ */
+#ifndef CTX_RUNTIME_RT_MEMORY_H
+#define CTX_RUNTIME_RT_MEMORY_H
+
+#include <errno.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Of a file, shared. NULL: errno says why. */
+static inline void *ctx_rt_memory_map_file(int fd, size_t bytes)
+{
+	long at = syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)0);
+
+	return at != -1 ? (void *)at : NULL;
+}
+
+/* Of no file: zero. NULL: none. errno is kept. */
+static inline void *ctx_rt_memory_map(size_t bytes)
+{
+	int error = errno;
+	long at = syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			  (off_t)0);
+
+	errno = error;
+	return at != -1 ? (void *)at : NULL;
+}
+
+static inline void ctx_rt_memory_unmap(void *memory, size_t bytes)
+{
+	int error = errno;
+
+	(void)syscall(SYS_munmap, memory, bytes);
+	errno = error;
+}
+
+#endif
