@@ -252,7 +252,7 @@ static void test_store_traced__invalid_operations_are_refused(void **state)
 		{{.time_ns = 5}, {.time_ns = 4}},
 		{{.kind = CTX_TRACED_HEAP}, {.kind = CTX_TRACED_SYNC}},
 		{{.kind = CTX_TRACED_N}, {.kind = CTX_TRACED_N}},
-		{{.operation = CTX_HEAP_UNMAP + 1}, {0}},
+		{{.operation = CTX_HEAP_N}, {0}},
 		{{.kind = CTX_TRACED_SYNC, .operation = CTX_SYNC_BLOCK + 1}, {.kind = CTX_TRACED_SYNC}},
 		{{.cpu = -2}, {0}},
 		{{.descriptor = -2}, {0}},
