@@ -64,9 +64,9 @@ struct ctx_wait_sampling {
 	struct ctx_wait_places places;
 	struct running *running; /* by CPU; owned */
 	size_t n_running, running_cap;
-	uint64_t planned_ns, last_ns; /* the last plan; the last record */
+	uint64_t planned_ns, last_ns;	      /* the last plan; the last record */
 	struct ctx_wait_place_counts planned; /* of places, at the last plan */
-	int *fds;		      /* brief events; owned */
+	int *fds;			      /* brief events; owned */
 	size_t n_fds, fds_cap;
 	bool is_open;			/* a window */
 	bool is_refused;		/* brief events are not permitted */

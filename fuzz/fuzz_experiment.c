@@ -33,8 +33,8 @@ static const char FIRST_LINES[] =
 	"<event kind=\"process\" tstamp=\"0.1\" process=\"0\" pid=\"1\" lineage=\"\" command=\"c\"/>\n";
 
 static const char *const FILES[] = {
-	"log.xml",	  "map.xml",	    "profile",		"frameinfo",   "overview", "hwcounters",
-	"_f1.er/map.xml", "_f1.er/profile", "_f1.er/frameinfo", "notes",       "states",   "_f1.er/states",
+	"log.xml",	  "map.xml",	    "profile",		"frameinfo",   "overview",  "hwcounters",
+	"_f1.er/map.xml", "_f1.er/profile", "_f1.er/frameinfo", "notes",       "states",    "_f1.er/states",
 	"heaptrace",	  "log.xml.zst",    "map.xml.zst",	"profile.zst", "synctrace", "iotrace"};
 #define LOG 0u
 #define PACKED_LOG 13u

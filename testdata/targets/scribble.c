@@ -20,7 +20,8 @@ static void scribble(char *area, size_t size)
 {
 	const size_t limits[] = {4096, 8192, 65536, size};
 	unsigned long where = random_word() >> 20;
-	volatile unsigned long *word = (volatile unsigned long *)(area + where / 16 % (limits[where % 4] / 8) * 8);
+	volatile unsigned long *word =
+		(volatile unsigned long *)(area + where / 16 % (limits[where % 4] / 8) * 8);
 
 	switch (where / 4 % 3) {
 	case 0:
