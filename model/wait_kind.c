@@ -190,7 +190,7 @@ static bool is_library(const char *path)
 	static const char *const names[] = {"libc.so",	"libc-2.",    "libc.musl-", "libpthread", "ld-linux",
 					    "ld-2.",	"ld.so",      "ld-musl-",   "ld64.so",	  "librt.so",
 					    "librt-2.", "linux-vdso", "libstdc++",  "libc++",	  "libgcc_s",
-					    "libm.so",	"libm-2."};
+					    "libm.so",	"libm-2.",    "libctxrt.so"};
 	const char *base = ctx_path_base(path);
 
 	for (size_t i = 0; i < CTX_COUNT_OF(names); i++) {

@@ -69,6 +69,9 @@ static bool is_lock_inside(const struct ctx_profile *profile, uint32_t node)
 		if (begins_with(function->name, cxx_beginnings[i]))
 			return true;
 	}
+	/* What ctxrec puts in front of the C library when it traces locks. */
+	if (strcmp(ctx_name_of_path(object_of(profile, function)), "libctxrt.so") == 0)
+		return true;
 	libc = is_libc(object_of(profile, function));
 	for (size_t i = 0; i < CTX_COUNT_OF(c_parts) && libc; i++) {
 		if (strstr(function->name, c_parts[i]) != NULL)

@@ -25,7 +25,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#if __has_attribute(noclone)
 #define APART __attribute__((noinline, noclone))
+#else
+#define APART __attribute__((noinline))
+#endif
 
 static void check(int is_right, const char *what)
 {
@@ -266,7 +270,7 @@ static void *sleeps_in_read(void *end)
 APART static void is_cancelled(void)
 {
 	int ends[2];
-	pthread_t thread;
+	pthread_t thread = 0;
 	void *result;
 
 	check(pipe(ends) == 0 && pthread_create(&thread, NULL, sleeps_in_read, &ends[0]) == 0,

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-enum { PROGRAM, LIBC, LINKER, KERNEL, LIBSTDCXX };
+enum { PROGRAM, LIBC, LINKER, KERNEL, LIBSTDCXX, LIBCTXRT };
 
 static struct ctx_object_info objects[] = {
 	[PROGRAM] = {"/home/user/app", "", ""},
@@ -23,6 +23,7 @@ static struct ctx_object_info objects[] = {
 	[LINKER] = {"/lib64/ld-linux-x86-64.so.2", "", ""},
 	[KERNEL] = {"[kernel]", "", ""},
 	[LIBSTDCXX] = {"/usr/lib/libstdc++.so.6.0.30", "", ""},
+	[LIBCTXRT] = {"/usr/lib/ctxrec/libctxrt.so", "", ""},
 };
 
 #define FRAMES 12
@@ -54,6 +55,16 @@ static const struct expected cases[] = {
 	  {"pthread_mutex_lock", LIBC},
 	  {"push", PROGRAM},
 	  {"main", PROGRAM}}},
+	/* Locks are traced: ctxrec's library calls the C library's function. */
+	{CTX_STATE_USER_LOCK,
+	 CTX_WAIT_KIND_MUTEX,
+	 "push",
+	 {FUTEX,
+	  {"__lll_lock_wait", LIBC},
+	  {"pthread_mutex_lock", LIBC},
+	  {"take_mutex", LIBCTXRT},
+	  {"pthread_mutex_lock", LIBCTXRT},
+	  {"push", PROGRAM}}},
 	{CTX_STATE_USER_LOCK,
 	 CTX_WAIT_KIND_JOIN,
 	 "finish",
