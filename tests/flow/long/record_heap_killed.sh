@@ -72,10 +72,11 @@ static void *volatile kept;
 static pthread_barrier_t barrier;
 __attribute__((noinline)) void of_a_thread(void)
 {
+	void *volatile own;
 	for (int i = 0; i < 20; i++) {
-		kept = malloc(32);
+		own = malloc(32);
 		if (i % 4 != 0)
-			free(kept);
+			free(own);
 	}
 }
 static void *run(void *own)

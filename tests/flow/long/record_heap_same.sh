@@ -85,7 +85,9 @@ compare() {
 	wanted=$?
 	ctxrec -q -o "$name.er" -O --states off --heap --trace-full wait -- "$@" >traced.txt 2>&1
 	[ $? = $wanted ] || fail "$name: exit status"
-	cmp bare.txt traced.txt || fail "$name: output"
+	# What the recorder has to say of itself, as lost samples beside other work, is not the program's.
+	sed -n "s/^ctxrec: /$name: said: /p" traced.txt
+	sed '/^ctxrec: /d' traced.txt | cmp bare.txt - || fail "$name: output"
 	ctxan "$name.er" -r heap --format json >heap.json || fail "$name: report"
 	jq -e '[.warnings[] | select(test("heap operations"))] == []' heap.json >/dev/null || fail "$name: $(jq -c .warnings heap.json)"
 	valgrind --run-libc-freeres=no --run-cxx-freeres=no "$@" >/dev/null 2>valgrind.txt
