@@ -76,7 +76,7 @@ enum ctx_exp_home {
 };
 
 /* As many descendants with data have a directory, the first ones. */
-#define CTX_EXP_DIRECTORIES_MAX 16u
+#define CTX_EXP_DIRECTORIES_MAX 4u
 
 struct ctx_exp_proc {
 	int64_t pid;

@@ -12,7 +12,7 @@
  *
  * The files are consistent at any time: log and map are written before the frames, frames before
  * the packets that refer to them, each in whole lines and blocks. ctx_exp_tick writes buffers older
- * than 0.6 s, in the first second older than 0.2 s. The first 16 descendants with samples have a
+ * than 0.6 s, in the first second older than 0.2 s. The first four descendants with samples have a
  * directory each (_f1.er, _f1_x1.er, ...; _p<PID>.er for processes from before the recording); the
  * data of all others is in the root process's files, collected in memory and written together, so
  * that a short process costs no file operation. Processes without samples are in the root process's

@@ -199,7 +199,7 @@ static void test_experiment_damage__files_cut_at_every_byte_are_read_to_the_end(
 	fixture_contents_deinit(&in);
 }
 
-/* Eighteen processes, the last ones without a directory, with the maps of their parents. */
+/* Six descendants, the last ones without a directory, with the maps of their parents. */
 static void make_many(const char *path, struct fixture_contents *in)
 {
 	struct ctx_exp_options options = fixture_options(path);
@@ -208,15 +208,15 @@ static void make_many(const char *path, struct fixture_contents *in)
 	options.n_metrics = 3;
 	fixture_begin(&recording, &options);
 	fixture_put_sample(&recording, 0, 0, 0, 5, 8);
-	for (uint32_t i = 1; i <= 18; i++) {
+	for (uint32_t i = 1; i <= 6; i++) {
 		recording.now_ns += 100000000;
-		fixture_descend(&recording, CTX_EXP_FORK, i > 17 ? 17 : 0);
+		fixture_descend(&recording, CTX_EXP_FORK, i > 5 ? 5 : 0);
 		fixture_put_sample(&recording, i, i, i % 2 * 2, 3, 8);
-		if (i >= 17)
+		if (i >= 5)
 			fixture_flush(&recording);
 	}
-	fixture_put_map(&recording, 18, 0x500000, 0x1000, "/usr/lib/own.so", "00ff");
-	fixture_put_sample(&recording, 18, 18, 0, 3, 8);
+	fixture_put_map(&recording, 6, 0x500000, 0x1000, "/usr/lib/own.so", "00ff");
+	fixture_put_sample(&recording, 6, 6, 0, 3, 8);
 	assert_int_equal(recording.status, CTX_OK);
 	fixture_close(&recording);
 	*in = recording.in;
@@ -463,7 +463,8 @@ static void test_experiment_damage__names_come_back_byte_for_byte(void **state)
 	assert_int_equal(recording.status, CTX_OK);
 	check_xml_lines(place->path, "log.xml");
 	check_xml_lines(place->path, "_f1.er/map.xml");
-	check_xml_lines(place->path, "_f8.er/map.xml");
+	check_xml_lines(place->path, "_f4.er/map.xml");
+	check_xml_lines(place->path, "map.xml");
 	assert_int_equal(fixture_read(place->path, &out, NULL), CTX_OK);
 	fixture_check(&recording.in, &out);
 	for (size_t i = 0; i < CTX_COUNT_OF(NAMES); i++) {
