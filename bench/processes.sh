@@ -2,7 +2,8 @@
 # What recording costs where processes come and go: CPU of target and recorder (user + system of all that was waited for), alone, under
 # perf record -F 999 -g and under ctxrec with everything recorded, in turn; and what each leaves on disk. Prints a Markdown table.
 #   bench/processes.sh [RUNS [BIN [TARGET...]]]
-# With FLOOR=1 besides: the target with nothing but the kernel's records of forks (floor.c), which any recorder pays.
+# With FLOOR=1 besides: the target with nothing but the kernel's records of forks, with 999 samples a second too, and with switches and
+# wake-ups too, which nobody reads (floor.c task, samples, all): what any recorder pays.
 # Servers run on loopback; programs that are not installed are left out.
 set -eu
 runs=${1:-5}
@@ -127,13 +128,15 @@ alone() { "$@"; }
 perf_g() { perf record -q -F 999 -g -o p.data -- "$@"; }
 ctxrec() { "$bin/ctxrec" -q -O -o r.er -- "$@"; }
 cold() { rm -rf store; ctxrec "$@"; }
-floor() { ./floor "$@"; }
+floor() { ./floor task "$@"; }
+floor_samples() { ./floor samples "$@"; }
+floor_all() { ./floor all "$@"; }
 ways="alone perf_g ctxrec"
 if [ -n "${FLOOR:-}" ]; then
 	${CC:-cc} -O2 -D_GNU_SOURCE -o floor "$here/floor.c"
-	ways="alone floor perf_g ctxrec"
+	ways="alone floor floor_samples floor_all perf_g ctxrec"
 fi
-export -f alone perf_g ctxrec cold floor
+export -f alone perf_g ctxrec cold floor floor_samples floor_all
 export bin
 
 cpu() { way=$1; shift; ./measure $way.cpu bash -c "$way"' "$@"' - "$@" >/dev/null 2>&1 || echo "$way failed: $*" >&2; }
