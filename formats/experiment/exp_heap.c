@@ -84,7 +84,19 @@ static struct ctx_traced operation_of(const struct ctx_exp_open_block *block, si
 
 /* Leaks */
 
-/* Numbers the operations of all blocks. */
+/* Whether the operations of a block are numbered: its header may claim any number of them. CTX_E_FORMAT: no. */
+static enum ctx_status check_place(struct ctx_exp_reader *reader, const struct ctx_exp_place *place,
+				   struct ctx_err *err)
+{
+	if (place->n_records == 0 || place->n_records > CTX_EXP_HEAP_MAX)
+		return ctx_err_set(err, CTX_E_FORMAT, "block of %u heap operations", place->n_records);
+	return ctx_exp_reader_has_room(reader, CTX_EXP_COUNTED_PACKETS,
+				       ctx_exp_heap_counted(place->n_records), err);
+}
+
+#define LEFT_OUT (UINT64_MAX - CTX_EXP_HEAP_MAX) /* first_record of a block whose operations are no leaks */
+
+/* Numbers the operations of all blocks but those that are left out. */
 static enum ctx_status number_blocks(struct ctx_exp_reader *reader, struct ctx_err *err)
 {
 	struct ctx_exp_heaps *heaps = &reader->heaps;
@@ -96,6 +108,10 @@ static enum ctx_status number_blocks(struct ctx_exp_reader *reader, struct ctx_e
 
 		if (!place->is_heap)
 			continue;
+		if (check_place(reader, place, NULL) != CTX_OK) {
+			place->first_record = LEFT_OUT;
+			continue;
+		}
 		status = ctx_exp_log_process(&reader->log, place->process, &row, err);
 		if (status == CTX_OK)
 			status = ctx_grow(&heaps->processes, &heaps->cap, (size_t)row + 1, err);
@@ -134,8 +150,7 @@ static enum ctx_status add_block(struct ctx_exp_reader *reader, const struct ctx
 
 	if (status != CTX_OK)
 		return status;
-	if (header.kind != CTX_EXP_BLOCK_HEAP || header.n_records == 0 ||
-	    header.n_records != place->n_records || header.n_records > CTX_EXP_HEAP_MAX ||
+	if (header.kind != CTX_EXP_BLOCK_HEAP || header.n_records != place->n_records ||
 	    header.process != place->process)
 		return ctx_err_set(err, CTX_E_FORMAT, "not the block that was there");
 	status = ctx_exp_heap_find_lasting(
@@ -160,7 +175,7 @@ enum ctx_status ctx_exp_reader_find_leaks(struct ctx_exp_reader *reader, struct 
 		return CTX_OK;
 	status = number_blocks(reader, err);
 	for (size_t i = 0; i < reader->index.n_blocks && status == CTX_OK; i++) {
-		if (reader->index.blocks[i].is_heap)
+		if (reader->index.blocks[i].is_heap && reader->index.blocks[i].first_record != LEFT_OUT)
 			status = add_block(reader, &reader->index.blocks[i], err);
 		if (status == CTX_E_FORMAT)
 			status = CTX_OK;

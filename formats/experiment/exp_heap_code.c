@@ -554,21 +554,20 @@ static enum ctx_status take_steps(struct decoding *decoding, struct ctx_err *err
 static bool take_times(struct decoding *decoding, const struct ctx_exp_heap_block *block)
 {
 	struct ctx_cursor *same = &decoding->streams[SAME_TIMES], *times = &decoding->streams[TIMES];
-	uint64_t ticks = 0, span_ns = block->last_ns - block->first_ns;
+	uint64_t ticks = 0, max = (block->last_ns - block->first_ns) >> decoding->tick;
 
 	for (size_t i = 0; i < block->n;) {
 		uint64_t run = ctx_cursor_left(same) != 0 ? ctx_cursor_get_varint(same) : block->n - i;
-		uint64_t ns = ticks << decoding->tick;
+		uint64_t time_ns = block->first_ns + (ticks << decoding->tick);
 
-		if (run > block->n - i || (run == 0 && i != 0) || same->failed || times->failed ||
-		    ns > span_ns)
+		if (run > block->n - i || (run == 0 && i != 0) || same->failed || times->failed)
 			return false;
 		for (size_t end = i + (size_t)run; i < end; i++)
-			block->packets[i].time_ns = block->first_ns + ns;
+			block->packets[i].time_ns = time_ns;
 		if (i < block->n) {
 			uint64_t more = ctx_cursor_get_varint(times);
 
-			if (more >= span_ns)
+			if (more >= max - ticks)
 				return false;
 			ticks += more + 1;
 		}

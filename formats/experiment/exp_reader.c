@@ -17,8 +17,6 @@
 
 #include <stdio.h>
 
-/* A loop that allocates and frees takes 200 bytes for 32768 operations: so many count as one packet. */
-#define HEAP_PER_BYTE 128u
 #define OPEN_BYTES_MAX ((size_t)1 << 30) /* of open blocks; beyond it the order by time is given up */
 
 static void pop(struct ctx_exp_reader *reader, struct ctx_event *ret)
@@ -373,12 +371,13 @@ static enum ctx_status decode_packets(struct ctx_exp_reader *reader,
 {
 	bool is_heap = header->kind == CTX_EXP_BLOCK_HEAP;
 	uint32_t max = is_heap ? CTX_EXP_HEAP_MAX : CTX_EXP_PACKETS_MAX;
-	uint32_t per_byte = is_heap ? HEAP_PER_BYTE : 1;
 	enum ctx_status status;
 
 	if (header->n_records > max || header->process == CTX_NONE)
 		return ctx_err_set(err, CTX_E_FORMAT, "block of %u packets", header->n_records);
-	status = ctx_exp_reader_has_room(reader, CTX_EXP_COUNTED_PACKETS, header->n_records / per_byte, err);
+	status = ctx_exp_reader_has_room(
+		reader, CTX_EXP_COUNTED_PACKETS,
+		is_heap ? ctx_exp_heap_counted(header->n_records) : header->n_records, err);
 	if (status != CTX_OK)
 		return status;
 	block->has_changes = ctx_exp_block_has_changes(header);

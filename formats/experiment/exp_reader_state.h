@@ -177,6 +177,14 @@ CTX_MUST_CHECK enum ctx_status ctx_exp_reader_has_room(struct ctx_exp_reader *re
 						       enum ctx_exp_counted what, uint64_t n,
 						       struct ctx_err *err);
 
+/* A loop that allocates and frees takes 200 bytes for 32768 operations: so many of them count as one packet. */
+#define CTX_EXP_HEAP_PER_COUNTED 128u
+
+static inline uint64_t ctx_exp_heap_counted(uint32_t n_operations)
+{
+	return ((uint64_t)n_operations + CTX_EXP_HEAP_PER_COUNTED - 1) / CTX_EXP_HEAP_PER_COUNTED;
+}
+
 /*
  * Appends a pending event. `text` (NULL: none) is the text it points to; takes ownership, also on
  * failure.

@@ -2,6 +2,8 @@
 #include "base/compress.h"
 #include "experiment_place.h"
 #include "formats/experiment/exp_block.h"
+#include "formats/experiment/exp_heap_code.h"
+#include "formats/experiment/exp_text.h"
 
 #include "base/xxh.h"
 
@@ -171,6 +173,119 @@ static void test_experiment_hostile__call_stacks_that_no_recorder_packs_are_left
 	assert_true(cost.nodes < 6000000);
 	assert_int_equal(cost.damage, 8);
 	assert_int_equal(cost.samples, 31);
+}
+
+static long peak_kib(void)
+{
+	struct rusage usage;
+
+	assert_int_equal(getrusage(RUSAGE_SELF, &usage), 0);
+	return usage.ru_maxrss;
+}
+
+/* A block of one allocation that is never freed; the last one in time. */
+static void put_allocation(int fd)
+{
+	struct ctx_exp_packet packet = {.time_ns = 50000000, .cpu = -1, .operation = CTX_HEAP_ALLOCATE};
+	struct ctx_exp_heap_addresses addresses = {.address = 0x20000};
+	const struct ctx_exp_heap_block block = {.packets = &packet, .addresses = &addresses, .n = 1};
+	struct ctx_exp_heap_coder *coder = NULL;
+	struct ctx_exp_heap_parts parts;
+	struct ctx_buf raw = {0};
+
+	assert_int_equal(ctx_exp_heap_encode(&coder, &block, &raw, &parts, NULL), CTX_OK);
+	put_block(fd,
+		  (struct ctx_exp_block_header){.kind = CTX_EXP_BLOCK_HEAP,
+						.n_records = 1,
+						.epoch = 1,
+						.first_ns = packet.time_ns,
+						.last_ns = packet.time_ns},
+		  &raw);
+	ctx_exp_heap_coder_free(coder);
+	ctx_buf_deinit(&raw);
+}
+
+/* A header that claims so many heap operations, without them. */
+static void put_claim(struct ctx_buf *out, uint32_t n_records, uint64_t time_ns)
+{
+	const struct ctx_exp_block_header header = {.kind = CTX_EXP_BLOCK_HEAP,
+						    .n_records = n_records,
+						    .epoch = 1,
+						    .first_ns = time_ns,
+						    .last_ns = time_ns};
+	uint8_t bytes[CTX_EXP_BLOCK_HEADER_BYTES];
+
+	ctx_exp_encode_block_header(&header, bytes);
+	ctx_buf_put(out, bytes, sizeof(bytes));
+}
+
+/* Claims and an allocation, in the file of samples. */
+static void put_claims(const char *path, const struct ctx_buf *claims)
+{
+	int fd CTX_AUTO_CLOSE = open_in(path, "profile", O_WRONLY | O_APPEND);
+
+	assert_false(claims->failed);
+	assert_int_equal(write(fd, claims->bytes, claims->n), (ssize_t)claims->n);
+	put_allocation(fd);
+}
+
+#define MUCH_KIB (256 * 1024)
+
+static uint32_t count_operations(const char *path, uint32_t *ret_leaks)
+{
+	struct ctx_event_source *source;
+	struct ctx_event event;
+	uint32_t n = 0;
+
+	*ret_leaks = 0;
+	assert_int_equal(ctx_exp_open(path, &source, NULL), CTX_OK);
+	while (source->next(source, &event, NULL) == CTX_OK) {
+		n += event.kind == CTX_EV_TRACED;
+		*ret_leaks += event.kind == CTX_EV_TRACED && event.traced.operation->leaked;
+	}
+	source->close(source);
+	return n;
+}
+
+static void test_experiment_hostile__a_claim_of_heap_operations_takes_no_memory(void **state)
+{
+	struct place *place = *state;
+	struct ctx_buf claims = {0};
+	uint32_t leaks;
+	long before;
+
+	make(place->path);
+	put_claim(&claims, UINT32_MAX, 45000000);
+	put_claims(place->path, &claims);
+	ctx_buf_deinit(&claims);
+	before = peak_kib();
+	assert_int_equal(count_operations(place->path, &leaks), 1);
+	assert_int_equal(leaks, 1);
+	assert_in_range(peak_kib() - before, 0, MUCH_KIB);
+}
+
+/* Eight thousand million heap operations, in 8 MiB of a packed file. */
+static void test_experiment_hostile__heap_operations_that_no_recorder_packs_take_no_memory(void **state)
+{
+	struct place *place = *state;
+	struct ctx_buf claims = {0};
+	uint32_t leaks;
+	long before;
+	int dir;
+
+	make(place->path);
+	for (uint64_t i = 0; i < 131072; i++)
+		put_claim(&claims, CTX_EXP_HEAP_MAX, 40000000 + i / 16);
+	put_claims(place->path, &claims);
+	ctx_buf_deinit(&claims);
+	dir = open(place->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	ctx_exp_pack_data(dir, "profile", 0600);
+	assert_int_equal(faccessat(dir, "profile.zst", F_OK, 0), 0);
+	close(dir);
+	before = peak_kib();
+	assert_int_equal(count_operations(place->path, &leaks), 1);
+	assert_int_equal(leaks, 1);
+	assert_in_range(peak_kib() - before, 0, MUCH_KIB);
 }
 
 /* Lines that are read without libxml2 mean the same. */
@@ -388,6 +503,8 @@ int main(void)
 		place_test(test_experiment_hostile__holes_are_not_read),
 		place_test(test_experiment_hostile__a_process_has_no_more_maps_than_the_kernel_allows),
 		place_test(test_experiment_hostile__call_stacks_that_no_recorder_packs_are_left_out),
+		place_test(test_experiment_hostile__a_claim_of_heap_operations_takes_no_memory),
+		place_test(test_experiment_hostile__heap_operations_that_no_recorder_packs_take_no_memory),
 		place_test(test_experiment_hostile__maps_of_impossible_processes_are_damage),
 		place_test(test_experiment_hostile__impossible_lives_are_damage),
 		place_test(test_experiment_hostile__odd_lines_are_judged_as_xml),

@@ -302,6 +302,36 @@ static void test_heap_code__what_another_thread_reallocates_keeps_its_address(vo
 	ctx_exp_heap_coder_free(coder);
 }
 
+/* Two operations, 2^32 - 1 + 1 ticks of 2^`tick` ns apart, in a block of 2^40 ns. */
+static enum ctx_status decode_far_times(uint8_t tick, uint64_t *ret_ns)
+{
+	const uint8_t payload[] = {
+		13, 0, 0, 0, 0, 2, 0, 2, 2, 1, 2, 2, 1,	   5,	 4,    tick, /* lengths, shifts */
+		2,  2, 0, 0, 0, 1, 2, 1, 0, 2, 0, 1, 0xff, 0xff, 0xff, 0xff, 0x0f};
+	struct ctx_exp_packet packets[2];
+	struct ctx_exp_heap_addresses addresses[2];
+	const struct ctx_exp_heap_block block = {
+		.packets = packets, .addresses = addresses, .n = 2, .last_ns = UINT64_C(1) << 40};
+	struct ctx_exp_heap_coder *coder = NULL;
+	enum ctx_status status =
+		ctx_exp_heap_decode(&coder, (struct ctx_bytes){payload, sizeof(payload)}, &block, NULL);
+
+	*ret_ns = status == CTX_OK ? packets[1].time_ns : 0;
+	ctx_exp_heap_coder_free(coder);
+	return status;
+}
+
+static void test_heap_code__times_beyond_the_block_are_refused(void **state)
+{
+	uint64_t time_ns;
+
+	(void)state;
+	assert_int_equal(decode_far_times(8, &time_ns), CTX_OK);
+	assert_int_equal(time_ns, UINT64_C(1) << 40);
+	assert_int_equal(decode_far_times(9, &time_ns), CTX_E_FORMAT);
+	assert_int_equal(decode_far_times(32, &time_ns), CTX_E_FORMAT); /* 2^64 ns */
+}
+
 static void test_packed_frames__come_back_and_are_refused_when_cut(void **state)
 {
 	struct ctx_buf raw = {0}, packed = {0}, again = {0};
@@ -349,6 +379,7 @@ int main(void)
 		cmocka_unit_test(test_heap_code__what_is_encoded_comes_back),
 		cmocka_unit_test(test_heap_code__the_largest_block_fits),
 		cmocka_unit_test(test_heap_code__what_another_thread_reallocates_keeps_its_address),
+		cmocka_unit_test(test_heap_code__times_beyond_the_block_are_refused),
 		cmocka_unit_test(test_packed_frames__come_back_and_are_refused_when_cut),
 	};
 
