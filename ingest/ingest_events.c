@@ -13,17 +13,26 @@
 
 #include <string.h>
 
-static enum ctx_status process_of(struct ingest *in, uint32_t number, struct process **ret,
-				  struct ctx_err *err)
+/* The process, and those with lower numbers. */
+static enum ctx_status add_process(struct ingest *in, uint32_t number, struct process **ret,
+				   struct ctx_err *err)
 {
-	enum ctx_status status = CTX_OK;
+	enum ctx_status status;
 
-	if (number >= in->n_processes)
-		status = ctx_grow(&in->processes, &in->processes_cap, (size_t)number + 1, err);
+	status = ctx_grow(&in->processes, &in->processes_cap, (size_t)number + 1, err);
 	if (status != CTX_OK)
 		return status;
 	while (in->n_processes <= number)
 		in->processes[in->n_processes++] = (struct process){0};
+	*ret = &in->processes[number];
+	return CTX_OK;
+}
+
+static inline enum ctx_status process_of(struct ingest *in, uint32_t number, struct process **ret,
+					 struct ctx_err *err)
+{
+	if (number >= in->n_processes)
+		return add_process(in, number, ret, err);
 	*ret = &in->processes[number];
 	return CTX_OK;
 }
@@ -208,6 +217,9 @@ static enum ctx_status raw_stack_of(struct ingest *in, uint32_t process_number,
 
 	if (status != CTX_OK)
 		return status;
+	if (in->source->stack_frames == NULL && stack->user == NULL && stack->frames == NULL &&
+	    ctx_stackdict_get(&process->dict, &process->space, stack->id, ret))
+		return CTX_OK;
 	scope.process = &process->space;
 	if (stack->user != NULL)
 		return unwound_stack_of(in, process, stack, ret, err);

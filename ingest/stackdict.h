@@ -79,6 +79,16 @@ CTX_MUST_CHECK enum ctx_status ctx_stackdict_append(struct ctx_stackdict *dict,
 						    const struct ctx_event_stacks *stacks,
 						    struct ctx_err *err);
 
+/* The raw stack of a node if it is resolved in this address space; else false. */
+static inline bool ctx_stackdict_get(const struct ctx_stackdict *dict, const struct ctx_addrspace *space,
+				     uint32_t id, uint32_t *ret_raw)
+{
+	if (id - 1 >= dict->n || dict->nodes[id - 1].generation != space->generation + 1)
+		return false;
+	*ret_raw = dict->nodes[id - 1].raw;
+	return true;
+}
+
 /*
  * The raw stack of a node (0 gives the root). O(1) when resolved, else O(frames not resolved yet).
  * CTX_E_FORMAT: no such node.

@@ -27,13 +27,6 @@ const char *ctx_traced_operation_name(enum ctx_traced_kind kind, unsigned operat
 	return kind == CTX_TRACED_SYNC && operation < CTX_COUNT_OF(sync) ? sync[operation] : "?";
 }
 
-unsigned ctx_traced_n_operations(enum ctx_traced_kind kind)
-{
-	static const unsigned n[CTX_TRACED_N] = {CTX_HEAP_N, CTX_SYNC_BLOCK + 1, CTX_IO_OTHER + 1};
-
-	return (unsigned)kind < CTX_TRACED_N ? n[kind] : 0;
-}
-
 bool ctx_traced_is_wait(const struct ctx_traced *operation)
 {
 	return operation->kind == CTX_TRACED_SYNC && operation->operation < CTX_SYNC_HOLD;

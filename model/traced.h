@@ -40,6 +40,7 @@ enum ctx_io_operation {
 	CTX_IO_OPEN,
 	CTX_IO_CLOSE,
 	CTX_IO_OTHER,
+	CTX_IO_N,
 };
 
 enum ctx_sync_operation {
@@ -56,6 +57,7 @@ enum ctx_sync_operation {
 	CTX_SYNC_HOLD,	/* a lock was held for this duration; the stack is that of its release */
 	CTX_SYNC_ORDER, /* the thread took the lock, or asked for it, while it held the one at old_address */
 	CTX_SYNC_BLOCK, /* the thread held a lock that `other` waited for so long; the stack is where it took it */
+	CTX_SYNC_N,
 };
 
 /* `size` of CTX_SYNC_ORDER: which of the two is taken to read only. */
@@ -138,6 +140,12 @@ const char *ctx_traced_kind_name(enum ctx_traced_kind kind);
 const char *ctx_traced_operation_name(enum ctx_traced_kind kind, unsigned operation);
 
 /* Operations of a kind are the numbers below this. 0 for other numbers. */
-unsigned ctx_traced_n_operations(enum ctx_traced_kind kind);
+static inline unsigned ctx_traced_n_operations(enum ctx_traced_kind kind)
+{
+	return kind == CTX_TRACED_HEAP	 ? CTX_HEAP_N
+	       : kind == CTX_TRACED_SYNC ? CTX_SYNC_N
+	       : kind == CTX_TRACED_IO	 ? CTX_IO_N
+					 : 0;
+}
 
 #endif

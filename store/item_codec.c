@@ -10,8 +10,8 @@ struct item_form {
 	const char *items;	    /* in messages */
 	int n_columns;		    /* as in the figure in the header; */
 	int narrow_from, narrow_to; /* those of them with only 32 bits */
-	/* Copies one column from the items, or into them. */
-	void (*collect)(uint64_t *values, const void *items, size_t n, int column);
+	/* Copies one column from the items, and returns how often its value changes; or into them. n is not 0. */
+	size_t (*collect)(uint64_t *values, const void *items, size_t n, int column);
 	void (*scatter)(const uint64_t *values, void *items, size_t n, int column);
 };
 
@@ -24,8 +24,9 @@ static enum ctx_status encode(struct ctx_block_codec *codec, const struct item_f
 		return status;
 	ctx_buf_clear(&codec->columns);
 	for (int column = 0; column < form->n_columns; column++) {
-		form->collect(codec->values, items, n, column);
-		ctx_column_put(&codec->columns, codec->values, n);
+		size_t changes = form->collect(codec->values, items, n, column);
+
+		ctx_column_put_changing(&codec->columns, codec->values, n, changes);
 	}
 	return ctx_columns_pack(codec, err);
 }
@@ -96,10 +97,15 @@ static uint64_t wakeup_value(const struct ctx_wakeup *wakeups, size_t i, int col
 	}
 }
 
-static void collect_wakeups(uint64_t *values, const void *items, size_t n, int column)
+static size_t collect_wakeups(uint64_t *values, const void *items, size_t n, int column)
 {
-	for (size_t i = 0; i < n; i++)
+	size_t changes = 0;
+
+	for (size_t i = 0; i < n; i++) {
 		values[i] = wakeup_value(items, i, column);
+		changes += i != 0 && values[i] != values[i - 1];
+	}
+	return changes;
 }
 
 static void scatter_wakeup(struct ctx_wakeup *wakeups, size_t i, uint64_t value, int column)
@@ -198,56 +204,51 @@ CTX_ALWAYS_INLINE uint64_t traced_value(const struct ctx_traced *operations, siz
 	}
 }
 
-CTX_ALWAYS_INLINE void collect_column(uint64_t *values, const struct ctx_traced *operations, size_t n,
-				      int column)
+CTX_ALWAYS_INLINE size_t collect_column(uint64_t *values, const struct ctx_traced *operations, size_t n,
+					int column)
 {
-	for (size_t i = 0; i < n; i++)
-		values[i] = traced_value(operations, i, column);
+	uint64_t last = values[0] = traced_value(operations, 0, column);
+	size_t changes = 0;
+
+	for (size_t i = 1; i < n; i++) {
+		uint64_t value = traced_value(operations, i, column);
+
+		changes += value != last;
+		values[i] = last = value;
+	}
+	return changes;
 }
 
 /* A loop for each column: of which one it is, is asked once. */
-static void collect_operations(uint64_t *values, const void *items, size_t n, int column)
+static size_t collect_operations(uint64_t *values, const void *items, size_t n, int column)
 {
 	switch (column) {
 	case 0:
-		collect_column(values, items, n, 0);
-		break;
+		return collect_column(values, items, n, 0);
 	case 1:
-		collect_column(values, items, n, 1);
-		break;
+		return collect_column(values, items, n, 1);
 	case 2:
-		collect_column(values, items, n, 2);
-		break;
+		return collect_column(values, items, n, 2);
 	case 3:
-		collect_column(values, items, n, 3);
-		break;
+		return collect_column(values, items, n, 3);
 	case 4:
-		collect_column(values, items, n, 4);
-		break;
+		return collect_column(values, items, n, 4);
 	case 5:
-		collect_column(values, items, n, 5);
-		break;
+		return collect_column(values, items, n, 5);
 	case 6:
-		collect_column(values, items, n, 6);
-		break;
+		return collect_column(values, items, n, 6);
 	case 7:
-		collect_column(values, items, n, 7);
-		break;
+		return collect_column(values, items, n, 7);
 	case 8:
-		collect_column(values, items, n, 8);
-		break;
+		return collect_column(values, items, n, 8);
 	case 9:
-		collect_column(values, items, n, 9);
-		break;
+		return collect_column(values, items, n, 9);
 	case 10:
-		collect_column(values, items, n, 10);
-		break;
+		return collect_column(values, items, n, 10);
 	case 11:
-		collect_column(values, items, n, 11);
-		break;
+		return collect_column(values, items, n, 11);
 	default:
-		collect_column(values, items, n, column);
-		break;
+		return collect_column(values, items, n, column);
 	}
 }
 
