@@ -13,7 +13,6 @@
 #include "formats/experiment/exp_block.h"
 
 #include "base/xxh.h"
-#include "model/traced.h"
 
 #include <string.h>
 

@@ -14,6 +14,7 @@
 #include "base/cursor.h"
 #include "base/err.h"
 #include "model/profile.h"
+#include "model/traced.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -87,6 +88,15 @@ static inline bool ctx_exp_block_has_frames(const struct ctx_exp_block_header *h
 static inline bool ctx_exp_block_has_changes(const struct ctx_exp_block_header *header)
 {
 	return header->kind == CTX_EXP_BLOCK_STATES || header->kind == CTX_EXP_BLOCK_SEEN;
+}
+
+/* The kind of its traced operations; CTX_TRACED_N: it has none. */
+static inline enum ctx_traced_kind ctx_exp_block_traced(const struct ctx_exp_block_header *header)
+{
+	return header->kind == CTX_EXP_BLOCK_HEAP   ? CTX_TRACED_HEAP
+	       : header->kind == CTX_EXP_BLOCK_SYNC ? CTX_TRACED_SYNC
+	       : header->kind == CTX_EXP_BLOCK_IO   ? CTX_TRACED_IO
+						    : CTX_TRACED_N;
 }
 
 /* A sample, a thread state change or a heap operation in memory, in writer and reader. */

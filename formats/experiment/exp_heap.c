@@ -13,41 +13,12 @@
 
 #include <string.h>
 
-/* Names and words are those that gprofng's experiments have (formats/gprofng/gp_traced.c). */
-static const struct ctx_source_metric metrics[CTX_EXP_HEAP_METRICS] = {
-	[CTX_EXP_HEAP_BYTES] = {.name = "Bytes Allocated",
-				.word = "heapallocbytes",
-				.kind = CTX_METRIC_BYTES,
-				.unit = CTX_UNIT_BYTES},
-	[CTX_EXP_HEAP_COUNT] = {.name = "Allocations",
-				.word = "heapalloccnt",
-				.kind = CTX_METRIC_COUNT,
-				.unit = CTX_UNIT_NONE,
-				.of = CTX_EXP_HEAP_BYTES},
-	[CTX_EXP_LEAK_BYTES] = {.name = "Bytes Leaked",
-				.word = "heapleakbytes",
-				.kind = CTX_METRIC_BYTES,
-				.unit = CTX_UNIT_BYTES},
-	[CTX_EXP_LEAK_COUNT] = {.name = "Leaks",
-				.word = "heapleakcnt",
-				.kind = CTX_METRIC_COUNT,
-				.unit = CTX_UNIT_NONE,
-				.of = CTX_EXP_LEAK_BYTES},
-};
-
 void ctx_exp_heaps_deinit(struct ctx_exp_heaps *heaps)
 {
 	for (size_t i = 0; i < heaps->n; i++)
 		ctx_heap_leaks_deinit(&heaps->processes[i].leaks);
 	ctx_exp_heap_coder_free(heaps->coder);
 	free(heaps->processes);
-	free(heaps->metrics);
-}
-
-bool ctx_exp_heap_is_fine(const struct ctx_exp_packet *packet)
-{
-	return packet->operation < ctx_traced_n_operations(CTX_TRACED_HEAP) &&
-	       packet->size <= CTX_TRACED_WEIGHT_MAX;
 }
 
 enum ctx_status ctx_exp_reader_decode_heap(struct ctx_exp_reader *reader,
@@ -171,7 +142,7 @@ enum ctx_status ctx_exp_reader_find_leaks(struct ctx_exp_reader *reader, struct 
 	uint64_t consumed = reader->consumed;
 	enum ctx_status status;
 
-	if (!reader->index.has_heap)
+	if (!reader->index.has_traced[CTX_TRACED_HEAP])
 		return CTX_OK;
 	status = number_blocks(reader, err);
 	for (size_t i = 0; i < reader->index.n_blocks && status == CTX_OK; i++) {
@@ -189,56 +160,31 @@ enum ctx_status ctx_exp_reader_find_leaks(struct ctx_exp_reader *reader, struct 
 
 /* Events */
 
-enum ctx_status ctx_exp_reader_add_heap_metrics(struct ctx_exp_reader *reader, struct ctx_err *err)
+void ctx_exp_reader_note_sampling(struct ctx_exp_reader *reader)
 {
-	struct ctx_source_info *info = &reader->source.info;
-	uint32_t n = info->n_metrics;
+	const struct ctx_source_info *info = &reader->source.info;
+	const struct ctx_exp_traced_metrics *metrics = &reader->traced[CTX_TRACED_HEAP];
+	struct ctx_source_metric *own = info->metrics + metrics->first;
 
-	if (!reader->index.has_heap)
-		return CTX_OK;
-	reader->heaps.metrics = ctx_calloc(n + CTX_EXP_HEAP_METRICS, sizeof(*info->metrics));
-	if (reader->heaps.metrics == NULL)
-		return ctx_err_nomem(err);
+	if (!reader->index.has_traced[CTX_TRACED_HEAP])
+		return;
 	reader->heaps.sample_bytes = ctx_heap_sample_bytes(info->properties, info->n_properties);
-	if (n != 0)
-		memcpy(reader->heaps.metrics, info->metrics, n * sizeof(*info->metrics));
-	for (uint32_t i = 0; i < CTX_EXP_HEAP_METRICS; i++) {
-		reader->heaps.metrics[n + i] = metrics[i];
-		reader->heaps.metrics[n + i].of += metrics[i].kind == CTX_METRIC_COUNT ? n : 0;
-		/* A sampled allocation stands for several: counts have weights of their own. */
-		if (metrics[i].kind == CTX_METRIC_COUNT && reader->heaps.sample_bytes != 0)
-			reader->heaps.metrics[n + i].kind = CTX_METRIC_EVENTS;
+	/* A sampled allocation stands for several: counts have weights of their own. */
+	for (uint32_t i = 0; i < CTX_HEAP_METRIC_N && reader->heaps.sample_bytes != 0; i++) {
+		if (own[i].kind == CTX_METRIC_COUNT)
+			own[i].kind = CTX_METRIC_EVENTS;
 	}
-	info->metrics = reader->heaps.metrics;
-	info->n_metrics = n + CTX_EXP_HEAP_METRICS;
-	return CTX_OK;
-}
-
-static enum ctx_status push_sample(struct ctx_exp_reader *reader, const struct ctx_event *event,
-				   enum ctx_exp_heap_metric metric, uint64_t weight, struct ctx_err *err)
-{
-	struct ctx_event sample = *event;
-
-	if (weight > UINT64_MAX / 2 - reader->heaps.bytes)
-		return CTX_OK;
-	reader->heaps.bytes += weight;
-	sample.kind = CTX_EV_SAMPLE;
-	sample.sample = (struct ctx_event_sample){.weight = weight,
-						  .metric = (uint32_t)reader->log.n_metrics + metric,
-						  .cpu = -1,
-						  .stack = event->traced.stack};
-	return ctx_exp_reader_push(reader, &sample, NULL, err);
 }
 
 /* Samples of bytes, and of the number where it is not that of these samples (`metric` + 1). */
 static enum ctx_status push_samples(struct ctx_exp_reader *reader, const struct ctx_event *event,
-				    enum ctx_exp_heap_metric metric, uint64_t bytes, struct ctx_err *err)
+				    enum ctx_heap_metric metric, uint64_t bytes, struct ctx_err *err)
 {
 	struct ctx_exp_heaps *heaps = &reader->heaps;
 	double number = ctx_heap_sample_number(heaps->sample_bytes, event->traced.operation);
 	double *rest = &heaps->rests[metric];
 	enum ctx_status status =
-		push_sample(reader, event, metric, ctx_heap_sample_scale(bytes, number), err);
+		ctx_exp_reader_push_traced(reader, event, metric, ctx_heap_sample_scale(bytes, number), err);
 	uint64_t whole;
 
 	if (status != CTX_OK || heaps->sample_bytes == 0)
@@ -246,7 +192,7 @@ static enum ctx_status push_samples(struct ctx_exp_reader *reader, const struct 
 	*rest += number;
 	whole = (uint64_t)*rest;
 	*rest -= (double)whole;
-	return push_sample(reader, event, metric + 1, whole, err);
+	return ctx_exp_reader_push_traced(reader, event, metric + 1, whole, err);
 }
 
 enum ctx_status ctx_exp_reader_fill_heap(struct ctx_exp_reader *reader,
@@ -257,18 +203,19 @@ enum ctx_status ctx_exp_reader_fill_heap(struct ctx_exp_reader *reader,
 	static const struct ctx_heap_leaks none; /* the file is another one than it was */
 	const struct ctx_heap_leaks *leaks =
 		block->process < reader->heaps.n ? &reader->heaps.processes[block->process].leaks : &none;
-	struct ctx_traced *operation = &reader->heaps.operation;
+	struct ctx_traced *operation = &reader->operation;
 	uint64_t record = block->first_record + packet->order;
 	enum ctx_status status = CTX_OK;
 
 	*operation = operation_of(block, block->at);
 	operation->leaked = ctx_heap_leaks_is(leaks, record);
-	operation->leaked_size = ctx_heap_leaks_get(leaks, record, operation);
+	if (operation->leaked)
+		operation->leaked_size = ctx_heap_leaks_get(leaks, record, operation);
 	event->traced.operation = operation;
 	event->traced.stack = (struct ctx_event_stack){.id = packet->stack};
 	if (ctx_traced_is_allocation(operation))
-		status = push_samples(reader, event, CTX_EXP_HEAP_BYTES, operation->size, err);
+		status = push_samples(reader, event, CTX_HEAP_METRIC_BYTES, operation->size, err);
 	if (status == CTX_OK && operation->leaked)
-		status = push_samples(reader, event, CTX_EXP_LEAK_BYTES, operation->leaked_size, err);
+		status = push_samples(reader, event, CTX_HEAP_METRIC_LEAK_BYTES, operation->leaked_size, err);
 	return status;
 }

@@ -76,9 +76,8 @@ static enum ctx_status add_block(struct ctx_exp_index *index, const struct ctx_e
 				      .process = header->process,
 				      .epoch = header->epoch,
 				      .n_records = header->n_records,
-				      .is_heap = header->kind == CTX_EXP_BLOCK_HEAP,
-				      .is_io = header->kind == CTX_EXP_BLOCK_IO};
-	const bool is_sync = header->kind == CTX_EXP_BLOCK_SYNC;
+				      .is_heap = header->kind == CTX_EXP_BLOCK_HEAP};
+	enum ctx_traced_kind kind = ctx_exp_block_traced(header);
 	enum ctx_status status;
 
 	if (ctx_exp_block_has_frames(header)) {
@@ -94,14 +93,13 @@ static enum ctx_status add_block(struct ctx_exp_index *index, const struct ctx_e
 		return status;
 	}
 	/* Leaks are known at the end only; which metrics there are is known at the beginning. */
-	if ((place.is_heap || place.is_io || is_sync) && index->grows)
+	if (kind != CTX_TRACED_N && index->grows)
 		return CTX_OK;
-	if (!place.is_heap && !place.is_io && !is_sync && header->kind != CTX_EXP_BLOCK_PROFILE &&
+	if (kind == CTX_TRACED_N && header->kind != CTX_EXP_BLOCK_PROFILE &&
 	    header->kind != CTX_EXP_BLOCK_OVERVIEW && !ctx_exp_block_has_changes(header))
 		return CTX_OK;
-	index->has_heap = index->has_heap || place.is_heap;
-	index->has_io = index->has_io || place.is_io;
-	index->has_sync = index->has_sync || is_sync;
+	if (kind != CTX_TRACED_N)
+		index->has_traced[kind] = true;
 	index->has_states = index->has_states || ctx_exp_block_has_changes(header);
 	status = ctx_grow(&index->blocks, &index->blocks_cap, index->n_blocks + 1, err);
 	if (status == CTX_OK)

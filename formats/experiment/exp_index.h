@@ -9,6 +9,7 @@
 #include "base/strtab.h"
 #include "formats/experiment/exp_block.h"
 #include "formats/experiment/exp_log.h"
+#include "model/traced.h"
 
 struct ctx_exp_place {
 	uint64_t first_ns;
@@ -18,7 +19,6 @@ struct ctx_exp_place {
 	uint32_t epoch;
 	uint32_t n_records;
 	bool is_heap;	       /* heap operations */
-	bool is_io;	       /* input and output */
 	uint64_t first_record; /* of them: its number among those of the process (exp_heap.c) */
 };
 
@@ -45,13 +45,11 @@ struct ctx_exp_index {
 	size_t n_frames, frames_cap;
 	struct ctx_exp_place *kept; /* kept stacks, by first time */
 	size_t n_kept, kept_cap;
-	uint64_t bytes;	     /* of all data files */
-	uint64_t real_bytes; /* the same without holes */
-	uint64_t last_ns;    /* the largest last time */
-	bool has_states;     /* there is a block of state changes */
-	bool has_heap;	     /* of heap operations */
-	bool has_sync;	     /* of synchronisation */
-	bool has_io;	     /* of input and output */
+	uint64_t bytes;		       /* of all data files */
+	uint64_t real_bytes;	       /* the same without holes */
+	uint64_t last_ns;	       /* the largest last time */
+	bool has_states;	       /* there is a block of state changes */
+	bool has_traced[CTX_TRACED_N]; /* of operations of the kind */
 };
 
 void ctx_exp_index_deinit(struct ctx_exp_index *index);

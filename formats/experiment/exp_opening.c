@@ -59,7 +59,7 @@ static void close_reader(struct ctx_event_source *source)
 	ctx_buf_deinit(&reader->file.payload);
 	ctx_compressor_deinit(&reader->file.compressor);
 	ctx_exp_heaps_deinit(&reader->heaps);
-	ctx_exp_syncs_deinit(&reader->syncs);
+	ctx_exp_traced_deinit(reader->traced);
 	ctx_exp_ios_deinit(&reader->ios);
 	ctx_exp_log_deinit(&reader->log);
 	ctx_exp_index_deinit(&reader->index);
@@ -270,11 +270,10 @@ enum ctx_status ctx_exp_reader_open(const char *path, bool grows, struct ctx_exp
 		return status;
 	}
 	ctx_exp_reader_fill_info(reader);
-	status = ctx_exp_reader_add_heap_metrics(reader, err);
+	for (unsigned kind = 0; kind < CTX_TRACED_N && status == CTX_OK; kind++)
+		status = ctx_exp_reader_add_traced_metrics(reader, (enum ctx_traced_kind)kind, err);
 	if (status == CTX_OK)
-		status = ctx_exp_reader_add_sync_metrics(reader, err);
-	if (status == CTX_OK)
-		status = ctx_exp_reader_add_io_metrics(reader, err);
+		ctx_exp_reader_note_sampling(reader);
 	if (status != CTX_OK) {
 		close_reader(&reader->source);
 		return status;

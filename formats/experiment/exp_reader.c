@@ -190,6 +190,16 @@ static bool is_before(const void *left, const void *right)
 	return a->time_ns != b->time_ns ? a->time_ns < b->time_ns : a->order < b->order;
 }
 
+static bool has_packets(const struct ctx_exp_open_block *block)
+{
+	return block->kind != CTX_EXP_BLOCK_OVERVIEW;
+}
+
+static uint64_t time_of_next(const struct ctx_exp_open_block *block)
+{
+	return has_packets(block) ? block->packets[block->at].time_ns : block->usage[block->at].time_ns;
+}
+
 static enum ctx_status heap_push(struct ctx_exp_reader *reader, struct ctx_exp_open_block *block,
 				 struct ctx_err *err)
 {
@@ -198,7 +208,7 @@ static enum ctx_status heap_push(struct ctx_exp_reader *reader, struct ctx_exp_o
 
 	if (status != CTX_OK)
 		return status;
-	item.time_ns = block->packets != NULL ? block->packets[0].time_ns : block->usage[0].time_ns;
+	item.time_ns = time_of_next(block);
 	reader->open.items[reader->open.n++] = item;
 	ctx_heap_rise(reader->open.items, reader->open.n, sizeof(item), is_before);
 	return CTX_OK;
@@ -210,10 +220,9 @@ static void advance(struct ctx_exp_reader *reader)
 	struct ctx_exp_open_block *block = reader->open.items[0].block;
 
 	if (++block->at < block->n) {
-		reader->open.items[0].time_ns = block->packets != NULL ? block->packets[block->at].time_ns
-								       : block->usage[block->at].time_ns;
+		reader->open.items[0].time_ns = time_of_next(block);
 	} else {
-		if (block->packets != NULL)
+		if (has_packets(block))
 			reader->dictionaries[block->process].n_open--;
 		reader->open.bytes -= block->bytes;
 		ctx_exp_open_block_free(block);
@@ -223,6 +232,16 @@ static void advance(struct ctx_exp_reader *reader)
 }
 
 /* Reading blocks */
+
+/* What a block has that is in the index. */
+static uint32_t kind_of(const struct ctx_exp_block_header *header)
+{
+	if (ctx_exp_block_has_changes(header))
+		return CTX_EXP_BLOCK_SEEN;
+	return header->kind == CTX_EXP_BLOCK_OVERVIEW || ctx_exp_block_traced(header) != CTX_TRACED_N
+		       ? header->kind
+		       : (uint32_t)CTX_EXP_BLOCK_PROFILE;
+}
 
 /* False: the sample has to be dropped. */
 static bool translate_sample(const struct ctx_exp_reader *reader, struct ctx_exp_packet *sample)
@@ -234,6 +253,47 @@ static bool translate_sample(const struct ctx_exp_reader *reader, struct ctx_exp
 	return true;
 }
 
+/* Numbers of a packet to rows. *ret_fine is false if it has to be dropped. */
+static enum ctx_status translate(struct ctx_exp_reader *reader, const struct ctx_exp_open_block *block,
+				 struct ctx_exp_packet *packet, bool *ret_fine, struct ctx_err *err)
+{
+	switch (block->kind) {
+	case CTX_EXP_BLOCK_SEEN:
+		return ctx_exp_reader_translate_change(reader, block->process, packet, ret_fine, err);
+	case CTX_EXP_BLOCK_SYNC:
+		return ctx_exp_reader_translate_sync(reader, block, packet, ret_fine, err);
+	case CTX_EXP_BLOCK_HEAP:
+		*ret_fine = ctx_exp_heap_is_fine(packet);
+		return CTX_OK;
+	case CTX_EXP_BLOCK_IO:
+		*ret_fine = ctx_exp_io_is_fine(block, packet);
+		return CTX_OK;
+	default:
+		*ret_fine = translate_sample(reader, packet);
+		return CTX_OK;
+	}
+}
+
+static enum ctx_status push_strange(struct ctx_exp_reader *reader, const struct ctx_exp_open_block *block,
+				    size_t lost, size_t strange, struct ctx_err *err)
+{
+	static const struct {
+		const char *packets, *unknown;
+	} names[] = {
+		[CTX_EXP_BLOCK_PROFILE] = {"samples", "metric"},
+		[CTX_EXP_BLOCK_SEEN] = {"changes of state", "kind, thread or waker"},
+		[CTX_EXP_BLOCK_HEAP] = {"heap operations", "kind or size"},
+		[CTX_EXP_BLOCK_SYNC] = {"operations of synchronisation", "kind, duration or thread"},
+		[CTX_EXP_BLOCK_IO] = {"inputs and outputs", "kind or size"},
+	};
+	char text[128];
+
+	snprintf(text, sizeof(text), "%zu %s lost their call stacks, %zu are of an unknown %s", lost,
+		 names[block->kind].packets, strange, names[block->kind].unknown);
+	return ctx_exp_reader_push_damage(reader, reader->loading.place.first_ns, &reader->loading.place,
+					  text, err);
+}
+
 /* Translates packets: numbers to rows, stack ids of the file to emitted ids. */
 static enum ctx_status translate_packets(struct ctx_exp_reader *reader, struct ctx_exp_open_block *block,
 					 const struct ctx_exp_epoch *epoch, struct ctx_err *err)
@@ -241,22 +301,12 @@ static enum ctx_status translate_packets(struct ctx_exp_reader *reader, struct c
 	size_t n = 0, lost = 0, strange = 0;
 	uint32_t last = CTX_NONE, last_row = 0; /* thread; many packets in a row are of one */
 	enum ctx_status status = CTX_OK;
-	char text[128];
 
 	for (size_t i = 0; i < block->n && status == CTX_OK; i++) {
 		struct ctx_exp_packet packet = block->packets[i];
 		bool fine = true;
 
-		if (block->has_changes)
-			status = ctx_exp_reader_translate_change(reader, block->process, &packet, &fine, err);
-		else if (block->addresses != NULL)
-			fine = ctx_exp_heap_is_fine(&packet);
-		else if (block->rests != NULL)
-			status = ctx_exp_reader_translate_sync(reader, block, &packet, &fine, err);
-		else if (block->io != NULL)
-			fine = ctx_exp_io_is_fine(block, &packet);
-		else
-			fine = translate_sample(reader, &packet);
+		status = translate(reader, block, &packet, &fine, err);
 		if (!fine) {
 			strange++;
 			continue;
@@ -273,21 +323,8 @@ static enum ctx_status translate_packets(struct ctx_exp_reader *reader, struct c
 		block->packets[n++] = packet;
 	}
 	block->n = n;
-	if (status == CTX_OK && (lost != 0 || strange != 0)) {
-		snprintf(text, sizeof(text), "%zu %s lost their call stacks, %zu are of an unknown %s", lost,
-			 block->has_changes	    ? "changes of state"
-			 : block->addresses != NULL ? "heap operations"
-			 : block->rests != NULL	    ? "operations of synchronisation"
-			 : block->io != NULL	    ? "inputs and outputs"
-						    : "samples",
-			 strange,
-			 block->has_changes				 ? "kind, thread or waker"
-			 : block->addresses != NULL || block->io != NULL ? "kind or size"
-			 : block->rests != NULL				 ? "kind, duration or thread"
-									 : "metric");
-		status = ctx_exp_reader_push_damage(reader, reader->loading.place.first_ns,
-						    &reader->loading.place, text, err);
-	}
+	if (status == CTX_OK && (lost != 0 || strange != 0))
+		status = push_strange(reader, block, lost, strange, err);
 	return status;
 }
 
@@ -307,7 +344,7 @@ static enum ctx_status finish_loading(struct ctx_exp_reader *reader, struct ctx_
 		return status;
 	reader->loading.block = NULL;
 	reader->open.bytes += block->bytes;
-	if (block->packets != NULL)
+	if (has_packets(block))
 		reader->dictionaries[block->process].n_open++;
 	return CTX_OK;
 }
@@ -369,7 +406,7 @@ static enum ctx_status decode_packets(struct ctx_exp_reader *reader,
 				      const struct ctx_exp_block_header *header,
 				      struct ctx_exp_open_block *block, struct ctx_err *err)
 {
-	bool is_heap = header->kind == CTX_EXP_BLOCK_HEAP;
+	bool is_heap = block->kind == CTX_EXP_BLOCK_HEAP;
 	uint32_t max = is_heap ? CTX_EXP_HEAP_MAX : CTX_EXP_PACKETS_MAX;
 	enum ctx_status status;
 
@@ -380,7 +417,6 @@ static enum ctx_status decode_packets(struct ctx_exp_reader *reader,
 		is_heap ? ctx_exp_heap_counted(header->n_records) : header->n_records, err);
 	if (status != CTX_OK)
 		return status;
-	block->has_changes = ctx_exp_block_has_changes(header);
 	block->n = header->n_records;
 	block->bytes = block->n * sizeof(*block->packets);
 	block->packets = ctx_calloc(block->n, sizeof(*block->packets));
@@ -388,9 +424,9 @@ static enum ctx_status decode_packets(struct ctx_exp_reader *reader,
 		return ctx_err_nomem(err);
 	if (is_heap)
 		status = ctx_exp_reader_decode_heap(reader, header, block, err);
-	else if (header->kind == CTX_EXP_BLOCK_SYNC)
+	else if (block->kind == CTX_EXP_BLOCK_SYNC)
 		status = ctx_exp_reader_decode_sync(reader, header, block, err);
-	else if (header->kind == CTX_EXP_BLOCK_IO)
+	else if (block->kind == CTX_EXP_BLOCK_IO)
 		status = ctx_exp_reader_decode_io(reader, header->first_ns, block, err);
 	else
 		status = ctx_exp_decode_packets(
@@ -423,10 +459,11 @@ static enum ctx_status begin_loading(struct ctx_exp_reader *reader, struct ctx_e
 	status = ctx_exp_reader_read_place(reader, place, &header, &local);
 	if (status == CTX_OK && header.n_records == 0)
 		status = ctx_err_set(&local, CTX_E_FORMAT, "an empty block");
-	if (status == CTX_OK)
-		status = header.kind == CTX_EXP_BLOCK_OVERVIEW
-				 ? decode_usage(reader, &header, block, &local)
-				 : decode_packets(reader, &header, block, &local);
+	if (status == CTX_OK) {
+		block->kind = kind_of(&header);
+		status = has_packets(block) ? decode_packets(reader, &header, block, &local)
+					    : decode_usage(reader, &header, block, &local);
+	}
 	if (status != CTX_OK) {
 		ctx_exp_open_block_free(block);
 		if (status == CTX_E_FORMAT)
@@ -436,7 +473,7 @@ static enum ctx_status begin_loading(struct ctx_exp_reader *reader, struct ctx_e
 	reader->loading.block = block;
 	reader->loading.place = *place;
 	reader->loading.epoch = header.epoch;
-	return block->packets != NULL ? CTX_OK : finish_loading(reader, err);
+	return has_packets(block) ? CTX_OK : finish_loading(reader, err);
 }
 
 /* Emitting */
@@ -480,9 +517,9 @@ static uint32_t unannounced(const struct ctx_exp_reader *reader, const struct ct
 			    const struct ctx_exp_packet *packet)
 {
 	const struct ctx_exp_thread_row *threads = reader->log.threads;
-	uint32_t waker = block->has_changes	? ctx_exp_waking_thread(packet)
-			 : block->rests != NULL ? ctx_exp_sync_thread(block, packet)
-						: CTX_NONE;
+	uint32_t waker = block->kind == CTX_EXP_BLOCK_SEEN   ? ctx_exp_waking_thread(packet)
+			 : block->kind == CTX_EXP_BLOCK_SYNC ? ctx_exp_sync_thread(block, packet)
+							     : CTX_NONE;
 
 	if (threads[packet->thread].number == CTX_NONE)
 		return packet->thread;
@@ -497,12 +534,29 @@ static void fill_sample(const struct ctx_exp_packet *packet, struct ctx_event *r
 	ret->sample.cpu = packet->cpu;
 }
 
-static enum ctx_event_kind kind_of(const struct ctx_exp_open_block *block)
+/* Fills the event of the next packet except time, process and thread. *ret_some: there is one. */
+static enum ctx_status fill(struct ctx_exp_reader *reader, const struct ctx_exp_open_block *block,
+			    struct ctx_event *event, bool *ret_some, struct ctx_err *err)
 {
-	if (block->has_changes)
-		return CTX_EV_STATE;
-	return block->addresses != NULL || block->rests != NULL || block->io != NULL ? CTX_EV_TRACED
-										     : CTX_EV_SAMPLE;
+	switch (block->kind) {
+	case CTX_EXP_BLOCK_HEAP:
+		event->kind = CTX_EV_TRACED;
+		return ctx_exp_reader_fill_heap(reader, block, event, err);
+	case CTX_EXP_BLOCK_SYNC:
+		event->kind = CTX_EV_TRACED;
+		return ctx_exp_reader_fill_sync(reader, block, event, err);
+	case CTX_EXP_BLOCK_IO:
+		event->kind = CTX_EV_TRACED;
+		return ctx_exp_reader_fill_io(reader, block, event, ret_some, err);
+	case CTX_EXP_BLOCK_SEEN:
+		event->kind = CTX_EV_STATE;
+		ctx_exp_reader_fill_change(reader, &block->packets[block->at], event);
+		return CTX_OK;
+	default:
+		event->kind = CTX_EV_SAMPLE;
+		fill_sample(&block->packets[block->at], event);
+		return CTX_OK;
+	}
 }
 
 /* CTX_END: the packet is no event. */
@@ -514,7 +568,7 @@ static enum ctx_status hand_out(struct ctx_exp_reader *reader, struct ctx_event 
 	uint32_t unknown;
 	bool some = true;
 
-	if (block->packets == NULL)
+	if (!has_packets(block))
 		return hand_out_usage(reader, ret, err);
 	packet = &block->packets[block->at];
 	unknown = unannounced(reader, block, packet);
@@ -524,19 +578,10 @@ static enum ctx_status hand_out(struct ctx_exp_reader *reader, struct ctx_event 
 			pop(reader, ret);
 		return status;
 	}
-	*ret = (struct ctx_event){.kind = kind_of(block), .time_ns = packet->time_ns};
+	*ret = (struct ctx_event){.time_ns = packet->time_ns};
 	ret->process = reader->log.processes[block->process].number;
 	ret->thread = reader->log.threads[packet->thread].number;
-	if (block->has_changes)
-		ctx_exp_reader_fill_change(reader, packet, ret);
-	else if (block->addresses != NULL)
-		status = ctx_exp_reader_fill_heap(reader, block, ret, err);
-	else if (block->rests != NULL)
-		status = ctx_exp_reader_fill_sync(reader, block, ret, err);
-	else if (block->io != NULL)
-		status = ctx_exp_reader_fill_io(reader, block, ret, &some, err);
-	else
-		fill_sample(packet, ret);
+	status = fill(reader, block, ret, &some, err);
 	advance(reader);
 	return status == CTX_OK && !some ? CTX_END : status;
 }

@@ -17,17 +17,19 @@
 #include "formats/experiment/exp_text.h"
 #include "model/event_source.h"
 #include "model/heap_leaks.h"
+#include "model/traced_metrics.h"
 
 struct ctx_exp_open_block {
+	uint32_t
+		kind; /* enum ctx_exp_block_kind: PROFILE, SEEN (also for STATES), HEAP, SYNC, IO, OVERVIEW */
 	uint32_t process; /* row */
 	size_t n, at, bytes;
-	bool has_changes;			  /* packets are state changes, not samples */
-	struct ctx_exp_packet *packets;		  /* or */
-	struct ctx_exp_heap_addresses *addresses; /* packets are heap operations: by their order */
-	uint64_t first_record;			  /* of heap operations */
-	struct ctx_exp_sync_rest *rests;	  /* packets are synchronisation: by their order */
-	struct ctx_exp_io_block *io;		  /* packets are input and output; owned with `rest` */
-	struct ctx_exp_usage_record *usage;	  /* its process fields are rows */
+	struct ctx_exp_packet *packets;		  /* NULL: OVERVIEW */
+	struct ctx_exp_heap_addresses *addresses; /* HEAP: by order of the packets */
+	uint64_t first_record;			  /* HEAP */
+	struct ctx_exp_sync_rest *rests;	  /* SYNC: by order of the packets */
+	struct ctx_exp_io_block *io;		  /* IO; owned with `rest` */
+	struct ctx_exp_usage_record *usage;	  /* OVERVIEW: its process fields are rows */
 };
 
 struct ctx_exp_heap_item {
@@ -89,34 +91,20 @@ struct ctx_exp_heap_process {
 	uint64_t n; /* operations */
 };
 
-enum ctx_exp_heap_metric {
-	CTX_EXP_HEAP_BYTES,
-	CTX_EXP_HEAP_COUNT,
-	CTX_EXP_LEAK_BYTES,
-	CTX_EXP_LEAK_COUNT,
-	CTX_EXP_HEAP_METRICS,
+/* Metrics of traced operations of one kind, of all processes (exp_traced.c). */
+struct ctx_exp_traced_metrics {
+	struct ctx_source_metric *all; /* owned: what the source had before, and its own */
+	uint32_t first;		       /* of its own */
+	uint64_t weight;	       /* of all samples; limited, so that no sum overflows */
 };
 
 /* Heap operations, of all processes (exp_heap.c). */
 struct ctx_exp_heaps {
 	struct ctx_exp_heap_process *processes; /* by row */
 	size_t n, cap;
-	struct ctx_source_metric *metrics; /* owned: those of the log, and then by enum ctx_exp_heap_metric */
-	uint64_t bytes;			   /* of all samples; limited, so that no sum overflows */
-	uint64_t sample_bytes; /* allocations were sampled so many bytes apart; 0: all are there */
-	double rests[CTX_EXP_HEAP_METRICS]; /* of counts: what their samples are less than they should be */
-	struct ctx_traced operation;	    /* of the last event */
+	uint64_t sample_bytes;		 /* allocations were sampled so many bytes apart; 0: all are there */
+	double rests[CTX_HEAP_METRIC_N]; /* of counts: what their samples are less than they should be */
 	struct ctx_exp_heap_coder *coder;
-};
-
-#define CTX_EXP_SYNC_METRICS 2u /* time of waits, and their number */
-
-/* Synchronisation, of all processes (exp_sync.c). */
-struct ctx_exp_syncs {
-	struct ctx_source_metric *metrics; /* owned: all up to its own, which are the last ones */
-	uint32_t first_metric;		   /* of its own */
-	uint64_t sum_ns;		   /* of all samples; limited, so that no sum overflows */
-	struct ctx_traced operation;	   /* of the last event */
 };
 
 /* Input and output, of all processes (exp_io.c). */
@@ -124,10 +112,6 @@ struct ctx_exp_ios {
 	struct ctx_exp_io_descriptors *processes; /* by row */
 	size_t n, cap;
 	struct ctx_exp_io_names names;
-	struct ctx_source_metric *metrics; /* owned: all of the source; those of operations from here on: */
-	uint32_t first_metric;
-	uint64_t weight;	     /* of all samples; limited, so that no sum overflows */
-	struct ctx_traced operation; /* of the last event */
 };
 
 /* How far the files have been read. */
@@ -161,8 +145,9 @@ struct ctx_exp_reader {
 	uint64_t n_read[2];		/* packets, nodes of stacks: see ctx_exp_reader_has_room */
 	struct ctx_buf notes;
 	struct ctx_exp_archives archive;
+	struct ctx_exp_traced_metrics traced[CTX_TRACED_N];
+	struct ctx_traced operation; /* of the last event of a traced operation */
 	struct ctx_exp_heaps heaps;
-	struct ctx_exp_syncs syncs;
 	struct ctx_exp_ios ios;
 	bool thread_damage_reported, external_waker_damage_reported;
 };
@@ -259,7 +244,10 @@ CTX_MUST_CHECK enum ctx_status ctx_exp_reader_decode_heap(struct ctx_exp_reader 
 							  struct ctx_err *err);
 
 /* Whether the operation can be used. */
-bool ctx_exp_heap_is_fine(const struct ctx_exp_packet *packet);
+static inline bool ctx_exp_heap_is_fine(const struct ctx_exp_packet *packet)
+{
+	return packet->operation < CTX_HEAP_N && packet->size <= CTX_TRACED_WEIGHT_MAX;
+}
 
 /*
  * Fills the event of an operation except time, process and thread, and queues the samples of its metrics;
@@ -269,12 +257,24 @@ CTX_MUST_CHECK enum ctx_status ctx_exp_reader_fill_heap(struct ctx_exp_reader *r
 							const struct ctx_exp_open_block *block,
 							struct ctx_event *event, struct ctx_err *err);
 
-/* The metrics of the log, and those of heap operations, into the source's info. CTX_E_NOMEM. */
-CTX_MUST_CHECK enum ctx_status ctx_exp_reader_add_heap_metrics(struct ctx_exp_reader *reader,
-							       struct ctx_err *err);
+/* Notes how allocations were sampled, and makes their metrics, which were announced, fit. */
+void ctx_exp_reader_note_sampling(struct ctx_exp_reader *reader);
+
+/* Adds the metrics of a kind to the source's info, if there are such operations. CTX_E_NOMEM. */
+CTX_MUST_CHECK enum ctx_status ctx_exp_reader_add_traced_metrics(struct ctx_exp_reader *reader,
+								 enum ctx_traced_kind kind,
+								 struct ctx_err *err);
+void ctx_exp_traced_deinit(struct ctx_exp_traced_metrics traced[CTX_TRACED_N]);
+
+/*
+ * Queues a sample of a metric of the operation's kind (enum ctx_heap_metric, ...): behind the operation's event, with
+ * its time, process, thread and stack. CTX_E_NOMEM.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_exp_reader_push_traced(struct ctx_exp_reader *reader,
+							  const struct ctx_event *event, uint32_t metric,
+							  uint64_t weight, struct ctx_err *err);
 
 /* The same for synchronisation. */
-void ctx_exp_syncs_deinit(struct ctx_exp_syncs *syncs);
 CTX_MUST_CHECK enum ctx_status ctx_exp_reader_decode_sync(struct ctx_exp_reader *reader,
 							  const struct ctx_exp_block_header *header,
 							  struct ctx_exp_open_block *block,
@@ -282,8 +282,6 @@ CTX_MUST_CHECK enum ctx_status ctx_exp_reader_decode_sync(struct ctx_exp_reader 
 CTX_MUST_CHECK enum ctx_status ctx_exp_reader_fill_sync(struct ctx_exp_reader *reader,
 							const struct ctx_exp_open_block *block,
 							struct ctx_event *event, struct ctx_err *err);
-CTX_MUST_CHECK enum ctx_status ctx_exp_reader_add_sync_metrics(struct ctx_exp_reader *reader,
-							       struct ctx_err *err);
 
 /* The other thread of an operation becomes a row. *ret_fine is false if it has to be dropped. */
 CTX_MUST_CHECK enum ctx_status ctx_exp_reader_translate_sync(struct ctx_exp_reader *reader,
@@ -312,10 +310,6 @@ CTX_MUST_CHECK enum ctx_status ctx_exp_reader_fill_io(struct ctx_exp_reader *rea
 						      const struct ctx_exp_open_block *block,
 						      struct ctx_event *event, bool *ret_some,
 						      struct ctx_err *err);
-
-/* The metrics of operations, behind those that the source's info has. CTX_E_NOMEM. */
-CTX_MUST_CHECK enum ctx_status ctx_exp_reader_add_io_metrics(struct ctx_exp_reader *reader,
-							     struct ctx_err *err);
 
 /* NULL is allowed. */
 void ctx_exp_open_block_free(struct ctx_exp_open_block *block);

@@ -17,7 +17,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static bool is_data_file(const char *name)
@@ -177,12 +176,14 @@ static enum ctx_status read_directory(struct ctx_exp_reader *reader, const char 
 	return status;
 }
 
-/* The same while it grows: what recorders write, without a list of the directory. */
+/*
+ * The same while it grows: what recorders write, without a list of the directory. Not traced operations: they
+ * are not read then.
+ */
 static enum ctx_status read_growing(struct ctx_exp_reader *reader, const char *below, struct ctx_err *err)
 {
-	static const char *const NAMES[] = {"frameinfo",       "hwcounters",   CTX_EXP_MAP_FILE,
-					    "overview",	       "profile",      CTX_EXP_STATES_FILE,
-					    CTX_EXP_HEAP_FILE, CTX_EXP_IO_FILE};
+	static const char *const NAMES[] = {"frameinfo", "hwcounters", CTX_EXP_MAP_FILE,
+					    "overview",	 "profile",    CTX_EXP_STATES_FILE};
 	enum ctx_status status = CTX_OK;
 
 	for (size_t i = 0; i < CTX_COUNT_OF(NAMES) && status == CTX_OK; i++)

@@ -154,7 +154,7 @@ struct ctx_exp_block_scratch {
 	struct ctx_compressor compressor;
 	struct ctx_buf raw, block;
 	struct ctx_exp_heap_coder *heap; /* NULL before the first heap operations */
-	struct ctx_exp_heap_parts parts; /* of raw; none: it is of one kind */
+	struct ctx_exp_heap_parts parts; /* of raw, if it has heap operations or packed call stacks */
 };
 
 /* Files of the root process, by number, in the order of writing. */

@@ -6,20 +6,7 @@
 
 #include "base/mem.h"
 
-#include <string.h>
-
 #define FLAGS (CTX_SYNC_ORDER_HELD_READ | CTX_SYNC_ORDER_TAKEN_READ)
-
-/* Names and words are those that gprofng's experiments have (formats/gprofng/gp_traced.c). */
-static const struct ctx_source_metric metrics[CTX_EXP_SYNC_METRICS] = {
-	{.name = "Sync Wait Time", .word = "sync", .kind = CTX_METRIC_DURATION, .unit = CTX_UNIT_NS},
-	{.name = "Sync Wait Count", .word = "syncn", .kind = CTX_METRIC_COUNT, .unit = CTX_UNIT_NONE},
-};
-
-void ctx_exp_syncs_deinit(struct ctx_exp_syncs *syncs)
-{
-	free(syncs->metrics);
-}
 
 enum ctx_status ctx_exp_reader_decode_sync(struct ctx_exp_reader *reader,
 					   const struct ctx_exp_block_header *header,
@@ -52,8 +39,7 @@ enum ctx_status ctx_exp_reader_translate_sync(struct ctx_exp_reader *reader,
 	uint32_t row;
 
 	*ret_fine = packet->operation <= (CTX_EXP_SYNC_OPERATION | CTX_EXP_SYNC_FAILED) &&
-		    operation < ctx_traced_n_operations(CTX_TRACED_SYNC) &&
-		    packet->duration_ns <= CTX_TRACED_WEIGHT_MAX &&
+		    operation < CTX_SYNC_N && packet->duration_ns <= CTX_TRACED_WEIGHT_MAX &&
 		    (operation != CTX_SYNC_ORDER || packet->duration_ns <= FLAGS) &&
 		    (!has_thread(operation) || rest->other < CTX_NONE);
 	if (!*ret_fine || !has_thread(operation) || rest->other == 0)
@@ -72,43 +58,6 @@ uint32_t ctx_exp_sync_thread(const struct ctx_exp_open_block *block, const struc
 										    : CTX_NONE;
 }
 
-enum ctx_status ctx_exp_reader_add_sync_metrics(struct ctx_exp_reader *reader, struct ctx_err *err)
-{
-	struct ctx_source_info *info = &reader->source.info;
-	struct ctx_exp_syncs *syncs = &reader->syncs;
-	uint32_t n = info->n_metrics;
-
-	if (!reader->index.has_sync)
-		return CTX_OK;
-	syncs->metrics = ctx_calloc(n + CTX_EXP_SYNC_METRICS, sizeof(*syncs->metrics));
-	if (syncs->metrics == NULL)
-		return ctx_err_nomem(err);
-	if (n != 0)
-		memcpy(syncs->metrics, info->metrics, n * sizeof(*info->metrics));
-	memcpy(syncs->metrics + n, metrics, sizeof(metrics));
-	syncs->metrics[n + 1].of = n;
-	syncs->first_metric = n;
-	info->metrics = syncs->metrics;
-	info->n_metrics = n + CTX_EXP_SYNC_METRICS;
-	return CTX_OK;
-}
-
-static enum ctx_status push_sample(struct ctx_exp_reader *reader, const struct ctx_event *event,
-				   uint64_t weight, struct ctx_err *err)
-{
-	struct ctx_event sample = *event;
-
-	if (weight > UINT64_MAX / 2 - reader->syncs.sum_ns)
-		return CTX_OK;
-	reader->syncs.sum_ns += weight;
-	sample.kind = CTX_EV_SAMPLE;
-	sample.sample = (struct ctx_event_sample){.weight = weight,
-						  .metric = reader->syncs.first_metric,
-						  .cpu = -1,
-						  .stack = event->traced.stack};
-	return ctx_exp_reader_push(reader, &sample, NULL, err);
-}
-
 enum ctx_status ctx_exp_reader_fill_sync(struct ctx_exp_reader *reader,
 					 const struct ctx_exp_open_block *block, struct ctx_event *event,
 					 struct ctx_err *err)
@@ -116,7 +65,7 @@ enum ctx_status ctx_exp_reader_fill_sync(struct ctx_exp_reader *reader,
 	const struct ctx_exp_packet *packet = &block->packets[block->at];
 	const struct ctx_exp_sync_rest *rest = &block->rests[packet->order];
 	uint32_t thread = ctx_exp_sync_thread(block, packet);
-	struct ctx_traced *operation = &reader->syncs.operation;
+	struct ctx_traced *operation = &reader->operation;
 
 	*operation = (struct ctx_traced){.kind = CTX_TRACED_SYNC,
 					 .operation = (uint8_t)(packet->operation & CTX_EXP_SYNC_OPERATION),
@@ -136,6 +85,7 @@ enum ctx_status ctx_exp_reader_fill_sync(struct ctx_exp_reader *reader,
 		operation->size = rest->other;
 	event->traced.operation = operation;
 	event->traced.stack = (struct ctx_event_stack){.id = packet->stack};
-	return ctx_traced_is_wait(operation) ? push_sample(reader, event, operation->duration_ns, err)
-					     : CTX_OK;
+	if (!ctx_traced_is_wait(operation))
+		return CTX_OK;
+	return ctx_exp_reader_push_traced(reader, event, CTX_SYNC_METRIC_TIME, operation->duration_ns, err);
 }

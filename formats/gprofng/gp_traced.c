@@ -4,56 +4,12 @@
 #include "base/mem.h"
 #include "base/strtab.h"
 #include "model/heap_leaks.h"
+#include "model/traced_metrics.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define NO_NAME (CTX_MAP64_NONE - 1) /* of a descriptor; CTX_MAP64_NONE is a free slot of the map */
-
-enum metric {
-	SYNC_TIME,
-	SYNC_COUNT,
-	HEAP_BYTES,
-	HEAP_COUNT,
-	LEAK_BYTES,
-	LEAK_COUNT,
-	READ_TIME,
-	READ_BYTES,
-	READ_COUNT,
-	WRITE_TIME,
-	WRITE_BYTES,
-	WRITE_COUNT,
-	OTHER_TIME,
-	OTHER_COUNT,
-	ERROR_TIME,
-	ERROR_COUNT,
-	N_METRICS
-};
-
-/* Names and descriptions are gprofng's. */
-static const struct {
-	const char *name, *word;
-	enum ctx_unit unit;
-	uint8_t kind;
-	uint8_t of; /* N_METRICS: it has samples */
-} metrics[N_METRICS] = {
-	[SYNC_TIME] = {"Sync Wait Time", "sync", CTX_UNIT_NS, CTX_TRACED_SYNC, N_METRICS},
-	[SYNC_COUNT] = {"Sync Wait Count", "syncn", CTX_UNIT_NONE, CTX_TRACED_SYNC, SYNC_TIME},
-	[HEAP_BYTES] = {"Bytes Allocated", "heapallocbytes", CTX_UNIT_BYTES, CTX_TRACED_HEAP, N_METRICS},
-	[HEAP_COUNT] = {"Allocations", "heapalloccnt", CTX_UNIT_NONE, CTX_TRACED_HEAP, HEAP_BYTES},
-	[LEAK_BYTES] = {"Bytes Leaked", "heapleakbytes", CTX_UNIT_BYTES, CTX_TRACED_HEAP, N_METRICS},
-	[LEAK_COUNT] = {"Leaks", "heapleakcnt", CTX_UNIT_NONE, CTX_TRACED_HEAP, LEAK_BYTES},
-	[READ_TIME] = {"Read Time", "ioreadtime", CTX_UNIT_NS, CTX_TRACED_IO, N_METRICS},
-	[READ_BYTES] = {"Read Bytes", "ioreadbytes", CTX_UNIT_BYTES, CTX_TRACED_IO, N_METRICS},
-	[READ_COUNT] = {"Read Count", "ioreadcnt", CTX_UNIT_NONE, CTX_TRACED_IO, READ_TIME},
-	[WRITE_TIME] = {"Write Time", "iowritetime", CTX_UNIT_NS, CTX_TRACED_IO, N_METRICS},
-	[WRITE_BYTES] = {"Write Bytes", "iowritebytes", CTX_UNIT_BYTES, CTX_TRACED_IO, N_METRICS},
-	[WRITE_COUNT] = {"Write Count", "iowritecnt", CTX_UNIT_NONE, CTX_TRACED_IO, WRITE_TIME},
-	[OTHER_TIME] = {"Other I/O Time", "ioothertime", CTX_UNIT_NS, CTX_TRACED_IO, N_METRICS},
-	[OTHER_COUNT] = {"Other I/O Count", "ioothercnt", CTX_UNIT_NONE, CTX_TRACED_IO, OTHER_TIME},
-	[ERROR_TIME] = {"I/O Error Time", "ioerrortime", CTX_UNIT_NS, CTX_TRACED_IO, N_METRICS},
-	[ERROR_COUNT] = {"I/O Error Count", "ioerrorcnt", CTX_UNIT_NONE, CTX_TRACED_IO, ERROR_TIME},
-};
 
 struct image { /* state of a process */
 	struct ctx_heap_leaks leaks;
@@ -66,8 +22,8 @@ struct ctx_gp_traced {
 	size_t n_images;
 	struct ctx_strtab names;
 	bool has[CTX_TRACED_N];
-	uint32_t number[N_METRICS];  /* of the announced metrics */
-	struct ctx_traced operation; /* being returned */
+	uint32_t first[CTX_TRACED_N]; /* number of the first announced metric of a kind */
+	struct ctx_traced operation;  /* being returned */
 };
 
 void ctx_gp_traced_destroy(struct ctx_gp_traced *traced)
@@ -221,34 +177,25 @@ enum ctx_status ctx_gp_traced_read(struct ctx_gp_reader *reader, const struct ct
 
 /* Metrics */
 
-static enum ctx_metric_kind kind_of_metric(size_t i)
-{
-	if (metrics[i].of != N_METRICS)
-		return CTX_METRIC_COUNT;
-	return metrics[i].unit == CTX_UNIT_NS ? CTX_METRIC_DURATION : CTX_METRIC_BYTES;
-}
-
 enum ctx_status ctx_gp_traced_metrics(struct ctx_gp_reader *reader, struct ctx_err *err)
 {
+	static const enum ctx_traced_kind kinds[] = {CTX_TRACED_SYNC, CTX_TRACED_HEAP, CTX_TRACED_IO};
 	struct ctx_gp_traced *traced = reader->traced;
 	struct ctx_source_info *info = &reader->source.info;
 	size_t cap = info->n_metrics;
-	enum ctx_status status = ctx_grow(&info->metrics, &cap, info->n_metrics + N_METRICS, err);
 
-	if (status != CTX_OK)
-		return status;
-	for (size_t i = 0; i < N_METRICS; i++) {
-		bool counts = metrics[i].of != N_METRICS;
+	for (size_t i = 0; i < CTX_COUNT_OF(kinds); i++) {
+		uint32_t n = info->n_metrics, n_own = ctx_traced_metrics(kinds[i]).n;
+		enum ctx_status status;
 
-		if (!traced->has[metrics[i].kind])
+		if (!traced->has[kinds[i]])
 			continue;
-		traced->number[i] = info->n_metrics;
-		info->metrics[info->n_metrics++] =
-			(struct ctx_source_metric){.name = metrics[i].name,
-						   .word = metrics[i].word,
-						   .kind = kind_of_metric(i),
-						   .unit = metrics[i].unit,
-						   .of = counts ? traced->number[metrics[i].of] : 0};
+		status = ctx_grow(&info->metrics, &cap, n + n_own, err);
+		if (status != CTX_OK)
+			return status;
+		ctx_traced_metrics_append(kinds[i], info->metrics + n, n);
+		traced->first[kinds[i]] = n;
+		info->n_metrics = n + n_own;
 	}
 	return CTX_OK;
 }
@@ -266,7 +213,8 @@ bool ctx_gp_traced_is(const struct ctx_gp_event *event)
 				       : true;
 }
 
-static void add_sample(struct ctx_gp_reader *reader, const struct ctx_event *like, enum metric metric,
+/* Of a metric of the operation's kind. */
+static void add_sample(struct ctx_gp_reader *reader, const struct ctx_event *like, uint32_t metric,
 		       uint64_t weight)
 {
 	struct ctx_event *sample = &reader->later.events[reader->later.n];
@@ -277,7 +225,7 @@ static void add_sample(struct ctx_gp_reader *reader, const struct ctx_event *lik
 	}
 	reader->sums.weight += weight;
 	*sample = *like;
-	sample->sample.metric = reader->traced->number[metric];
+	sample->sample.metric = reader->traced->first[reader->traced->operation.kind] + metric;
 	sample->sample.weight = weight;
 	reader->later.n++;
 }
@@ -297,9 +245,9 @@ static void take_heap(struct ctx_gp_reader *reader, const struct ctx_gp_event *e
 	operation->leaked_size = ctx_heap_leaks_get(&image->leaks, image->n_heap++, operation);
 	operation->leaked = operation->leaked_size != 0;
 	if (ctx_traced_is_allocation(operation))
-		add_sample(reader, like, HEAP_BYTES, event->heap.size);
+		add_sample(reader, like, CTX_HEAP_METRIC_BYTES, event->heap.size);
 	if (operation->leaked)
-		add_sample(reader, like, LEAK_BYTES, operation->leaked_size);
+		add_sample(reader, like, CTX_HEAP_METRIC_LEAK_BYTES, operation->leaked_size);
 }
 
 static void take_sync(struct ctx_gp_reader *reader, const struct ctx_gp_event *event,
@@ -314,7 +262,7 @@ static void take_sync(struct ctx_gp_reader *reader, const struct ctx_gp_event *e
 		.address = event->sync.object,
 		.descriptor = -1,
 	};
-	add_sample(reader, like, SYNC_TIME, wait_ns);
+	add_sample(reader, like, CTX_SYNC_METRIC_TIME, wait_ns);
 }
 
 /* CTX_MAP64_NONE: unknown. */
@@ -398,13 +346,9 @@ static enum ctx_status take_io(struct ctx_gp_reader *reader, const struct ctx_gp
 		.descriptor = event->io.fd >= 0 && operation != CTX_IO_OTHER ? event->io.fd : -1,
 		.failed = failed,
 	};
-	if (!moves) {
-		add_sample(reader, like, failed ? ERROR_TIME : OTHER_TIME, time_ns);
-		return CTX_OK;
-	}
-	add_sample(reader, like, operation == CTX_IO_READ ? READ_TIME : WRITE_TIME, time_ns);
+	add_sample(reader, like, ctx_io_metric_of_time(&reader->traced->operation), time_ns);
 	if (bytes != 0)
-		add_sample(reader, like, operation == CTX_IO_READ ? READ_BYTES : WRITE_BYTES, bytes);
+		add_sample(reader, like, ctx_io_metric_of_bytes(&reader->traced->operation), bytes);
 	return CTX_OK;
 }
 
