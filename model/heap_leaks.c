@@ -157,6 +157,7 @@ enum ctx_status ctx_heap_leaks_add(struct ctx_heap_leaks *leaks, uint64_t record
 				   const struct ctx_traced *operation, struct ctx_err *err)
 {
 	size_t n_bytes = (size_t)((leaks->n + 7) / 8);
+	uint64_t freed = ctx_traced_freed(operation);
 	enum ctx_status status = ctx_grow(&leaks->bits, &leaks->bits_cap, (size_t)(record / 8) + 1, err);
 
 	if (status != CTX_OK)
@@ -167,15 +168,13 @@ enum ctx_status ctx_heap_leaks_add(struct ctx_heap_leaks *leaks, uint64_t record
 	}
 	switch (operation->operation) {
 	case CTX_HEAP_FREE:
-		release(leaks, operation->address);
+		release(leaks, freed);
 		return CTX_OK;
 	case CTX_HEAP_REALLOCATE:
 		leaks->n_reallocs++;
-		if (operation->old_address != 0) {
-			if (!release_older(leaks, operation->old_address))
-				release(leaks, operation->old_address);
-			leaks->n_resized++;
-		}
+		leaks->n_resized += operation->old_address != 0;
+		if (freed != 0 && !release_older(leaks, freed))
+			release(leaks, freed);
 		return operation->address != 0 ? allocate(leaks, operation->address, record, err) : CTX_OK;
 	case CTX_HEAP_ALLOCATE:
 		return operation->address != 0 ? allocate(leaks, operation->address, record, err) : CTX_OK;

@@ -125,6 +125,20 @@ static inline bool ctx_heap_unmaps(unsigned operation)
 }
 
 /*
+ * Heap: the address of the block that ends with the operation; 0: none. A realloc to another size that returned nothing
+ * has failed, and keeps its old block.
+ */
+static inline uint64_t ctx_traced_freed(const struct ctx_traced *operation)
+{
+	if (operation->operation == CTX_HEAP_FREE)
+		return operation->address;
+	return operation->operation == CTX_HEAP_REALLOCATE &&
+			       (operation->address != 0 || operation->size == 0)
+		       ? operation->old_address
+		       : 0;
+}
+
+/*
  * The metrics of operations, by their words: heapallocbytes, heapalloccnt, heapleakbytes, heapleakcnt, sync, ioreadtime,
  * ioreadbytes, iowritetime, iowritebytes, ioothertime, ioerrortime. False: another word.
  */

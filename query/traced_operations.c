@@ -48,9 +48,8 @@ static void leave_frees(struct ctx_traced *operation)
 		operation->leaked_size = 0;
 		return;
 	}
-	if (operation->operation == CTX_HEAP_REALLOCATE && operation->old_address != 0 &&
-	    (operation->address != 0 || operation->size == 0))
-		operation->address = operation->old_address;
+	if (ctx_traced_freed(operation) != 0)
+		operation->address = ctx_traced_freed(operation);
 	operation->operation = CTX_HEAP_FREE;
 	operation->size = 0;
 	operation->old_address = 0;

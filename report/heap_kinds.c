@@ -37,10 +37,5 @@ struct ctx_heap_last ctx_heap_last_of(const struct ctx_traced *operation, bool c
 
 bool ctx_heap_last_is_freed(const struct ctx_heap_last *last, const struct ctx_traced *operation)
 {
-	if (last->address == 0)
-		return false;
-	if (operation->operation == CTX_HEAP_REALLOCATE)
-		return operation->old_address == last->address &&
-		       (operation->address != 0 || operation->size == 0);
-	return operation->operation == CTX_HEAP_FREE && operation->address == last->address;
+	return last->address != 0 && ctx_traced_freed(operation) == last->address;
 }

@@ -139,17 +139,12 @@ static enum ctx_status begin(struct ctx_heap_life *life, uint32_t process, const
 static enum ctx_status step_block(struct ctx_heap_life *life, uint32_t process,
 				  const struct ctx_traced *operation, bool counts)
 {
-	bool frees = operation->operation == CTX_HEAP_FREE;
-	struct ctx_heap_block *old = operation->operation == CTX_HEAP_REALLOCATE
-					     ? find(life, process, operation->old_address)
-					     : find(life, process, operation->address);
+	/* Where one is allocated, what was there was freed, unseen. */
+	uint64_t freed =
+		operation->operation == CTX_HEAP_ALLOCATE ? operation->address : ctx_traced_freed(operation);
+	struct ctx_heap_block *old = freed != 0 ? find(life, process, freed) : NULL;
 
-	/* A failed realloc keeps the old block. A realloc to size 0 frees it. */
-	if (old != NULL && operation->operation == CTX_HEAP_REALLOCATE)
-		frees = operation->address != 0 || operation->size == 0;
-	else if (old != NULL && ctx_traced_is_allocation(operation))
-		frees = true; /* unseen */
-	if (old != NULL && frees)
+	if (old != NULL)
 		end(life, old, operation->time_ns);
 	return counts && ctx_traced_is_allocation(operation) ? begin(life, process, operation) : CTX_OK;
 }

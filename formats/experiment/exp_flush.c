@@ -239,8 +239,9 @@ static enum ctx_status prepare_dir(struct ctx_exp_writer *writer, uint32_t proce
 	return status;
 }
 
-enum ctx_status ctx_exp_flush_frames(struct ctx_exp_writer *writer, struct ctx_exp_live *live,
-				     struct ctx_err *err)
+/* What samples and operations refer to: the process's directory, maps and call stacks. */
+static enum ctx_status flush_referred(struct ctx_exp_writer *writer, struct ctx_exp_live *live,
+				      struct ctx_err *err)
 {
 	enum ctx_status status = CTX_OK;
 
@@ -250,8 +251,14 @@ enum ctx_status ctx_exp_flush_frames(struct ctx_exp_writer *writer, struct ctx_e
 		status = prepare_dir(writer, live->process, err);
 	if (status == CTX_OK)
 		status = flush_maps(writer, live, err);
-	if (status == CTX_OK)
-		status = flush_frames(writer, live, err);
+	return status == CTX_OK ? flush_frames(writer, live, err) : status;
+}
+
+enum ctx_status ctx_exp_flush_frames(struct ctx_exp_writer *writer, struct ctx_exp_live *live,
+				     struct ctx_err *err)
+{
+	enum ctx_status status = flush_referred(writer, live, err);
+
 	ctx_exp_account(writer, live);
 	return status == CTX_E_LIMIT ? CTX_OK : status;
 }
@@ -260,18 +267,11 @@ enum ctx_status ctx_exp_flush_process(struct ctx_exp_writer *writer, struct ctx_
 				      struct ctx_err *err)
 {
 	uint64_t oldest_ns = live->oldest_ns;
-	enum ctx_status status = CTX_OK;
+	enum ctx_status status;
 
 	if (live->oldest_ns == UINT64_MAX && live->map_lines.n == 0)
 		return CTX_OK;
-	writer->limits.flushing_ns =
-		live->oldest_ns != UINT64_MAX ? ctx_exp_relative(writer, live->oldest_ns) : 0;
-	if (has_files(writer, live->process))
-		status = prepare_dir(writer, live->process, err);
-	if (status == CTX_OK)
-		status = flush_maps(writer, live, err);
-	if (status == CTX_OK)
-		status = flush_frames(writer, live, err);
+	status = flush_referred(writer, live, err);
 	for (uint32_t file = 0; file < writer->data.n_files && (status == CTX_OK || status == CTX_E_LIMIT);
 	     file++)
 		status = flush_packets(writer, live, file, err);

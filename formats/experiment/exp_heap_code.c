@@ -20,6 +20,7 @@
 
 #include "base/map64.h"
 #include "base/mem.h"
+#include "formats/experiment/exp_streams.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -396,19 +397,11 @@ enum ctx_status ctx_exp_heap_encode(struct ctx_exp_heap_coder **made, const stru
 	put_times(coder, block, tick);
 	shift = put_addresses(coder);
 	ctx_buf_put_varint(out, CTX_EXP_HEAP_STREAMS);
-	for (size_t i = 0; i < CTX_EXP_HEAP_STREAMS; i++) {
-		status = status == CTX_OK ? ctx_buf_check(&coder->streams[i], err) : status;
-		ctx_buf_put_varint(out, coder->streams[i].n);
-	}
+	ctx_exp_put_lengths(coder->streams, CTX_EXP_HEAP_STREAMS, out);
 	ctx_buf_put_varint(out, shift);
 	ctx_buf_put_varint(out, tick);
-	ret->n = 0;
-	ret->ends[ret->n++] = out->n;
-	for (size_t i = 0; i < CTX_EXP_HEAP_STREAMS; i++) {
-		ctx_buf_put(out, coder->streams[i].bytes, coder->streams[i].n);
-		ret->ends[ret->n++] = out->n;
-	}
-	return status;
+	ret->n = CTX_EXP_HEAP_STREAMS + 1;
+	return ctx_exp_put_streams(coder->streams, CTX_EXP_HEAP_STREAMS, out, ret->ends, err);
 }
 
 /* --- decoding --- */
@@ -438,17 +431,8 @@ static enum ctx_status begin_decoding(struct decoding *decoding, struct ctx_byte
 	}
 	decoding->shift = ctx_cursor_get_varint32(&cursor);
 	decoding->tick = ctx_cursor_get_varint32(&cursor);
-	for (size_t i = 0; i < CTX_EXP_HEAP_STREAMS && !cursor.failed; i++) {
-		const uint8_t *at = bytes[i] <= ctx_cursor_left(&cursor)
-					    ? ctx_cursor_get_bytes(&cursor, (size_t)bytes[i])
-					    : NULL;
-
-		if (at == NULL)
-			cursor.failed = true;
-		else
-			decoding->streams[i] = ctx_cursor_make(at, (size_t)bytes[i]);
-	}
-	if (cursor.failed || n < CTX_EXP_HEAP_STREAMS || decoding->shift > 12 || decoding->tick > 32)
+	if (n < CTX_EXP_HEAP_STREAMS || decoding->shift > 12 || decoding->tick > 32 ||
+	    !ctx_exp_take_streams(&cursor, bytes, CTX_EXP_HEAP_STREAMS, decoding->streams))
 		return ctx_err_set(err, CTX_E_FORMAT, "streams of the block end early");
 	return CTX_OK;
 }

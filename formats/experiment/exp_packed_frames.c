@@ -3,6 +3,7 @@
 #include "base/cursor.h"
 #include "base/map64.h"
 #include "base/mem.h"
+#include "formats/experiment/exp_streams.h"
 
 #include <stdlib.h>
 
@@ -71,17 +72,11 @@ enum ctx_status ctx_exp_pack_frames(struct ctx_bytes payload, struct ctx_buf *ou
 	enum ctx_status status = pack(&packing, &in, first, err);
 
 	ctx_buf_put_varint(out, first);
-	for (size_t i = 0; i < N; i++)
-		ctx_buf_put_varint(out, packing.streams[i].n);
-	ret_ends[0] = out->n;
-	for (size_t i = 0; i < N; i++) {
-		if (status == CTX_OK)
-			status = ctx_buf_check(&packing.streams[i], err);
-		ctx_buf_put(out, packing.streams[i].bytes, packing.streams[i].n);
-		ret_ends[i + 1] = out->n;
-	}
+	ctx_exp_put_lengths(packing.streams, N, out);
+	if (status == CTX_OK)
+		status = ctx_exp_put_streams(packing.streams, N, out, ret_ends, err);
 	packing_deinit(&packing);
-	return status == CTX_OK ? ctx_buf_check(out, err) : status;
+	return status;
 }
 
 struct unpacking {
@@ -137,21 +132,13 @@ enum ctx_status ctx_exp_unpack_frames(struct ctx_bytes packed, struct ctx_buf *o
 	struct ctx_cursor cursor = ctx_cursor_make(packed.at, packed.n);
 	uint64_t id = ctx_cursor_get_varint(&cursor), bytes[N];
 	struct unpacking in = {.known = ctx_calloc(packed.n + 1, sizeof(*in.known))};
-	bool fine = true;
+	bool fine;
 
 	if (in.known == NULL)
 		return ctx_err_nomem(err);
 	for (size_t i = 0; i < N; i++)
 		bytes[i] = ctx_cursor_get_varint(&cursor);
-	for (size_t i = 0; i < N && fine; i++) {
-		const uint8_t *at = bytes[i] <= ctx_cursor_left(&cursor)
-					    ? ctx_cursor_get_bytes(&cursor, (size_t)bytes[i])
-					    : NULL;
-
-		fine = at != NULL;
-		in.streams[i] = ctx_cursor_make(at, fine ? (size_t)bytes[i] : 0);
-	}
-	fine = fine && unpack(&in, id, out);
+	fine = ctx_exp_take_streams(&cursor, bytes, N, in.streams) && unpack(&in, id, out);
 	free(in.known);
 	return fine ? ctx_buf_check(out, err)
 		    : ctx_err_set(err, CTX_E_FORMAT, "packed call stacks end early");

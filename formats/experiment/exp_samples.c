@@ -323,47 +323,71 @@ enum ctx_status ctx_exp_state(struct ctx_exp_writer *writer, const struct ctx_ex
 	return add(writer, &record, err);
 }
 
+/* An operation of one kind, and what is common to all kinds. */
+struct traced {
+	enum ctx_traced_kind kind;
+	uint32_t file; /* of the kind; CTX_NONE: the experiment was created without */
+	unsigned operation, n_operations;
+	uint32_t process, thread;
+};
+
+static enum ctx_status check_traced(const struct ctx_exp_writer *writer, const struct traced *traced,
+				    struct ctx_err *err)
+{
+	static const char *const names[CTX_TRACED_N] = {
+		[CTX_TRACED_HEAP] = "heap operation",
+		[CTX_TRACED_SYNC] = "synchronisation",
+		[CTX_TRACED_IO] = "input or output",
+	};
+	enum ctx_status status = ctx_exp_check_process(writer, traced->process, err);
+
+	if (status == CTX_OK)
+		status = ctx_exp_check_thread(writer, traced->thread, err);
+	if (status == CTX_OK && traced->file == CTX_NONE)
+		status = ctx_err_set(err, CTX_E_ARG, "the experiment was created without: %s",
+				     names[traced->kind]);
+	if (status == CTX_OK && traced->operation >= traced->n_operations)
+		status = ctx_err_set(err, CTX_E_ARG, "%s %u is unknown", names[traced->kind],
+				     traced->operation);
+	return status;
+}
+
+/* Checks it, and begins its record: without frames, and with a packet without size or duration. */
+static enum ctx_status begin_traced(const struct ctx_exp_writer *writer, const struct traced *traced,
+				    struct record *ret, struct ctx_err *err)
+{
+	enum ctx_status status = check_traced(writer, traced, err);
+
+	if (status != CTX_OK)
+		return status;
+	*ret = (struct record){.process = traced->process, .like = traced->thread, .file = traced->file};
+	ret->packet = (struct ctx_exp_packet){
+		.thread = traced->thread, .cpu = -1, .operation = (uint16_t)traced->operation};
+	return CTX_OK;
+}
+
 enum ctx_status ctx_exp_heap(struct ctx_exp_writer *writer, const struct ctx_exp_heap *heap,
 			     struct ctx_err *err)
 {
 	const struct ctx_exp_heap_addresses addresses = {heap->address, heap->old_address};
-	enum ctx_status status = ctx_exp_check_process(writer, heap->process, err);
-	struct record record = {.time_ns = heap->time_ns,
-				.process = heap->process,
-				.like = heap->thread,
-				.file = writer->data.heap,
-				.frames = heap->frames,
-				.n_frames = smaller(heap->n_frames, FRAMES_MAX),
-				.addresses = &addresses};
+	const struct traced traced = {.kind = CTX_TRACED_HEAP,
+				      .file = writer->data.heap,
+				      .operation = heap->operation,
+				      .n_operations = CTX_HEAP_N,
+				      .process = heap->process,
+				      .thread = heap->thread};
+	struct record record;
+	enum ctx_status status = begin_traced(writer, &traced, &record, err);
 
-	if (status == CTX_OK)
-		status = ctx_exp_check_thread(writer, heap->thread, err);
-	if (status == CTX_OK && writer->data.heap == CTX_NONE)
-		status = ctx_err_set(err, CTX_E_ARG, "the experiment was created without heap operations");
-	if (status == CTX_OK && heap->operation >= ctx_traced_n_operations(CTX_TRACED_HEAP))
-		status = ctx_err_set(err, CTX_E_ARG, "heap operation %u is unknown", heap->operation);
 	if (status != CTX_OK)
 		return status;
-	record.packet = (struct ctx_exp_packet){
-		.size = heap->size, .thread = heap->thread, .cpu = -1, .operation = heap->operation};
+	record.time_ns = heap->time_ns;
+	record.frames = heap->frames;
+	record.n_frames = smaller(heap->n_frames, FRAMES_MAX);
+	record.addresses = &addresses;
+	record.packet.size = heap->size;
 	writer->stats.heap_operations++;
 	return add(writer, &record, err);
-}
-
-static enum ctx_status check_sync(const struct ctx_exp_writer *writer, const struct ctx_exp_sync *sync,
-				  struct ctx_err *err)
-{
-	enum ctx_status status = ctx_exp_check_process(writer, sync->process, err);
-
-	if (status == CTX_OK)
-		status = ctx_exp_check_thread(writer, sync->thread, err);
-	if (status == CTX_OK && sync->other != CTX_NONE)
-		status = ctx_exp_check_thread(writer, sync->other, err);
-	if (status == CTX_OK && writer->data.sync == CTX_NONE)
-		status = ctx_err_set(err, CTX_E_ARG, "the experiment was created without synchronisation");
-	if (status == CTX_OK && sync->operation >= ctx_traced_n_operations(CTX_TRACED_SYNC))
-		status = ctx_err_set(err, CTX_E_ARG, "synchronisation %u is unknown", sync->operation);
-	return status;
 }
 
 enum ctx_status ctx_exp_sync(struct ctx_exp_writer *writer, const struct ctx_exp_sync *sync,
@@ -375,47 +399,47 @@ enum ctx_status ctx_exp_sync(struct ctx_exp_writer *writer, const struct ctx_exp
 							: sync->operation == CTX_SYNC_HOLD ? sync->detail
 							: sync->other != CTX_NONE ? (uint64_t)sync->other + 1
 										  : 0};
-	enum ctx_status status = check_sync(writer, sync, err);
-	struct record record = {.time_ns = sync->time_ns,
-				.process = sync->process,
-				.like = sync->thread,
-				.file = writer->data.sync,
-				.frames = sync->frames,
-				.n_frames = smaller(sync->n_frames, FRAMES_MAX),
-				.rest = &rest};
+	const struct traced traced = {.kind = CTX_TRACED_SYNC,
+				      .file = writer->data.sync,
+				      .operation = sync->operation,
+				      .n_operations = CTX_SYNC_N,
+				      .process = sync->process,
+				      .thread = sync->thread};
+	struct record record;
+	enum ctx_status status = begin_traced(writer, &traced, &record, err);
 
+	if (status == CTX_OK && sync->other != CTX_NONE)
+		status = ctx_exp_check_thread(writer, sync->other, err);
 	if (status != CTX_OK)
 		return status;
-	record.packet = (struct ctx_exp_packet){
-		.duration_ns = is_order ? sync->detail : sync->duration_ns,
-		.thread = sync->thread,
-		.cpu = -1,
-		.operation = (uint16_t)(sync->operation | (sync->failed ? CTX_EXP_SYNC_FAILED : 0))};
+	record.time_ns = sync->time_ns;
+	record.frames = sync->frames;
+	record.n_frames = smaller(sync->n_frames, FRAMES_MAX);
+	record.rest = &rest;
+	record.packet.duration_ns = is_order ? sync->detail : sync->duration_ns;
+	record.packet.operation |= sync->failed ? CTX_EXP_SYNC_FAILED : 0;
 	writer->stats.syncs++;
 	return add(writer, &record, err);
 }
 
 enum ctx_status ctx_exp_io(struct ctx_exp_writer *writer, const struct ctx_exp_io *io, struct ctx_err *err)
 {
-	enum ctx_status status = ctx_exp_check_process(writer, io->process, err);
-	struct record record = {.time_ns = io->time_ns,
-				.process = io->process,
-				.like = io->thread,
-				.file = writer->data.io,
-				.frames = io->frames,
-				.n_frames = smaller(io->n_frames, FRAMES_MAX),
-				.io = io};
+	const struct traced traced = {.kind = CTX_TRACED_IO,
+				      .file = writer->data.io,
+				      .operation = io->call,
+				      .n_operations = io->call != CTX_CALL_NONE ? CTX_CALL_N : 0,
+				      .process = io->process,
+				      .thread = io->thread};
+	struct record record;
+	enum ctx_status status = begin_traced(writer, &traced, &record, err);
 
-	if (status == CTX_OK)
-		status = ctx_exp_check_thread(writer, io->thread, err);
-	if (status == CTX_OK && writer->data.io == CTX_NONE)
-		status = ctx_err_set(err, CTX_E_ARG, "the experiment was created without input and output");
-	if (status == CTX_OK && (io->call == CTX_CALL_NONE || io->call >= CTX_CALL_N))
-		status = ctx_err_set(err, CTX_E_ARG, "input or output %u is unknown", io->call);
 	if (status != CTX_OK)
 		return status;
-	record.packet = (struct ctx_exp_packet){
-		.size = io->size, .thread = io->thread, .cpu = -1, .operation = io->call};
+	record.time_ns = io->time_ns;
+	record.frames = io->frames;
+	record.n_frames = smaller(io->n_frames, FRAMES_MAX);
+	record.io = io;
+	record.packet.size = io->size;
 	writer->stats.io_operations++;
 	return add(writer, &record, err);
 }

@@ -104,6 +104,21 @@ static void test_heap_leaks__a_resized_block_is_freed_only_where_its_address_was
 	ctx_heap_leaks_deinit(&leaks);
 }
 
+static void test_heap_leaks__a_realloc_that_fails_keeps_the_old_block(void **state)
+{
+	static const uint64_t records[][4] = {{MALLOC, 10, 0x100, 0},
+					      {MALLOC, 11, 0x200, 0},
+					      {REALLOC, 20, 0, 0x100}, /* failed */
+					      {REALLOC, 0, 0, 0x200}}; /* freed it */
+	struct ctx_heap_leaks leaks;
+
+	(void)state;
+	add_heap(&leaks, true, records, CTX_COUNT_OF(records));
+	assert_int_equal(leaked(&leaks, records, 0), 10);
+	assert_int_equal(leaked(&leaks, records, 1), 0);
+	ctx_heap_leaks_deinit(&leaks);
+}
+
 /*
  * Thread A moves a block from 0x100 to 0x200; before its record comes, thread B has got 0x100. What B does
  * with it later is not A's block.
@@ -186,6 +201,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
 			test_heap_leaks__a_resized_block_is_freed_only_where_its_address_was_recorded),
+		cmocka_unit_test(test_heap_leaks__a_realloc_that_fails_keeps_the_old_block),
 		cmocka_unit_test(test_heap_leaks__a_realloc_that_overlaps_frees_the_older_block),
 		cmocka_unit_test(test_heap_leaks__agree_with_a_table_of_all_addresses),
 #ifndef CTX_SANITIZED
