@@ -19,4 +19,16 @@ static inline uint64_t below(uint64_t n)
 	return next_random() % n;
 }
 
+/* A sequence of one's own: the next 31 bits of it (a linear congruential generator). */
+static inline uint64_t random_of(uint64_t *seed)
+{
+	*seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return *seed >> 33;
+}
+
+static inline uint64_t random_below(uint64_t *seed, uint64_t n)
+{
+	return random_of(seed) % n;
+}
+
 #endif

@@ -10,6 +10,7 @@
 #include "base/shellword.h"
 #include "base/strtab.h"
 #include "base/xxh.h"
+#include "chance.h"
 
 #include <ctype.h>
 #include <fcntl.h>
@@ -22,14 +23,6 @@
 #include <unistd.h>
 
 #include <cmocka.h>
-
-static uint64_t next_random(uint64_t *state)
-{
-	*state ^= *state << 13;
-	*state ^= *state >> 7;
-	*state ^= *state << 17;
-	return *state;
-}
 
 static void test_base__varints_of_every_length_come_back(void **state)
 {
@@ -103,15 +96,15 @@ static void test_base__fixed_widths_are_little_endian(void **state)
 static void test_base__a_map_agrees_with_a_list_of_pairs(void **state)
 {
 	enum { N = 3000 };
-	uint64_t random = 12345;
 	uint64_t *keys = ctx_calloc(N, sizeof(*keys));
 	struct ctx_map64 map = {0};
 
 	(void)state;
 	assert_non_null(keys);
+	random_state = 12345;
 	assert_int_equal(ctx_map64_get(&map, 7), CTX_MAP64_NONE);
 	for (uint32_t i = 0; i < N; i++) {
-		uint64_t key = next_random(&random) % (i % 2 == 0 ? 500 : UINT64_MAX);
+		uint64_t key = next_random() % (i % 2 == 0 ? 500 : UINT64_MAX);
 		uint32_t expected = CTX_MAP64_NONE;
 		uint32_t *place;
 
@@ -140,16 +133,16 @@ static void test_base__removed_keys_of_a_map_are_gone_and_all_others_stay(void *
 {
 	enum { KEYS = 60, ROUNDS = 20000 };
 	uint32_t values[KEYS];
-	uint64_t random = 99;
 	struct ctx_map64 map = {0};
 	size_t n = 0;
 
 	(void)state;
 	memset(values, 0xff, sizeof(values));
+	random_state = 99;
 	ctx_map64_remove(&map, 1);
 	for (uint32_t round = 0; round < ROUNDS; round++) {
-		uint64_t key = next_random(&random) % KEYS;
-		bool adds = next_random(&random) % 2 != 0;
+		uint64_t key = next_random() % KEYS;
+		bool adds = next_random() % 2 != 0;
 
 		if (adds)
 			*ctx_map64_place(&map, key * 0x100000001u) = round;

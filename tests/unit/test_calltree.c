@@ -1,5 +1,6 @@
 #include "base/mem.h"
 #include "calltree/calltree.h"
+#include "chance.h"
 #include "model/sample.h"
 #include "tests/unit/failing_malloc.h"
 
@@ -10,12 +11,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-static uint64_t next_random(uint64_t *state)
-{
-	*state = *state * 6364136223846793005u + 1442695040888963407u;
-	return *state >> 33;
-}
 
 struct fixture {
 	struct ctx_trie cct;
@@ -61,21 +56,21 @@ static void add_sample(struct fixture *fixture, const char *routines, uint64_t w
 static void random_fixture(struct fixture *fixture, uint64_t seed)
 {
 	uint64_t state = seed * 2 + 1;
-	uint32_t n_functions = 1 + (uint32_t)(next_random(&state) % 5);
-	size_t n_samples = next_random(&state) % 40;
-	uint32_t max_depth = 1 + (uint32_t)(next_random(&state) % 9);
+	uint32_t n_functions = 1 + (uint32_t)(random_of(&state) % 5);
+	size_t n_samples = random_of(&state) % 40;
+	uint32_t max_depth = 1 + (uint32_t)(random_of(&state) % 9);
 	uint32_t previous = CTX_TRIE_ROOT;
 
 	*fixture = (struct fixture){0};
 	assert_int_equal(ctx_trie_init(&fixture->cct, NULL), CTX_OK);
 	for (size_t i = 0; i < n_samples; i++) {
 		char routines[16] = "";
-		size_t depth = next_random(&state) % (max_depth + 1);
+		size_t depth = random_of(&state) % (max_depth + 1);
 
 		for (size_t level = 0; level < depth; level++)
-			routines[level] = (char)('A' + next_random(&state) % n_functions);
+			routines[level] = (char)('A' + random_of(&state) % n_functions);
 		/* Some stacks are in the CCT only, not in the histogram. */
-		if (next_random(&state) % 4 == 0) {
+		if (random_of(&state) % 4 == 0) {
 			uint32_t stack = CTX_TRIE_ROOT;
 
 			for (size_t level = 0; level < depth; level++)
@@ -84,7 +79,7 @@ static void random_fixture(struct fixture *fixture, uint64_t seed)
 								NULL),
 						 CTX_OK);
 		} else {
-			add_sample(fixture, routines, next_random(&state) % 10, &previous);
+			add_sample(fixture, routines, random_of(&state) % 10, &previous);
 		}
 	}
 	fixture->n_functions = n_functions;

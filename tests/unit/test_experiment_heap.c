@@ -1,9 +1,8 @@
 /* Heap operations of an experiment: written, read, damaged; which of them are leaks. */
-#include "experiment_place.h"
+#include "traced_fixture.h"
 
 #include "model/heap_leaks.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 
 #define THREADS 4u
@@ -26,12 +25,6 @@ struct run {
 	uint32_t processes[2], threads[THREADS]; /* numbers; the last two threads are of the second process */
 	struct ctx_exp_writer *writer;
 };
-
-static uint64_t random_below(uint64_t *seed, uint64_t n)
-{
-	*seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-	return (*seed >> 33) % n;
-}
 
 static void begin(struct run *run, const char *path)
 {
@@ -266,19 +259,11 @@ static void test_experiment_heap__a_damaged_block_costs_its_operations(void **st
 	struct place *place = *state;
 	struct reading reading;
 	struct run run = {0};
-	char name[512];
-	uint8_t byte;
-	int fd;
 
 	begin(&run, place->path);
 	make_operations(&run, 7);
 	write_operations(&run, 200);
-	snprintf(name, sizeof(name), "%s/heaptrace", place->path);
-	fd = open(name, O_RDWR | O_CLOEXEC);
-	assert_int_equal(pread(fd, &byte, 1, 300), 1);
-	byte ^= 0x55;
-	assert_int_equal(pwrite(fd, &byte, 1, 300), 1);
-	close(fd);
+	traced_damage(place->path, "heaptrace");
 	read_back(&run, place->path, false, &reading);
 	assert_int_equal(reading.n_damages, 1);
 	assert_in_range(reading.n, STEPS - 200, STEPS - 1);

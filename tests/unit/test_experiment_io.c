@@ -1,46 +1,21 @@
 /* Input and output of an experiment: written, read, damaged; what descriptors are called at which time. */
-#include "experiment_place.h"
+#include "traced_fixture.h"
 
 #include "formats/experiment/exp_io_block.h"
 #include "formats/experiment/exp_io_names.h"
 #include "model/io_call.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 
 #define STEPS 9000u
-#define THREADS 3u
 
-struct run {
-	struct ctx_exp_writer *writer;
-	uint32_t process, threads[THREADS];
-};
-
-static uint64_t random_below(uint64_t *seed, uint64_t n)
-{
-	*seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-	return (*seed >> 33) % n;
-}
-
-static void begin(struct run *run, const char *path, bool has_io)
+static void begin(struct traced_recording *run, const char *path, bool has_io)
 {
 	struct ctx_exp_options options = fixture_options(path);
-	struct ctx_exp_process process = {.origin = CTX_EXP_ROOT_PROCESS,
-					  .parent = CTX_NONE,
-					  .pid = 100,
-					  .command = "c",
-					  .time_ns = FIXTURE_START_NS};
 
 	options.has_io = has_io;
-	assert_int_equal(ctx_exp_create(&options, &run->writer, NULL), CTX_OK);
-	assert_int_equal(ctx_exp_process_start(run->writer, &process, &run->process, NULL), CTX_OK);
-	for (uint32_t i = 0; i < THREADS; i++) {
-		struct ctx_exp_thread thread = {
-			.process = run->process, .tid = 100 + i, .name = "t", .time_ns = FIXTURE_START_NS};
-
-		assert_int_equal(ctx_exp_thread_start(run->writer, &thread, &run->threads[i], NULL), CTX_OK);
-	}
+	traced_begin(run, &options);
 }
 
 /* The i-th operation of a sequence: each has a file of its own or that of descriptor 7. */
@@ -50,14 +25,14 @@ struct made {
 	uint64_t frames[4];
 };
 
-static void make(const struct run *run, uint64_t i, struct made *ret)
+static void make(const struct traced_recording *run, uint64_t i, struct made *ret)
 {
 	uint64_t seed = i * 77 + 5;
 
-	*ret = (struct made){.io = {.time_ns = FIXTURE_START_NS + 1000000 + i * 7,
+	*ret = (struct made){.io = {.time_ns = traced_time_ns(i),
 				    .duration_ns = random_below(&seed, 1000000),
 				    .process = run->process,
-				    .thread = run->threads[random_below(&seed, THREADS)],
+				    .thread = run->threads[random_below(&seed, TRACED_THREADS)],
 				    .call = CTX_CALL_READ,
 				    .descriptor = 7,
 				    .size = random_below(&seed, 1 << 20),
@@ -79,23 +54,16 @@ static void make(const struct run *run, uint64_t i, struct made *ret)
 	}
 }
 
-static void write_all(struct run *run)
+static void put(void *context, size_t i, uint32_t thread)
 {
+	const struct traced_recording *run = context;
 	struct made made;
 
-	/* As a recorder does: some of one thread, then some of another. */
-	for (uint64_t from = 0; from < STEPS; from += 500) {
-		for (uint32_t thread = 0; thread < THREADS; thread++) {
-			for (uint64_t i = from; i < from + 500; i++) {
-				make(run, i, &made);
-				made.io.name = made.name[0] != '\0' ? made.name : NULL;
-				made.io.frames = made.frames;
-				if (made.io.thread == run->threads[thread])
-					assert_int_equal(ctx_exp_io(run->writer, &made.io, NULL), CTX_OK);
-			}
-		}
-	}
-	assert_int_equal(ctx_exp_close(run->writer, FIXTURE_START_NS + 10000000, NULL), CTX_OK);
+	make(run, i, &made);
+	made.io.name = made.name[0] != '\0' ? made.name : NULL;
+	made.io.frames = made.frames;
+	if (made.io.thread == thread)
+		assert_int_equal(ctx_exp_io(run->writer, &made.io, NULL), CTX_OK);
 }
 
 struct reading {
@@ -103,10 +71,11 @@ struct reading {
 	uint64_t sums[10], samples[10]; /* by metric: of the operations, of the samples */
 };
 
-static void check_operation(const struct run *run, const struct ctx_event *event, struct reading *reading)
+static void check_operation(const struct traced_recording *run, const struct ctx_event *event,
+			    struct reading *reading)
 {
 	const struct ctx_traced *got = event->traced.operation;
-	uint64_t i = (event->time_ns - 1000000) / 7;
+	uint64_t i = traced_number(event->time_ns);
 	unsigned metric = 0;
 	struct made made;
 
@@ -130,7 +99,7 @@ static void check_operation(const struct run *run, const struct ctx_event *event
 	reading->n++;
 }
 
-static void read_back(const struct run *run, const char *path, struct reading *reading)
+static void read_back(const struct traced_recording *run, const char *path, struct reading *reading)
 {
 	static const char *const words[] = {"ioreadtime",   "ioreadbytes", "ioreadcnt",	  "iowritetime",
 					    "iowritebytes", "iowritecnt",  "ioothertime", "ioothercnt",
@@ -162,10 +131,10 @@ static void test_experiment_io__operations_of_several_threads_come_back_with_the
 {
 	struct place *place = *state;
 	struct reading reading;
-	struct run run;
+	struct traced_recording run;
 
 	begin(&run, place->path, true);
-	write_all(&run);
+	traced_write(&run, STEPS, 500, put, &run);
 	read_back(&run, place->path, &reading);
 	assert_int_equal(reading.n, STEPS);
 	assert_int_equal(reading.n_damages, 0);
@@ -176,19 +145,11 @@ static void test_experiment_io__a_damaged_block_costs_its_operations(void **stat
 {
 	struct place *place = *state;
 	struct reading reading;
-	struct run run;
-	char name[512];
-	uint8_t byte;
-	int fd;
+	struct traced_recording run;
 
 	begin(&run, place->path, true);
-	write_all(&run);
-	snprintf(name, sizeof(name), "%s/iotrace", place->path);
-	fd = open(name, O_RDWR | O_CLOEXEC);
-	assert_int_equal(pread(fd, &byte, 1, 300), 1);
-	byte ^= 0x55;
-	assert_int_equal(pwrite(fd, &byte, 1, 300), 1);
-	close(fd);
+	traced_write(&run, STEPS, 500, put, &run);
+	traced_damage(place->path, "iotrace");
 	read_back(&run, place->path, &reading);
 	assert_int_equal(reading.n_damages, 1);
 	assert_in_range(reading.n, STEPS - 2048, STEPS - 1);
@@ -197,7 +158,7 @@ static void test_experiment_io__a_damaged_block_costs_its_operations(void **stat
 static void test_experiment_io__is_refused_where_none_was_announced(void **state)
 {
 	struct place *place = *state;
-	struct run run;
+	struct traced_recording run;
 	struct ctx_exp_io io = {.call = CTX_CALL_READ};
 
 	begin(&run, place->path, false);

@@ -1,58 +1,37 @@
 /* Synchronisation of an experiment: written, read, damaged. */
-#include "experiment_place.h"
+#include "traced_fixture.h"
 
 #include "model/traced.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 
-#define THREADS 3u
 #define STEPS 7000u
 
 struct run {
 	struct ctx_exp_sync operations[STEPS]; /* in order of time */
 	uint64_t frames[STEPS][4];
-	uint32_t process, threads[THREADS];
-	struct ctx_exp_writer *writer;
+	struct traced_recording recording;
 	bool is_seen[STEPS];
 };
-
-static uint64_t random_below(uint64_t *seed, uint64_t n)
-{
-	*seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-	return (*seed >> 33) % n;
-}
 
 static void begin(struct run *run, const char *path, bool has_sync)
 {
 	struct ctx_exp_options options = fixture_options(path);
-	struct ctx_exp_process process = {.origin = CTX_EXP_ROOT_PROCESS,
-					  .parent = CTX_NONE,
-					  .pid = 100,
-					  .command = "c",
-					  .time_ns = FIXTURE_START_NS};
 
 	options.has_sync = has_sync;
-	assert_int_equal(ctx_exp_create(&options, &run->writer, NULL), CTX_OK);
-	assert_int_equal(ctx_exp_process_start(run->writer, &process, &run->process, NULL), CTX_OK);
-	for (uint32_t i = 0; i < THREADS; i++) {
-		struct ctx_exp_thread thread = {
-			.process = run->process, .tid = 100 + i, .name = "t", .time_ns = FIXTURE_START_NS};
-
-		assert_int_equal(ctx_exp_thread_start(run->writer, &thread, &run->threads[i], NULL), CTX_OK);
-	}
+	traced_begin(&run->recording, &options);
 }
 
 static void make_operations(struct run *run, uint64_t seed)
 {
 	for (size_t i = 0; i < STEPS; i++) {
 		struct ctx_exp_sync *operation = &run->operations[i];
-		uint32_t other = (uint32_t)random_below(&seed, THREADS + 1);
+		uint32_t other = (uint32_t)random_below(&seed, TRACED_THREADS + 1);
 
 		*operation = (struct ctx_exp_sync){
-			.time_ns = FIXTURE_START_NS + 1000000 + i * 7,
-			.process = run->process,
-			.thread = run->threads[random_below(&seed, THREADS)],
+			.time_ns = traced_time_ns(i),
+			.process = run->recording.process,
+			.thread = run->recording.threads[random_below(&seed, TRACED_THREADS)],
 			.operation = (uint8_t)random_below(&seed, CTX_SYNC_BLOCK + 1),
 			.object = random_below(&seed, 9) == 0 ? UINT64_MAX : 4096 * random_below(&seed, 300),
 			.other = CTX_NONE,
@@ -68,31 +47,29 @@ static void make_operations(struct run *run, uint64_t seed)
 		operation->duration_ns = random_below(&seed, 1000000);
 		if (operation->operation == CTX_SYNC_HOLD)
 			operation->detail = (uint32_t)random_below(&seed, CTX_SYNC_HOLD);
-		else if (other < THREADS)
-			operation->other = run->threads[other];
+		else if (other < TRACED_THREADS)
+			operation->other = run->recording.threads[other];
 		operation->failed = operation->operation < CTX_SYNC_HOLD && random_below(&seed, 5) == 0;
 	}
 }
 
-/* Thread by thread, as a recorder reads rings. */
+static void put(void *context, size_t i, uint32_t thread)
+{
+	const struct run *run = context;
+
+	if (run->operations[i].thread == thread)
+		assert_int_equal(ctx_exp_sync(run->recording.writer, &run->operations[i], NULL), CTX_OK);
+}
+
 static void write_operations(struct run *run, size_t burst)
 {
-	for (size_t from = 0; from < STEPS; from += burst) {
-		for (uint32_t thread = 0; thread < THREADS; thread++) {
-			for (size_t i = from; i < STEPS && i < from + burst; i++) {
-				if (run->operations[i].thread == run->threads[thread])
-					assert_int_equal(ctx_exp_sync(run->writer, &run->operations[i], NULL),
-							 CTX_OK);
-			}
-		}
-	}
-	assert_int_equal(ctx_exp_close(run->writer, FIXTURE_START_NS + 2000000, NULL), CTX_OK);
+	traced_write(&run->recording, STEPS, burst, put, run);
 }
 
 static void check_operation(struct run *run, const struct ctx_event *event)
 {
 	const struct ctx_traced *got = event->traced.operation;
-	size_t i = (event->time_ns - 1000000) / 7;
+	size_t i = traced_number(event->time_ns);
 	const struct ctx_exp_sync *wanted = &run->operations[i];
 	bool is_order = wanted->operation == CTX_SYNC_ORDER;
 
@@ -167,21 +144,13 @@ static void test_experiment_sync__a_damaged_block_costs_its_operations(void **st
 {
 	struct place *place = *state;
 	struct run *run = calloc(1, sizeof(*run));
-	char name[512];
 	size_t damages;
-	uint8_t byte;
-	int fd;
 
 	assert_non_null(run);
 	begin(run, place->path, true);
 	make_operations(run, 7);
 	write_operations(run, 100);
-	snprintf(name, sizeof(name), "%s/synctrace", place->path);
-	fd = open(name, O_RDWR | O_CLOEXEC);
-	assert_int_equal(pread(fd, &byte, 1, 300), 1);
-	byte ^= 0x55;
-	assert_int_equal(pwrite(fd, &byte, 1, 300), 1);
-	close(fd);
+	traced_damage(place->path, "synctrace");
 	assert_in_range(read_back(run, place->path, &damages), STEPS - 2048, STEPS - 1);
 	assert_int_equal(damages, 1);
 	free(run);
@@ -195,19 +164,19 @@ static void test_experiment_sync__what_cannot_be_is_refused(void **state)
 
 	assert_non_null(run);
 	begin(run, place->path, false);
-	sync.process = run->process;
-	sync.thread = run->threads[0];
-	assert_int_equal(ctx_exp_sync(run->writer, &sync, NULL), CTX_E_ARG);
-	assert_int_equal(ctx_exp_close(run->writer, FIXTURE_START_NS + 1, NULL), CTX_OK);
+	sync.process = run->recording.process;
+	sync.thread = run->recording.threads[0];
+	assert_int_equal(ctx_exp_sync(run->recording.writer, &sync, NULL), CTX_E_ARG);
+	assert_int_equal(ctx_exp_close(run->recording.writer, FIXTURE_START_NS + 1, NULL), CTX_OK);
 	assert_int_equal(ctx_dir_remove(place->path, NULL), CTX_OK);
 	begin(run, place->path, true);
-	assert_int_equal(ctx_exp_sync(run->writer, &sync, NULL), CTX_OK);
+	assert_int_equal(ctx_exp_sync(run->recording.writer, &sync, NULL), CTX_OK);
 	sync.operation = CTX_SYNC_BLOCK + 1;
-	assert_int_equal(ctx_exp_sync(run->writer, &sync, NULL), CTX_E_ARG);
+	assert_int_equal(ctx_exp_sync(run->recording.writer, &sync, NULL), CTX_E_ARG);
 	sync.operation = CTX_SYNC_MUTEX;
 	sync.other = 12345;
-	assert_int_equal(ctx_exp_sync(run->writer, &sync, NULL), CTX_E_ARG);
-	assert_int_equal(ctx_exp_close(run->writer, FIXTURE_START_NS + 1, NULL), CTX_OK);
+	assert_int_equal(ctx_exp_sync(run->recording.writer, &sync, NULL), CTX_E_ARG);
+	assert_int_equal(ctx_exp_close(run->recording.writer, FIXTURE_START_NS + 1, NULL), CTX_OK);
 	free(run);
 }
 

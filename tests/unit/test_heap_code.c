@@ -1,4 +1,5 @@
 /* The payload of blocks of heap operations: what is encoded comes back, and its bytes are those that are documented. */
+#include "chance.h"
 #include "formats/experiment/exp_heap_code.h"
 #include "formats/experiment/exp_packed_frames.h"
 
@@ -13,12 +14,6 @@
 #include <cmocka.h>
 
 enum { MALLOC = CTX_HEAP_ALLOCATE, FREE = CTX_HEAP_FREE, REALLOC = CTX_HEAP_REALLOCATE, MAP = CTX_HEAP_MAP };
-
-static uint64_t random_below(uint64_t *seed, uint64_t n)
-{
-	*seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-	return (*seed >> 33) % n;
-}
 
 struct written {
 	struct ctx_exp_packet packets[CTX_EXP_HEAP_MAX];

@@ -1,4 +1,5 @@
 /* Locks taken in inverse orders: cycles of known graphs, and of random ones against trying everything. */
+#include "chance.h"
 #include "model/lock_cycles.h"
 
 #include "base/mem.h"
@@ -81,12 +82,6 @@ static void test_lock_cycles__a_ring_of_locks_is_found_up_to_its_limit(void **st
 		assert_int_equal(count(orders, n, n, &longest), n <= CTX_LOCK_CYCLE_MAX);
 		assert_int_equal(longest, n <= CTX_LOCK_CYCLE_MAX ? n : 0);
 	}
-}
-
-static uint64_t random_below(uint64_t *seed, uint64_t n)
-{
-	*seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-	return (*seed >> 33) % n;
 }
 
 /* Pairs of locks that two different threads take in both orders. */

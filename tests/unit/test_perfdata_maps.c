@@ -2,6 +2,7 @@
  * Maps of processes that fork: lists that share their beginnings, against lists that are copied.
  * Lines of parents.
  */
+#include "chance.h"
 #include "formats/perfdata/pd_tasks.h"
 #include "model/profile.h"
 
@@ -32,12 +33,6 @@ struct fixture {
 	struct slow slow;
 	uint64_t time;
 };
-
-static uint64_t random_below(uint64_t *seed, uint64_t n)
-{
-	*seed = *seed * 6364136223846793005u + 1442695040888963407u;
-	return (*seed >> 33) % n;
-}
 
 /* All emitted maps are of the latest process, the next ones of its slow list. */
 static void take_events(struct fixture *fixture)

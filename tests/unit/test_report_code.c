@@ -3,6 +3,7 @@
  * the sums beside the obvious slow way; hostile sources; memory that runs out.
  */
 #include "base/mem.h"
+#include "chance.h"
 #include "failing_malloc.h"
 #include "report/code_rows.h"
 #include "report/instructions.h"
@@ -605,12 +606,6 @@ static void test_report_code__memory_that_runs_out_is_an_error(void **state)
 
 /* ---- beside the obvious slow way ---- */
 
-static uint64_t next(uint64_t *random)
-{
-	*random = *random * 6364136223846793005u + 1442695040888963407u;
-	return *random >> 33;
-}
-
 static bool key_of(const void *context, uint32_t function, uint32_t file, uint32_t line,
 		   struct ctx_line_key *ret)
 {
@@ -632,26 +627,26 @@ static void fill(struct random_code *it, uint64_t *random)
 {
 	for (uint32_t i = 0; i < 40; i++)
 		it->sites[i] = (struct ctx_site){
-			(uint32_t)next(random) % 4,
-			next(random) % 4 == 0 ? CTX_NONE : (uint32_t)next(random) % 3,
-			(uint32_t)next(random) % 5,
-			i == 0 || next(random) % 2 == 0 ? CTX_NONE : (uint32_t)next(random) % i};
+			(uint32_t)random_of(random) % 4,
+			random_of(random) % 4 == 0 ? CTX_NONE : (uint32_t)random_of(random) % 3,
+			(uint32_t)random_of(random) % 5,
+			i == 0 || random_of(random) % 2 == 0 ? CTX_NONE : (uint32_t)random_of(random) % i};
 	for (uint32_t i = 0; i < 30; i++)
 		it->locations[i] = (struct ctx_location){
-			.function = (uint32_t)next(random) % 4,
-			.site = next(random) % 4 == 0 ? CTX_NONE : (uint32_t)next(random) % 40,
-			.joins = next(random) % 10 == 0};
+			.function = (uint32_t)random_of(random) % 4,
+			.site = random_of(random) % 4 == 0 ? CTX_NONE : (uint32_t)random_of(random) % 40,
+			.joins = random_of(random) % 10 == 0};
 	assert_int_equal(ctx_trie_init(&it->stacks, NULL), CTX_OK);
-	for (uint64_t n = next(random) % 60; n > 0; n--) {
+	for (uint64_t n = random_of(random) % 60; n > 0; n--) {
 		uint32_t stack = CTX_TRIE_ROOT;
 
-		for (uint64_t depth = next(random) % 8; depth > 0; depth--)
-			assert_int_equal(
-				ctx_trie_child(&it->stacks, stack, (uint32_t)next(random) % 30, &stack, NULL),
-				CTX_OK);
+		for (uint64_t depth = random_of(random) % 8; depth > 0; depth--)
+			assert_int_equal(ctx_trie_child(&it->stacks, stack, (uint32_t)random_of(random) % 30,
+							&stack, NULL),
+					 CTX_OK);
 		assert_int_equal(ctx_histogram_add(&it->raw,
 						   (struct ctx_hist_entry){.stack = stack,
-									   .weight = next(random) % 100,
+									   .weight = random_of(random) % 100,
 									   .samples = 1},
 						   NULL),
 				 CTX_OK);
@@ -749,14 +744,14 @@ static void test_instructions__random_bytes_are_covered_without_gaps(void **stat
 		struct ctx_disassembler *disassembler = NULL;
 		struct ctx_instructions list;
 		uint8_t bytes[64];
-		struct ctx_function_code code = {.address = next(&random) << 20,
+		struct ctx_function_code code = {.address = random_of(&random) << 20,
 						 .bytes = bytes,
-						 .n_bytes = next(&random) % sizeof(bytes)};
+						 .n_bytes = random_of(&random) % sizeof(bytes)};
 		uint64_t at = code.address;
 		struct ctx_buf text = {0};
 
 		for (size_t i = 0; i < sizeof(bytes); i++)
-			bytes[i] = (uint8_t)next(&random);
+			bytes[i] = (uint8_t)random_of(&random);
 		assert_int_equal(ctx_disassembler_open(machines[round % 3], &disassembler, NULL), CTX_OK);
 		assert_int_equal(ctx_instructions_decode(disassembler, &code, &list, NULL), CTX_OK);
 		for (size_t i = 0; i < list.n; i++) {

@@ -1,4 +1,5 @@
 /* Rings between a traced process and the recorder: what is written comes out, whatever else is there. */
+#include "chance.h"
 #include "collect/trace_drain.h"
 #include "runtime/program_check.h"
 #include "runtime/rt_environment.h"
@@ -20,12 +21,6 @@
 
 #define RING_WORDS (CTX_RT_RING_BYTES / 8)
 #define DEPTH 60u
-
-static uint64_t random_below(uint64_t *seed, uint64_t n)
-{
-	*seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-	return (*seed >> 33) % n;
-}
 
 /* Both sides of a ring, and what was put into it. */
 struct both {

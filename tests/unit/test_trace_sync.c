@@ -1,4 +1,5 @@
 /* Locks: what a thread holds and has taken while it held others; what the recorder makes of the records. */
+#include "chance.h"
 #include "collect/trace_sync.h"
 #include "runtime/rt_held.h"
 
@@ -10,12 +11,6 @@
 #include <stdlib.h>
 
 #include <cmocka.h>
-
-static uint64_t random_below(uint64_t *seed, uint64_t n)
-{
-	*seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-	return (*seed >> 33) % n;
-}
 
 static void test_rt_held__locks_are_released_in_any_order(void **state)
 {
