@@ -5,13 +5,14 @@
  * the code after the checksums is reached, and packed texts in zstd frames; 2, the log has a valid
  * beginning; 4, and it is log.xml.zst. Then come parts: file
  * (1 byte), length (2 bytes), bytes. In wrapped parts the first four bytes are the process, the
- * epoch (and PACKED), the number of records and the first time.
+ * epoch (and PACKED, CALLS), the number of records and the first time.
  */
 #include "base/compress.h"
 #include "base/cursor.h"
 #include "base/fileio.h"
 #include "base/xxh.h"
 #include "formats/experiment/exp_block.h"
+#include "formats/experiment/exp_calls.h"
 #include "formats/experiment/exp_heap_code.h"
 #include "formats/experiment/exp_io_block.h"
 #include "formats/experiment/exp_packed_frames.h"
@@ -25,7 +26,8 @@
 #include <unistd.h>
 
 #define RECORDS_MAX 256u
-#define PACKED 4u /* in the byte of the epoch: call stacks are packed */
+#define PACKED 4u /* in the byte of the epoch: call stacks are packed, */
+#define CALLS 8u  /* by their calls */
 
 static const char FIRST_LINES[] =
 	"<experiment version=\"1\"/>\n<profile metric=\"0\" name=\"c\" unit=\"ns\" period=\"5\"/>\n"
@@ -70,15 +72,17 @@ static void decode_heap(struct ctx_bytes payload)
 	ctx_buf_deinit(&again);
 }
 
-/* What can be unpacked is packed again, and is the same then. */
-static void unpack_frames(struct ctx_bytes payload)
+/* What can be unpacked, of either form, is packed again, and is the same then. */
+static void unpack_frames(struct ctx_bytes payload, bool are_calls)
 {
-	size_t ends[CTX_EXP_FRAMES_STREAMS + 1];
+	size_t ends[CTX_EXP_CALLS_STREAMS + 1];
 	struct ctx_buf once = {0}, packed = {0}, twice = {0};
+	enum ctx_status status = are_calls ? ctx_exp_unpack_calls(payload, &once, NULL)
+					   : ctx_exp_unpack_frames(payload, &once, NULL);
 
-	if (ctx_exp_unpack_frames(payload, &once, NULL) == CTX_OK &&
-	    ctx_exp_pack_frames((struct ctx_bytes){once.bytes, once.n}, &packed, ends, NULL) == CTX_OK &&
-	    (ctx_exp_unpack_frames((struct ctx_bytes){packed.bytes, packed.n}, &twice, NULL) != CTX_OK ||
+	if (status == CTX_OK &&
+	    ctx_exp_pack_calls((struct ctx_bytes){once.bytes, once.n}, &packed, ends, NULL) == CTX_OK &&
+	    (ctx_exp_unpack_calls((struct ctx_bytes){packed.bytes, packed.n}, &twice, NULL) != CTX_OK ||
 	     twice.n != once.n || memcmp(twice.bytes, once.bytes, once.n) != 0))
 		abort();
 	ctx_buf_deinit(&once);
@@ -141,7 +145,8 @@ static void decode(const uint8_t *data, size_t size)
 				&(struct ctx_exp_sync_block){packets, rests, RECORDS_MAX}, NULL) == CTX_OK &&
 	    packets[RECORDS_MAX - 1].order != RECORDS_MAX - 1)
 		abort();
-	unpack_frames((struct ctx_bytes){data, size});
+	unpack_frames((struct ctx_bytes){data, size}, false);
+	unpack_frames((struct ctx_bytes){data, size}, true);
 	if (ctx_exp_frames_begin(data, size, &in, NULL) != CTX_OK)
 		return;
 	while (ctx_exp_frames_next(&in, &id, &parent, &address, NULL) == CTX_OK) {
@@ -163,7 +168,9 @@ static void wrap(const char *file, const uint8_t *bytes, size_t n, struct ctx_bu
 		return;
 	header.kind = CTX_EXP_BLOCK_PROFILE;
 	if (strstr(file, "frameinfo") != NULL)
-		header.kind = (bytes[1] & PACKED) != 0 ? CTX_EXP_BLOCK_PACKED_FRAMES : CTX_EXP_BLOCK_FRAMES;
+		header.kind = (bytes[1] & PACKED) == 0	? CTX_EXP_BLOCK_FRAMES
+			      : (bytes[1] & CALLS) != 0 ? CTX_EXP_BLOCK_CALLS
+							: CTX_EXP_BLOCK_PACKED_FRAMES;
 	if (strcmp(file, "overview") == 0)
 		header.kind = CTX_EXP_BLOCK_OVERVIEW;
 	if (strstr(file, "states") != NULL)

@@ -41,7 +41,8 @@ enum ctx_exp_block_kind {
 	CTX_EXP_BLOCK_HEAP = 7, /* heap operations: exp_heap_code.h */
 	CTX_EXP_BLOCK_SYNC = 8, /* synchronisation: the columns of samples, and more (exp_sync_block.c) */
 	CTX_EXP_BLOCK_IO = 9,	/* input and output: exp_io_block.h */
-	CTX_EXP_BLOCK_PACKED_FRAMES = 10, /* call stacks: exp_packed_frames.h */
+	CTX_EXP_BLOCK_PACKED_FRAMES = 10, /* call stacks of older recorders: exp_packed_frames.h; read only */
+	CTX_EXP_BLOCK_CALLS = 11,	  /* call stacks: exp_calls.h */
 };
 
 struct ctx_exp_block_header {
@@ -78,10 +79,11 @@ CTX_MUST_CHECK enum ctx_status ctx_exp_decode_block_header(const uint8_t *bytes,
 							   struct ctx_exp_block_header *ret,
 							   struct ctx_err *err);
 
-/* Does it hold call stacks, in either form? */
+/* Does it hold call stacks, in any form? */
 static inline bool ctx_exp_block_has_frames(const struct ctx_exp_block_header *header)
 {
-	return header->kind == CTX_EXP_BLOCK_FRAMES || header->kind == CTX_EXP_BLOCK_PACKED_FRAMES;
+	return header->kind == CTX_EXP_BLOCK_FRAMES || header->kind == CTX_EXP_BLOCK_PACKED_FRAMES ||
+	       header->kind == CTX_EXP_BLOCK_CALLS;
 }
 
 /* Does the block hold thread state changes, of either kind? */

@@ -5,7 +5,7 @@
 #include "formats/experiment/exp_state.h"
 
 #include "base/mem.h"
-#include "formats/experiment/exp_packed_frames.h"
+#include "formats/experiment/exp_calls.h"
 #include "formats/experiment/exp_xml.h"
 
 #include <stdio.h>
@@ -117,8 +117,7 @@ static enum ctx_status flush_frames(struct ctx_exp_writer *writer, struct ctx_ex
 				    struct ctx_err *err)
 {
 	bool packs = writer->data.heap != CTX_NONE;
-	struct ctx_exp_block_header header = {.kind = packs ? CTX_EXP_BLOCK_PACKED_FRAMES
-							    : CTX_EXP_BLOCK_FRAMES,
+	struct ctx_exp_block_header header = {.kind = packs ? CTX_EXP_BLOCK_CALLS : CTX_EXP_BLOCK_FRAMES,
 					      .n_records = live->n_frames,
 					      .epoch = ctx_exp_proc(writer, live->process)->epoch,
 					      .process = live->process};
@@ -128,11 +127,11 @@ static enum ctx_status flush_frames(struct ctx_exp_writer *writer, struct ctx_ex
 		return CTX_OK;
 	ctx_buf_clear(&writer->scratch.raw);
 	if (packs)
-		status = ctx_exp_pack_frames((struct ctx_bytes){live->frames.bytes, live->frames.n},
-					     &writer->scratch.raw, writer->scratch.parts.ends, err);
+		status = ctx_exp_pack_calls((struct ctx_bytes){live->frames.bytes, live->frames.n},
+					    &writer->scratch.raw, writer->scratch.parts.ends, err);
 	else
 		ctx_buf_put(&writer->scratch.raw, live->frames.bytes, live->frames.n);
-	writer->scratch.parts.n = CTX_EXP_FRAMES_STREAMS + 1;
+	writer->scratch.parts.n = CTX_EXP_CALLS_STREAMS + 1;
 	if (status == CTX_OK)
 		status = put_block(writer, live, CTX_EXP_FILE_FRAMES, &header, err);
 	if (status == CTX_E_NOMEM)

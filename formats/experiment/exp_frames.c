@@ -8,6 +8,7 @@
  */
 #include "base/bisect.h"
 #include "base/mem.h"
+#include "formats/experiment/exp_calls.h"
 #include "formats/experiment/exp_packed_frames.h"
 #include "formats/experiment/exp_reader_state.h"
 
@@ -167,15 +168,17 @@ static const struct ctx_exp_place *next_frames(const struct ctx_exp_reader *read
 }
 
 /* The payload as that of an unpacked block. */
-static enum ctx_status unpack(struct ctx_exp_block_file *file, struct ctx_err *err)
+static enum ctx_status unpack(struct ctx_exp_block_file *file, uint32_t kind, struct ctx_err *err)
 {
 	struct ctx_buf packed = file->payload;
+	struct ctx_bytes bytes = {packed.bytes, packed.n};
 	enum ctx_status status;
 
 	file->payload = file->scratch;
 	file->scratch = packed;
 	ctx_buf_clear(&file->payload);
-	status = ctx_exp_unpack_frames((struct ctx_bytes){packed.bytes, packed.n}, &file->payload, err);
+	status = kind == CTX_EXP_BLOCK_CALLS ? ctx_exp_unpack_calls(bytes, &file->payload, err)
+					     : ctx_exp_unpack_frames(bytes, &file->payload, err);
 	file->payload.failed = false;
 	return status;
 }
@@ -199,8 +202,8 @@ enum ctx_status ctx_exp_reader_load_frames(struct ctx_exp_reader *reader, struct
 	if (!*ret_some)
 		return CTX_OK;
 	status = ctx_exp_reader_read_place(reader, place, &header, &local);
-	if (status == CTX_OK && header.kind == CTX_EXP_BLOCK_PACKED_FRAMES)
-		status = unpack(&reader->file, &local);
+	if (status == CTX_OK && header.kind != CTX_EXP_BLOCK_FRAMES)
+		status = unpack(&reader->file, header.kind, &local);
 	if (status == CTX_OK)
 		status = decode_frames(reader, epoch, &first, &local);
 	if (status == CTX_OK && reader->nodes.n == 0)

@@ -1,83 +1,12 @@
 #include "formats/experiment/exp_packed_frames.h"
 
 #include "base/cursor.h"
-#include "base/map64.h"
 #include "base/mem.h"
 #include "formats/experiment/exp_streams.h"
 
 #include <stdlib.h>
 
-enum { PARENTS, LENGTHS, OLD_ADDRESSES, NEW_ADDRESSES, N = CTX_EXP_FRAMES_STREAMS };
-
-struct packing {
-	struct ctx_buf streams[N];
-	struct ctx_map64 numbers; /* by address */
-	uint64_t last_new;
-};
-
-static void packing_deinit(struct packing *packing)
-{
-	for (size_t i = 0; i < N; i++)
-		ctx_buf_deinit(&packing->streams[i]);
-	ctx_map64_deinit(&packing->numbers);
-}
-
-static enum ctx_status put_address(struct packing *packing, uint64_t address, struct ctx_err *err)
-{
-	uint32_t n = (uint32_t)packing->numbers.n, *number = ctx_map64_place(&packing->numbers, address);
-
-	if (number == NULL)
-		return ctx_err_nomem(err);
-	if (*number != CTX_MAP64_NONE) {
-		ctx_buf_put_varint(&packing->streams[OLD_ADDRESSES], *number);
-		return CTX_OK;
-	}
-	*number = n + 1;
-	ctx_buf_put_varint(&packing->streams[OLD_ADDRESSES], 0);
-	ctx_buf_put_zigzag(&packing->streams[NEW_ADDRESSES], (int64_t)(address - packing->last_new));
-	packing->last_new = address;
-	return CTX_OK;
-}
-
-static enum ctx_status pack(struct packing *packing, struct ctx_cursor *in, uint64_t first,
-			    struct ctx_err *err)
-{
-	enum ctx_status status = CTX_OK;
-	uint64_t id = first, address = 0;
-
-	while (ctx_cursor_left(in) != 0 && status == CTX_OK) {
-		uint64_t prefix = ctx_cursor_get_varint(in), n = ctx_cursor_get_varint(in);
-
-		if (in->failed || prefix >= id || n > ctx_cursor_left(in))
-			return ctx_err_set(err, CTX_E_FORMAT, "call stacks that cannot be packed");
-		ctx_buf_put_varint(&packing->streams[PARENTS], id - prefix);
-		ctx_buf_put_varint(&packing->streams[LENGTHS], n);
-		id += n;
-		for (; n != 0 && status == CTX_OK; n--) {
-			address += (uint64_t)ctx_cursor_get_zigzag(in);
-			status = put_address(packing, address, err);
-		}
-	}
-	if (status == CTX_OK && in->failed)
-		return ctx_err_set(err, CTX_E_FORMAT, "call stacks that cannot be packed");
-	return status;
-}
-
-enum ctx_status ctx_exp_pack_frames(struct ctx_bytes payload, struct ctx_buf *out,
-				    size_t ret_ends[CTX_EXP_FRAMES_STREAMS + 1], struct ctx_err *err)
-{
-	struct ctx_cursor in = ctx_cursor_make(payload.at, payload.n);
-	uint64_t first = ctx_cursor_get_varint(&in);
-	struct packing packing = {0};
-	enum ctx_status status = pack(&packing, &in, first, err);
-
-	ctx_buf_put_varint(out, first);
-	ctx_exp_put_lengths(packing.streams, N, out);
-	if (status == CTX_OK)
-		status = ctx_exp_put_streams(packing.streams, N, out, ret_ends, err);
-	packing_deinit(&packing);
-	return status;
-}
+enum { PARENTS, LENGTHS, OLD_ADDRESSES, NEW_ADDRESSES, N };
 
 struct unpacking {
 	struct ctx_cursor streams[N];

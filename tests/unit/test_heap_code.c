@@ -1,5 +1,6 @@
 /* The payload of blocks of heap operations: what is encoded comes back, and its bytes are those that are documented. */
 #include "chance.h"
+#include "formats/experiment/exp_calls.h"
 #include "formats/experiment/exp_heap_code.h"
 #include "formats/experiment/exp_packed_frames.h"
 
@@ -327,43 +328,131 @@ static void test_heap_code__times_beyond_the_block_are_refused(void **state)
 	assert_int_equal(decode_far_times(32, &time_ns), CTX_E_FORMAT); /* 2^64 ns */
 }
 
-static void test_packed_frames__come_back_and_are_refused_when_cut(void **state)
+/* Three stacks that begin alike, and one below a node of an earlier block, as kind 2. */
+static const uint8_t few_stacks[] = {0x28, 0x00, 0x03, 0x80, 0xc0, 0x80, 0x04, 0xa0, 0x40, 0xa0, 0x40, 0x28,
+				     0x01, 0x00, 0x29, 0x02, 0x9f, 0x40, 0xe0, 0xbf, 0xff, 0xfb, 0xff, 0xbf,
+				     0x3f, 0x07, 0x01, 0xff, 0xff, 0xff, 0xfb, 0xff, 0xbf, 0x3f};
+
+static void test_packed_frames__of_older_recorders_are_read(void **state)
 {
-	struct ctx_buf raw = {0}, packed = {0}, again = {0};
-	size_t ends[CTX_EXP_FRAMES_STREAMS + 1];
-	uint64_t seed = 3, address = 0;
-	uint32_t id = 40;
+	static const uint8_t packed[] = {0x28, 0x04, 0x04, 0x07, 0x0f, 0x28, 0x03, 0x03, 0x27,
+					 0x03, 0x01, 0x02, 0x01, 0x00, 0x00, 0x00, 0x03, 0x02,
+					 0x00, 0x01, 0x80, 0xc0, 0x80, 0x04, 0xa0, 0x40, 0xa0,
+					 0x40, 0xc0, 0xff, 0xfe, 0xfb, 0xff, 0xbf, 0x3f};
+	struct ctx_buf raw = {0};
 
 	(void)state;
-	ctx_buf_put_varint(&raw, id);
-	for (int i = 0; i < 3000; i++) {
-		uint32_t n = 1 + (uint32_t)random_below(&seed, 5);
+	assert_int_equal(ctx_exp_unpack_frames((struct ctx_bytes){packed, sizeof(packed)}, &raw, NULL),
+			 CTX_OK);
+	assert_int_equal(raw.n, sizeof(few_stacks));
+	assert_memory_equal(raw.bytes, few_stacks, sizeof(few_stacks));
+	for (size_t n = 0; n < sizeof(packed); n++)
+		assert_int_equal(ctx_exp_unpack_frames((struct ctx_bytes){packed, n}, &raw, NULL),
+				 CTX_E_FORMAT);
+	ctx_buf_deinit(&raw);
+}
 
-		ctx_buf_put_varint(&raw, random_below(&seed, id));
-		ctx_buf_put_varint(&raw, n);
-		for (uint32_t k = 0; k < n; k++) {
-			uint64_t next = UINT64_C(0x7f0000000000) + random_below(&seed, 500) * 16;
+/* docs/experiment-format.md, section 7. */
+static void test_calls__bytes_are_those_of_the_documentation(void **state)
+{
+	static const uint8_t wanted[] = {0x28, 0x04, 0x03, 0x04, 0x07, 0x02, 0x07, 0x08, 0x00, 0x03, 0x00,
+					 0x00, 0x28, 0x03, 0x27, 0x03, 0x01, 0x02, 0x01, 0x00, 0x00, 0x00,
+					 0x01, 0x01, 0x00, 0x02, 0x03, 0x02, 0xe0, 0xbf, 0xff, 0xfb, 0xff,
+					 0xbf, 0x3f, 0x80, 0xc0, 0x80, 0x04, 0xa0, 0x40, 0xa0, 0x40};
+	struct ctx_buf packed = {0};
+	size_t ends[CTX_EXP_CALLS_STREAMS + 1];
 
-			ctx_buf_put_zigzag(&raw, (int64_t)(next - address));
+	(void)state;
+	assert_int_equal(
+		ctx_exp_pack_calls((struct ctx_bytes){few_stacks, sizeof(few_stacks)}, &packed, ends, NULL),
+		CTX_OK);
+	assert_int_equal(packed.n, sizeof(wanted));
+	assert_memory_equal(packed.bytes, wanted, sizeof(wanted));
+	ctx_buf_deinit(&packed);
+}
+
+/* Stacks of random functions, which call some others again and again. */
+static void make_stacks(struct ctx_buf *out, uint64_t seed, uint32_t first, int n)
+{
+	uint64_t address = 0;
+	uint32_t id = first;
+
+	ctx_buf_clear(out);
+	ctx_buf_put_varint(out, id);
+	for (int i = 0; i < n; i++) {
+		uint32_t k = 1 + (uint32_t)random_below(&seed, 5);
+		uint64_t back = random_below(&seed, 3) != 0 ? 1 + random_below(&seed, 4)
+							    : 1 + random_below(&seed, id);
+
+		ctx_buf_put_varint(out, back <= id ? id - back : 0);
+		ctx_buf_put_varint(out, k);
+		for (id += k; k != 0; k--) {
+			uint64_t next = UINT64_C(0x7f0000000000) +
+					(address / 256 % 64 * 3 + random_below(&seed, 12)) % 64 * 256 +
+					random_below(&seed, 4);
+
+			if (random_below(&seed, 50) == 0)
+				next = random_of(&seed) << 33;
+			ctx_buf_put_zigzag(out, (int64_t)(next - address));
 			address = next;
 		}
-		id += n;
 	}
-	assert_int_equal(ctx_exp_pack_frames((struct ctx_bytes){raw.bytes, raw.n}, &packed, ends, NULL),
-			 CTX_OK);
-	assert_int_equal(ends[CTX_EXP_FRAMES_STREAMS], packed.n);
-	assert_int_equal(ctx_exp_unpack_frames((struct ctx_bytes){packed.bytes, packed.n}, &again, NULL),
-			 CTX_OK);
-	assert_int_equal(again.n, raw.n);
-	assert_memory_equal(again.bytes, raw.bytes, raw.n);
+}
+
+static void test_calls__come_back_and_are_refused_when_cut(void **state)
+{
+	struct ctx_buf raw = {0}, packed = {0}, again = {0};
+	size_t ends[CTX_EXP_CALLS_STREAMS + 1];
+
+	(void)state;
+	for (uint64_t seed = 1; seed < 40; seed++) {
+		make_stacks(&raw, seed, seed % 3 == 0 ? 1 : 40, (int)(seed * seed));
+		ctx_buf_clear(&packed);
+		ctx_buf_clear(&again);
+		assert_int_equal(
+			ctx_exp_pack_calls((struct ctx_bytes){raw.bytes, raw.n}, &packed, ends, NULL),
+			CTX_OK);
+		assert_int_equal(ends[CTX_EXP_CALLS_STREAMS], packed.n);
+		assert_int_equal(
+			ctx_exp_unpack_calls((struct ctx_bytes){packed.bytes, packed.n}, &again, NULL),
+			CTX_OK);
+		assert_int_equal(again.n, raw.n);
+		assert_memory_equal(again.bytes, raw.bytes, raw.n);
+	}
 	for (size_t n = 0; n < packed.n; n += 1 + n / 40) {
 		ctx_buf_clear(&again);
-		assert_int_equal(ctx_exp_unpack_frames((struct ctx_bytes){packed.bytes, n}, &again, NULL),
+		assert_int_equal(ctx_exp_unpack_calls((struct ctx_bytes){packed.bytes, n}, &again, NULL),
 				 CTX_E_FORMAT);
 	}
 	ctx_buf_deinit(&raw);
 	ctx_buf_deinit(&packed);
 	ctx_buf_deinit(&again);
+}
+
+/* One record of one node: its stream values. */
+static enum ctx_status unpack_one(uint8_t route, uint8_t prefix, uint8_t length, uint8_t call)
+{
+	const uint8_t packed[] = {1, 1, 1, 1, 1, 1, 1, 1, route, prefix, length, call, 1, 2, 2};
+	struct ctx_buf out = {0};
+	enum ctx_status status = ctx_exp_unpack_calls((struct ctx_bytes){packed, sizeof(packed)}, &out, NULL);
+
+	ctx_buf_deinit(&out);
+	return status;
+}
+
+static void test_calls__that_make_no_sense_are_refused(void **state)
+{
+	(void)state;
+	assert_int_equal(unpack_one(1, 0, 1, 0), CTX_OK);
+	assert_int_equal(unpack_one(0, 1, 1, 0), CTX_OK);
+	assert_int_equal(unpack_one(2, 0, 1, 0), CTX_E_FORMAT); /* above what is known */
+	assert_int_equal(unpack_one(0, 0, 1, 0), CTX_E_FORMAT); /* below itself */
+	assert_int_equal(unpack_one(0, 2, 1, 0), CTX_E_FORMAT); /* before all ids */
+	assert_int_equal(unpack_one(1, 0, 0, 0), CTX_E_FORMAT); /* no node */
+	assert_int_equal(unpack_one(1, 0, 2, 0), CTX_E_FORMAT); /* more than there are */
+	assert_int_equal(unpack_one(1, 0, 1, 1), CTX_E_FORMAT); /* no such address, */
+	assert_int_equal(unpack_one(1, 0, 1, 2), CTX_E_FORMAT); /* or follower */
+	assert_int_equal(unpack_one(1, 0, 1, 10), CTX_E_FORMAT);
 }
 
 int main(void)
@@ -375,7 +464,10 @@ int main(void)
 		cmocka_unit_test(test_heap_code__the_largest_block_fits),
 		cmocka_unit_test(test_heap_code__what_another_thread_reallocates_keeps_its_address),
 		cmocka_unit_test(test_heap_code__times_beyond_the_block_are_refused),
-		cmocka_unit_test(test_packed_frames__come_back_and_are_refused_when_cut),
+		cmocka_unit_test(test_packed_frames__of_older_recorders_are_read),
+		cmocka_unit_test(test_calls__bytes_are_those_of_the_documentation),
+		cmocka_unit_test(test_calls__come_back_and_are_refused_when_cut),
+		cmocka_unit_test(test_calls__that_make_no_sense_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
