@@ -17,12 +17,31 @@
 
 #define LEVEL 3 /* of the recorder */
 
-static const char *const names[CTX_EXP_HEAP_STREAMS] = {
-	"runs",		"frees",      "kinds", "older",	  "addresses",	"mappings", "stacks",
-	"other stacks", "new stacks", "sizes", "threads", "same times", "times"};
+static const char *const names[CTX_EXP_HEAP_STREAMS] = {"runs",
+							"frees",
+							"kinds",
+							"older",
+							"addresses",
+							"mappings",
+							"stacks",
+							"other stacks",
+							"new stacks",
+							"sizes",
+							"threads",
+							"same times",
+							"times",
+							"thread runs",
+							"thread changes",
+							"lengths by thread",
+							"runs by thread",
+							"frees by thread",
+							"stacks by thread",
+							"other stacks by thread",
+							"sizes by thread"};
 
 struct sums {
-	uint64_t raw[CTX_EXP_HEAP_STREAMS], packed[CTX_EXP_HEAP_STREAMS];
+	uint64_t raw[CTX_EXP_HEAP_STREAMS];
+	int64_t packed[CTX_EXP_HEAP_STREAMS];
 	uint64_t operations, blocks, headers, frame_bytes, stacks;
 };
 
@@ -68,11 +87,11 @@ static void add_block(struct sums *sums, struct ctx_exp_block_file *file,
 	ends[0] = file->payload.n - ctx_cursor_left(&cursor);
 	before = packed_bytes(&file->compressor, file->payload.bytes, ends, 1);
 	sums->headers += header->header_bytes + before;
-	for (size_t i = 0; i < CTX_EXP_HEAP_STREAMS; i++) {
+	for (size_t i = 0; i < CTX_EXP_HEAP_STREAMS && i < n; i++) {
 		ends[i + 1] = ends[i] + (size_t)lengths[i];
 		after = packed_bytes(&file->compressor, file->payload.bytes, ends, i + 2);
 		sums->raw[i] += lengths[i];
-		sums->packed[i] += after - before;
+		sums->packed[i] += (int64_t)after - (int64_t)before;
 		before = after;
 	}
 	sums->operations += header->n_records;
@@ -120,9 +139,11 @@ int main(int argc, char **argv)
 		free(path);
 	}
 	printf("| stream | bytes | in zstd |\n|---|---:|---:|\n");
-	for (size_t i = 0; i < CTX_EXP_HEAP_STREAMS; i++)
-		printf("| %s | %llu | %llu |\n", names[i], (unsigned long long)sums.raw[i],
-		       (unsigned long long)sums.packed[i]);
+	for (size_t i = 0; i < CTX_EXP_HEAP_STREAMS; i++) {
+		if (sums.raw[i] != 0)
+			printf("| %s | %llu | %lld |\n", names[i], (unsigned long long)sums.raw[i],
+			       (long long)sums.packed[i]);
+	}
 	printf("| headers of %llu blocks | | %llu |\n", (unsigned long long)sums.blocks,
 	       (unsigned long long)sums.headers);
 	printf("| call stacks | | %llu |\n", (unsigned long long)sums.stacks);

@@ -17,7 +17,7 @@
 #include "model/traced.h"
 
 #define CTX_EXP_HEAP_MAX (CTX_EXP_HEAP_LIVE_MAX - 1) /* operations of a block */
-#define CTX_EXP_HEAP_STREAMS 13u
+#define CTX_EXP_HEAP_STREAMS 21u		     /* 13 of them where there is one thread */
 
 /* What encoding and decoding need; reused. All zero is valid. */
 struct ctx_exp_heap_coder;

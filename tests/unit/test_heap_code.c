@@ -298,6 +298,76 @@ static void test_heap_code__what_another_thread_reallocates_keeps_its_address(vo
 	ctx_exp_heap_coder_free(coder);
 }
 
+/* Older recorders wrote the streams of all threads in order of time. */
+static void test_heap_code__threads_in_order_of_time_are_read(void **state)
+{
+	/* Thread 0 and 1 allocate 100 bytes with the same stack, thread 0 frees its block. */
+	static const uint8_t payload[] = {13, 1,    1,	  0,	0, 3, 0, 2,  1,	  1, 2, 6, 0, 0, 4, 0, 2,
+					  2,  0x80, 0x80, 0x01, 0, 1, 0, 10, 101, 0, 1, 0, 1, 2, 1, 1};
+	static struct ctx_exp_packet packets[3];
+	static struct ctx_exp_heap_addresses addresses[3];
+	const struct ctx_exp_heap_block block = {.packets = packets, .addresses = addresses, .n = 3};
+	struct ctx_exp_heap_coder *coder = NULL;
+
+	(void)state;
+	assert_int_equal(
+		ctx_exp_heap_decode(&coder, (struct ctx_bytes){payload, sizeof(payload)}, &block, NULL),
+		CTX_OK);
+	for (uint32_t i = 0; i < 3; i++) {
+		assert_int_equal(packets[i].thread, i % 2);
+		assert_int_equal(packets[i].operation, i == 2 ? FREE : MALLOC);
+		assert_int_equal(packets[i].size, i == 2 ? 0 : 100);
+		assert_int_equal(packets[i].stack, i == 2 ? 0 : 5);
+	}
+	assert_int_equal(addresses[0].address, 1);
+	assert_int_equal(addresses[1].address, 0x20000);
+	assert_int_equal(addresses[2].address, 1);
+	ctx_exp_heap_coder_free(coder);
+}
+
+/* Three threads that do the same, in turn or one after the other: the order costs what it says. */
+static size_t packed_bytes(bool in_turn, struct ctx_exp_heap_coder **coder)
+{
+	static struct written in, out;
+	struct ctx_compressor compressor = {0};
+	struct ctx_buf bytes = {0}, packed = {0};
+	const struct ctx_exp_heap_lasting *lasting;
+	uint64_t steps[3] = {0}, seed = 4;
+	size_t n;
+
+	in.n = 0;
+	while (in.n < 30000) {
+		uint32_t thread = in_turn ? (uint32_t)random_below(&seed, 3) : (uint32_t)(in.n / 10000);
+		uint64_t address = 0x100000 * (thread + 1), size = steps[thread]++ % 10 * 7 % 4;
+
+		put(&in, MALLOC, thread, address, 0);
+		in.packets[in.n - 1].size = 100 + size;
+		in.packets[in.n - 1].stack = 1 + (uint32_t)size + 4 * thread;
+		put(&in, FREE, thread, address, 0);
+	}
+	assert_int_equal(turn_around(&in, &out, &lasting, coder, &bytes), 0);
+	check_same(&in, &out);
+	assert_int_equal(
+		ctx_compress(&compressor, 3, (struct ctx_bytes){bytes.bytes, bytes.n}, &packed, NULL),
+		CTX_OK);
+	n = packed.n;
+	ctx_buf_deinit(&bytes);
+	ctx_buf_deinit(&packed);
+	ctx_compressor_deinit(&compressor);
+	return n;
+}
+
+static void test_heap_code__threads_in_turn_take_little_more(void **state)
+{
+	struct ctx_exp_heap_coder *coder = NULL;
+	size_t one_after_the_other = packed_bytes(false, &coder), in_turn = packed_bytes(true, &coder);
+
+	(void)state;
+	/* 15000 choices of one in three are 3000 bytes. */
+	assert_in_range(in_turn, one_after_the_other, one_after_the_other + 6000);
+	ctx_exp_heap_coder_free(coder);
+}
+
 /* Two operations, 2^32 - 1 + 1 ticks of 2^`tick` ns apart, in a block of 2^40 ns. */
 static enum ctx_status decode_far_times(uint8_t tick, uint64_t *ret_ns)
 {
@@ -463,6 +533,8 @@ int main(void)
 		cmocka_unit_test(test_heap_code__what_is_encoded_comes_back),
 		cmocka_unit_test(test_heap_code__the_largest_block_fits),
 		cmocka_unit_test(test_heap_code__what_another_thread_reallocates_keeps_its_address),
+		cmocka_unit_test(test_heap_code__threads_in_order_of_time_are_read),
+		cmocka_unit_test(test_heap_code__threads_in_turn_take_little_more),
 		cmocka_unit_test(test_heap_code__times_beyond_the_block_are_refused),
 		cmocka_unit_test(test_packed_frames__of_older_recorders_are_read),
 		cmocka_unit_test(test_calls__bytes_are_those_of_the_documentation),
