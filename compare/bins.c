@@ -5,14 +5,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define CELLS 4096u /* of a lane: how finely waits for a processor are known */
+
+/* A lane's time, in selected time. */
+struct lane {
+	uint64_t begin_ns, end_ns;
+	uint64_t cell_ns;
+	uint64_t *waited_ns; /* owned; by cell: in front of it, CELLS + 1 of them. NULL: not known */
+};
+
 struct work {
 	const struct ctx_bins_spec *spec;
 	struct ctx_bins *bins;
 	const struct ctx_report_selection *selection;
 	uint64_t *elapsed_ns; /* by interval: of selected time in front of it */
 	uint8_t *lane_of;     /* by thread */
-	uint64_t begin_ns[CTX_BINS_LANES_MAX], end_ns[CTX_BINS_LANES_MAX]; /* of lanes, in selected time */
+	struct lane lanes[CTX_BINS_LANES_MAX];
 	bool clipped;
+	double over; /* weight of the samples so far */
 	/* Rows on the path of a stack are counted once: */
 	uint64_t *seen; /* by row: number of the last sample that had it */
 	uint64_t sample;
@@ -86,10 +96,11 @@ static size_t heaviest(const struct ctx_profile *profile, const uint64_t *weight
 
 static void add_lane(struct work *work, uint64_t begin_ns, uint64_t end_ns)
 {
-	size_t lane = work->bins->n_lanes++;
+	struct lane *lane = &work->lanes[work->bins->n_lanes++];
 
-	work->begin_ns[lane] = begin_ns;
-	work->end_ns[lane] = end_ns > begin_ns ? end_ns : begin_ns + 1;
+	lane->begin_ns = begin_ns;
+	lane->end_ns = end_ns > begin_ns ? end_ns : begin_ns + 1;
+	lane->cell_ns = (lane->end_ns - lane->begin_ns) / CELLS + 1;
 }
 
 /* Lane 0 is for all threads without one of their own. */
@@ -98,7 +109,6 @@ static enum ctx_status make_lanes(struct work *work, struct ctx_report_source *s
 	const struct ctx_profile *profile = work->selection->profile;
 	uint32_t threads[CTX_BINS_LANES_MAX - 1];
 	struct ctx_report_thread_sums sums;
-	uint64_t all_ns = 0;
 	size_t n;
 	enum ctx_status status = source->thread_sums(source, &sums, err);
 
@@ -115,20 +125,83 @@ static enum ctx_status make_lanes(struct work *work, struct ctx_report_source *s
 		work->lane_of[threads[i]] = (uint8_t)work->bins->n_lanes;
 		add_lane(work, selected_time(work, life.begin_ns), selected_time(work, life.end_ns));
 	}
-	for (size_t i = 0; i < work->bins->n_lanes; i++)
-		all_ns += work->end_ns[i] - work->begin_ns[i];
-	work->bins->width_ns = all_ns / work->spec->n_bins + 1;
-	for (size_t i = 0; i < work->bins->n_lanes; i++)
-		work->bins->lane_begin[i + 1] = work->bins->lane_begin[i] +
-						(work->end_ns[i] - work->begin_ns[i] + work->bins->width_ns -
-						 1) / work->bins->width_ns;
-	work->bins->n_bins = work->bins->lane_begin[work->bins->n_lanes];
 	return CTX_OK;
 }
 
-static void add_weight(struct work *work, uint32_t row, size_t bin, double weight)
+/* Divides a wait for a processor among the cells of its thread's lane. */
+static enum ctx_status take_wait(void *context, const struct ctx_sample *sample, struct ctx_err *err)
 {
-	work->bins->weights[row * work->bins->n_bins + bin] += weight;
+	struct work *work = context;
+	const struct ctx_profile *profile = work->selection->profile;
+	struct lane *lane =
+		&work->lanes[sample->thread < profile->n_threads ? work->lane_of[sample->thread] : 0];
+	uint64_t begin_ns = selected_time(work, ctx_sample_begin(sample));
+	uint64_t end_ns = smaller(selected_time(work, sample->time_ns) + 1, lane->end_ns);
+
+	(void)err;
+	begin_ns = begin_ns > lane->begin_ns ? begin_ns : lane->begin_ns;
+	while (lane->waited_ns != NULL && begin_ns < end_ns) {
+		uint64_t cell = (begin_ns - lane->begin_ns) / lane->cell_ns;
+		uint64_t next_ns = smaller(lane->begin_ns + (cell + 1) * lane->cell_ns, end_ns);
+
+		lane->waited_ns[cell + 1] += next_ns - begin_ns;
+		begin_ns = next_ns;
+	}
+	return CTX_OK;
+}
+
+static enum ctx_status find_waits(struct work *work, struct ctx_report_source *source, struct ctx_err *err)
+{
+	const struct ctx_profile *profile = work->selection->profile;
+	struct ctx_samples_query query = {.thread = CTX_NONE, .has_metric = true};
+	enum ctx_status status;
+
+	if (!profile->has_states || work->clipped)
+		return CTX_OK;
+	query.metric = ctx_profile_state_metric(profile, CTX_STATE_WAIT_CPU);
+	for (size_t i = 1; i < work->bins->n_lanes; i++) {
+		work->lanes[i].waited_ns = ctx_calloc(CELLS + 1, sizeof(*work->lanes[i].waited_ns));
+		if (work->lanes[i].waited_ns == NULL)
+			return ctx_err_nomem(err);
+	}
+	status = source->samples(source, &query, take_wait, work, err);
+	for (size_t i = 1; i < work->bins->n_lanes; i++) {
+		for (size_t cell = 0; cell < CELLS; cell++)
+			work->lanes[i].waited_ns[cell + 1] += work->lanes[i].waited_ns[cell];
+	}
+	return status;
+}
+
+/* The lane's time in front of `at_ns`. Within a cell waits are taken as even. */
+static uint64_t lane_time(const struct lane *lane, uint64_t at_ns)
+{
+	uint64_t past_ns = smaller(at_ns, lane->end_ns), cell, begin_ns, waited_ns;
+
+	past_ns = past_ns > lane->begin_ns ? past_ns - lane->begin_ns : 0;
+	if (lane->waited_ns == NULL)
+		return past_ns;
+	cell = smaller(past_ns / lane->cell_ns, CELLS - 1);
+	begin_ns = cell * lane->cell_ns;
+	waited_ns = lane->waited_ns[cell + 1] - lane->waited_ns[cell];
+	waited_ns = (uint64_t)((double)waited_ns * (double)(past_ns - begin_ns) / (double)lane->cell_ns);
+	waited_ns += lane->waited_ns[cell];
+	return past_ns > waited_ns ? past_ns - waited_ns : 0;
+}
+
+static void divide_lanes(struct work *work)
+{
+	struct ctx_bins *bins = work->bins;
+	uint64_t all_ns = 0;
+
+	for (size_t i = 0; i < bins->n_lanes; i++)
+		all_ns += lane_time(&work->lanes[i], UINT64_MAX);
+	bins->width_ns = all_ns / work->spec->n_load + 1;
+	for (size_t i = 0; i < bins->n_lanes; i++) {
+		uint64_t length_ns = lane_time(&work->lanes[i], UINT64_MAX);
+		uint64_t n = (length_ns + bins->width_ns - 1) / bins->width_ns;
+
+		bins->lane_begin[i + 1] = bins->lane_begin[i] + (n != 0 ? n : 1);
+	}
 }
 
 /* Adds a weight in a bin to the rows of a stack. */
@@ -137,14 +210,13 @@ static void add_stack(struct work *work, const struct ctx_sample *sample, size_t
 	const struct ctx_trie *cct = &work->selection->profile->cct;
 	uint32_t node = sample->stack;
 
-	add_weight(work, work->spec->n_rows, bin, weight);
 	work->sample++;
 	while (node != CTX_TRIE_ROOT) {
 		uint32_t row = work->spec->row_of[cct->key[node]];
 
 		if (row != CTX_NONE && work->seen[row] != work->sample) {
 			work->seen[row] = work->sample;
-			add_weight(work, row, bin, weight);
+			work->bins->weights[row * work->bins->n_bins + bin] += weight;
 		}
 		if (!work->spec->total)
 			break;
@@ -152,29 +224,51 @@ static void add_stack(struct work *work, const struct ctx_sample *sample, size_t
 	}
 }
 
+/* Divides a sample among the bins of the weight that it is. */
+static void add_to_rows(struct work *work, const struct ctx_sample *sample)
+{
+	size_t n = work->bins->n_bins;
+	double width = (double)work->spec->weight / (double)n;
+	double begin = work->over, end = begin + (double)sample->weight;
+
+	work->over = end;
+	while (begin < end) {
+		double at = begin / width;
+		size_t bin = at < (double)n ? (size_t)at : n - 1;
+		double border = (double)(bin + 1) * width;
+
+		/* Rounded down. */
+		if (border <= begin && bin + 1 < n)
+			border = (double)(++bin + 1) * width;
+		border = bin + 1 == n || border <= begin || border > end ? end : border;
+		add_stack(work, sample, bin, border - begin);
+		begin = border;
+	}
+}
+
 static size_t bin_at(const struct work *work, size_t lane, uint64_t at_ns)
 {
 	const struct ctx_bins *bins = work->bins;
-	size_t bin = at_ns > work->begin_ns[lane] ? (at_ns - work->begin_ns[lane]) / bins->width_ns : 0;
+	size_t bin = lane_time(&work->lanes[lane], at_ns) / bins->width_ns;
 	size_t n = bins->lane_begin[lane + 1] - bins->lane_begin[lane];
 
 	return bins->lane_begin[lane] + (bin < n ? bin : n - 1);
 }
 
-/* A span is divided among the bins that it covers. */
+/* A span is divided among the bins that it covers. Its lane has no waits. */
 static void add_span(struct work *work, const struct ctx_sample *sample, size_t lane)
 {
 	uint64_t begin_ns = selected_time(work, ctx_sample_begin(sample)), end_ns = begin_ns + sample->weight;
 
 	while (begin_ns < end_ns) {
 		size_t bin = bin_at(work, lane, begin_ns);
-		uint64_t border_ns = work->begin_ns[lane] +
+		uint64_t border_ns = work->lanes[lane].begin_ns +
 				     (bin - work->bins->lane_begin[lane] + 1) * work->bins->width_ns;
 
 		if (border_ns <= begin_ns || bin + 1 == work->bins->lane_begin[lane + 1])
 			border_ns = end_ns;
 		border_ns = smaller(border_ns, end_ns);
-		add_stack(work, sample, bin, (double)(border_ns - begin_ns));
+		work->bins->load[bin] += (double)(border_ns - begin_ns);
 		begin_ns = border_ns;
 	}
 }
@@ -187,11 +281,12 @@ static enum ctx_status take_sample(void *context, const struct ctx_sample *sampl
 
 	(void)err;
 	work->bins->samples++;
+	add_to_rows(work, sample);
 	if (work->clipped)
 		add_span(work, sample, lane);
 	else
-		add_stack(work, sample, bin_at(work, lane, selected_time(work, sample->time_ns)),
-			  (double)sample->weight);
+		work->bins->load[bin_at(work, lane, selected_time(work, sample->time_ns))] +=
+			(double)sample->weight;
 	return CTX_OK;
 }
 
@@ -200,9 +295,11 @@ static enum ctx_status allocate(struct work *work, struct ctx_err *err)
 	struct ctx_bins *bins = work->bins;
 
 	bins->n_rows = work->spec->n_rows;
+	bins->n_bins = work->spec->n_bins;
 	bins->weights = ctx_calloc((size_t)bins->n_rows + 1, bins->n_bins * sizeof(*bins->weights));
+	bins->load = ctx_calloc(bins->lane_begin[bins->n_lanes], sizeof(*bins->load));
 	work->seen = ctx_calloc((size_t)bins->n_rows + 1, sizeof(*work->seen));
-	if (bins->weights == NULL || work->seen == NULL)
+	if (bins->weights == NULL || bins->load == NULL || work->seen == NULL)
 		return ctx_err_nomem(err);
 	return CTX_OK;
 }
@@ -221,12 +318,18 @@ enum ctx_status ctx_bins_fill(struct ctx_report_source *source, const struct ctx
 	if (status == CTX_OK)
 		status = make_lanes(&work, source, err);
 	if (status == CTX_OK)
+		status = find_waits(&work, source, err);
+	if (status == CTX_OK)
+		divide_lanes(&work);
+	if (status == CTX_OK)
 		status = allocate(&work, err);
 	if (status == CTX_OK)
 		status = source->samples(source, &query, take_sample, &work, err);
 	free(work.elapsed_ns);
 	free(work.lane_of);
 	free(work.seen);
+	for (size_t i = 0; i < ret->n_lanes; i++)
+		free(work.lanes[i].waited_ns);
 	if (status != CTX_OK)
 		ctx_bins_deinit(ret);
 	return status;
@@ -235,15 +338,13 @@ enum ctx_status ctx_bins_fill(struct ctx_report_source *source, const struct ctx
 void ctx_bins_deinit(struct ctx_bins *bins)
 {
 	free(bins->weights);
+	free(bins->load);
 	*bins = (struct ctx_bins){0};
 }
 
-void ctx_bins_lanes(const struct ctx_bins *bins, uint32_t row,
-		    struct ctx_evidence_lane ret[CTX_BINS_LANES_MAX])
+void ctx_bins_lanes(const struct ctx_bins *bins, struct ctx_evidence_lane ret[CTX_BINS_LANES_MAX])
 {
-	const double *weights = bins->weights + row * bins->n_bins;
-
 	for (size_t i = 0; i < bins->n_lanes; i++)
-		ret[i] = (struct ctx_evidence_lane){.bins = weights + bins->lane_begin[i],
+		ret[i] = (struct ctx_evidence_lane){.bins = bins->load + bins->lane_begin[i],
 						    .n = bins->lane_begin[i + 1] - bins->lane_begin[i]};
 }

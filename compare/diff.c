@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "compare/bins.h"
+#include "compare/pairs.h"
 #include "compare/runs.h"
 
 #include <math.h>
@@ -9,7 +10,7 @@
 #include <string.h>
 
 #define BINS_MIN 32u
-#define BINS_MAX 4096u
+#define LOAD_BINS_MAX 4096u
 #define SAMPLES_A_BIN 4u /* finer bins hide that samples come at regular times */
 #define TESTED_MAX 500u
 #define TESTED_SHARE 0.001
@@ -18,9 +19,10 @@
 struct recording {
 	struct ctx_report_source *source;
 	enum ctx_compare_side side;
-	struct ctx_bins bins;
-	double quantum; /* mean weight of a sample */
-	uint64_t samples;
+	struct ctx_bins bins;	       /* while it is being measured */
+	struct ctx_evidence_side load; /* everything, by time */
+	double quantum;		       /* mean weight of a sample */
+	uint64_t samples, weight;
 };
 
 struct work {
@@ -28,7 +30,8 @@ struct work {
 	struct ctx_diff *diff;
 	struct recording *recordings; /* of side A, then of side B */
 	size_t n;
-	uint32_t *row_of_item; /* tested ones */
+	uint32_t *row_of_item;	    /* tested ones */
+	struct ctx_evidence *found; /* of each tested row, and of everything: n_tested + 1 */
 };
 
 const char *ctx_verdict_word(enum ctx_verdict verdict)
@@ -44,6 +47,7 @@ static void work_deinit(struct work *work)
 		ctx_bins_deinit(&work->recordings[i].bins);
 	free(work->recordings);
 	free(work->row_of_item);
+	free(work->found);
 }
 
 static const struct ctx_metric_info *metric_of(const struct ctx_report_source *source)
@@ -133,6 +137,7 @@ static enum ctx_status add_weights(struct work *work, size_t at, struct ctx_err 
 		totals->weight += (double)histogram->weight / (double)work->spec->sides[recording->side].n;
 		totals->samples += histogram->samples;
 		recording->samples = histogram->samples;
+		recording->weight = histogram->weight;
 		if (histogram->samples != 0)
 			recording->quantum = (double)histogram->weight / (double)histogram->samples;
 	}
@@ -185,110 +190,170 @@ static enum ctx_status weigh(struct work *work, struct ctx_err *err)
 	return CTX_OK;
 }
 
-static enum ctx_status fill_bins(struct work *work, size_t at, struct ctx_err *err)
+static size_t limited(uint64_t n, size_t most)
+{
+	return n < BINS_MIN ? BINS_MIN : n < most ? (size_t)n : most;
+}
+
+/* With `n_bins` for each row; measures the load. The caller releases the bins when the rows are measured. */
+static enum ctx_status fill_bins(struct work *work, size_t at, size_t n_bins, struct ctx_err *err)
 {
 	struct recording *recording = &work->recordings[at];
 	uint32_t n = recording->source->selection.profile->n_functions;
 	uint32_t *row_of CTX_AUTO_FREE = ctx_calloc((size_t)n + 1, sizeof(*row_of));
 	struct ctx_bins_spec spec = {.row_of = row_of,
 				     .n_rows = (uint32_t)work->diff->n_tested,
-				     .n_bins = recording->samples / SAMPLES_A_BIN,
+				     .n_bins = n_bins,
+				     .n_load = limited(recording->samples / SAMPLES_A_BIN, LOAD_BINS_MAX),
+				     .weight = recording->weight,
 				     .total = work->spec->total};
+	struct ctx_diff_totals *totals = &work->diff->sides[recording->side];
+	struct ctx_evidence_lane lanes[CTX_BINS_LANES_MAX];
+	size_t n_runs = work->spec->sides[recording->side].n;
+	enum ctx_status status;
 
 	if (row_of == NULL)
 		return ctx_err_nomem(err);
-	spec.n_bins = spec.n_bins < BINS_MIN ? BINS_MIN : spec.n_bins < BINS_MAX ? spec.n_bins : BINS_MAX;
 	for (uint32_t i = 0; i < n; i++)
 		row_of[i] = work->row_of_item[work->diff->matching.item_of[at][i]];
-	return ctx_bins_fill(recording->source, &spec, &recording->bins, err);
+	status = ctx_bins_fill(recording->source, &spec, &recording->bins, err);
+	if (status != CTX_OK)
+		return status;
+	ctx_bins_lanes(&recording->bins, lanes);
+	recording->load = ctx_evidence_measure(lanes, recording->bins.n_lanes, recording->quantum);
+	totals->blocks = n_runs == 1 ? recording->load.blocks : n_runs;
+	totals->length_ns = n_runs == 1 ? recording->load.length * recording->bins.width_ns : 0;
+	return CTX_OK;
 }
 
-/* The row of everything has no item. */
 static double noise_of(const struct work *work, uint32_t row)
 {
-	const struct ctx_match_item *item;
-	uint32_t object;
+	const struct ctx_match_item *item = &work->diff->matching.items[work->diff->rows[row].item];
+	uint32_t object = item->profile->functions[item->function].object;
 
-	if (row == work->diff->n_tested)
-		return CTX_DIFF_NOISE;
-	item = &work->diff->matching.items[work->diff->rows[row].item];
-	object = item->profile->functions[item->function].object;
-	if (object != CTX_NONE && strncmp(item->profile->objects[object].path, "[kernel", 7) == 0)
-		return CTX_DIFF_KERNEL_NOISE;
-	return CTX_DIFF_NOISE;
+	return object != CTX_NONE && ctx_object_is_kernel(item->profile->objects[object].path)
+		       ? CTX_DIFF_KERNEL_NOISE
+		       : CTX_DIFF_NOISE;
 }
 
-static struct ctx_evidence_side measure(const struct work *work, size_t at, uint32_t row)
+/* The part of the load's error that an item with `sum` has, if it is the same share of everything at any load. */
+static struct ctx_evidence_error load_error(const struct recording *recording, double sum)
 {
-	const struct recording *recording = &work->recordings[at];
-	struct ctx_evidence_lane lanes[CTX_BINS_LANES_MAX];
+	double share = recording->load.sum > 0 ? sum / recording->load.sum : 0;
 
-	ctx_bins_lanes(&recording->bins, row, lanes);
-	return ctx_evidence_measure(lanes, recording->bins.n_lanes, recording->quantum);
+	return (struct ctx_evidence_error){share * share * recording->load.variance, recording->load.df};
 }
 
-static void keep_blocks(struct work *work, size_t at, const struct ctx_evidence_side *side)
+/* One recording of each side: how much they differ from each other in a row, and what is assumed of runs. */
+static struct ctx_evidence compare_pair(const struct work *work, uint32_t row)
 {
-	const struct recording *recording = &work->recordings[at];
-	size_t n = work->spec->sides[recording->side].n;
-	struct ctx_diff_totals *totals = &work->diff->sides[recording->side];
+	const struct recording *a = &work->recordings[CTX_COMPARE_A], *b = &work->recordings[CTX_COMPARE_B];
+	const double *of_a = ctx_bins_row(&a->bins, row), *of_b = ctx_bins_row(&b->bins, row);
+	struct ctx_evidence_error error = ctx_pair_measure(of_a, of_b, a->bins.n_bins), load, load_b;
+	double sum_a = 0, sum_b = 0, noise = noise_of(work, row);
 
-	totals->blocks = n == 1 ? side->blocks : n;
-	totals->length_ns = n == 1 ? side->length * recording->bins.width_ns : 0;
+	for (size_t i = 0; i < a->bins.n_bins; i++) {
+		sum_a += of_a[i];
+		sum_b += of_b[i];
+	}
+	error.variance += a->quantum * a->quantum + b->quantum * b->quantum;
+	load = load_error(a, sum_a);
+	load_b = load_error(b, sum_b);
+	ctx_evidence_error_add(&load, &load_b);
+	ctx_evidence_error_add_bound(&error, &load);
+	ctx_evidence_error_add_known(&error, noise * noise * (sum_a * sum_a + sum_b * sum_b));
+	return ctx_evidence_of(sum_b - sum_a, error.variance, error.df);
 }
 
-/* One recording of each side: their blocks, and what is assumed of runs. */
-static struct ctx_evidence compare_blocks(struct work *work, uint32_t row)
+static enum ctx_status compare_pairs(struct work *work, struct ctx_err *err)
 {
+	uint32_t n_tested = (uint32_t)work->diff->n_tested;
 	struct ctx_evidence_side sides[CTX_COMPARE_SIDES];
+	uint64_t samples = work->recordings[CTX_COMPARE_A].samples;
+	size_t n_bins;
 
+	if (work->recordings[CTX_COMPARE_B].samples < samples)
+		samples = work->recordings[CTX_COMPARE_B].samples;
+	n_bins = limited(samples / SAMPLES_A_BIN, CTX_PAIR_BINS_MAX);
 	for (size_t i = 0; i < CTX_COMPARE_SIDES; i++) {
-		sides[i] = measure(work, i, row);
-		if (row == work->diff->n_tested)
-			keep_blocks(work, i, &sides[i]);
-		ctx_evidence_side_blur(&sides[i], noise_of(work, row));
+		enum ctx_status status = fill_bins(work, i, n_bins, err);
+
+		if (status != CTX_OK)
+			return status;
+		sides[i] = work->recordings[i].load;
+		ctx_evidence_side_blur(&sides[i], CTX_DIFF_NOISE);
 	}
-	return ctx_evidence_compare(&sides[CTX_COMPARE_A], &sides[CTX_COMPARE_B]);
+	for (uint32_t row = 0; row < n_tested; row++)
+		work->found[row] = compare_pair(work, row);
+	work->found[n_tested] = ctx_evidence_compare(&sides[CTX_COMPARE_A], &sides[CTX_COMPARE_B]);
+	return CTX_OK;
 }
 
-static struct ctx_runs_row measure_runs(struct work *work, uint32_t row, double *sums)
+static void add_run(struct ctx_runs_row *row, const struct work *work, size_t at,
+		    const struct ctx_evidence_error *within, double sum)
 {
-	struct ctx_runs_row found = {.apart = noise_of(work, row) > CTX_DIFF_NOISE};
+	enum ctx_compare_side side = work->recordings[at].side;
 
-	for (size_t i = 0; i < work->n; i++) {
-		struct ctx_evidence_side side = measure(work, i, row);
-		enum ctx_compare_side of = work->recordings[i].side;
-
-		sums[i] = side.sum;
-		found.mean[of] += side.sum / (double)work->spec->sides[of].n;
-		found.within += side.variance / (double)work->n;
-		if (row == work->diff->n_tested)
-			keep_blocks(work, i, &side);
-	}
-	for (size_t i = 0; i < work->n; i++) {
-		double away = sums[i] - found.mean[work->recordings[i].side];
-
-		found.variance += away * away / (double)(work->n - CTX_COMPARE_SIDES);
-	}
-	/* Sums of a few samples that happen to be equal are no certainty. */
-	found.variance = fmax(found.variance, work->recordings[0].quantum * work->recordings[0].quantum);
-	return found;
+	row->mean[side] += sum / (double)work->spec->sides[side].n;
+	row->within += within->variance / (double)work->n;
 }
 
-/* `ret` has an evidence for each tested row, and one for everything. */
-static enum ctx_status compare_runs(struct work *work, struct ctx_evidence *ret, struct ctx_err *err)
+/* Measures a recording: its sums, by row, and what it adds to the rows. */
+static enum ctx_status measure_run(struct work *work, size_t at, double *sums, struct ctx_runs_row *rows,
+				   struct ctx_err *err)
+{
+	struct recording *recording = &work->recordings[at];
+	uint32_t n_tested = (uint32_t)work->diff->n_tested;
+	size_t n_bins = limited(recording->samples / SAMPLES_A_BIN, CTX_PAIR_BINS_MAX);
+	struct ctx_evidence_error within;
+	enum ctx_status status = fill_bins(work, at, n_bins, err);
+
+	if (status != CTX_OK)
+		return status;
+	for (uint32_t row = 0; row < n_tested; row++) {
+		const struct ctx_evidence_lane lane = {ctx_bins_row(&recording->bins, row), n_bins};
+		struct ctx_evidence_side side = ctx_evidence_measure(&lane, 1, recording->quantum);
+		struct ctx_evidence_error load = load_error(recording, side.sum);
+
+		sums[row] = side.sum;
+		within = (struct ctx_evidence_error){side.variance, side.df};
+		ctx_evidence_error_add_bound(&within, &load);
+		add_run(&rows[row], work, at, &within, side.sum);
+	}
+	sums[n_tested] = recording->load.sum;
+	within = (struct ctx_evidence_error){recording->load.variance, recording->load.df};
+	add_run(&rows[n_tested], work, at, &within, recording->load.sum);
+	ctx_bins_deinit(&recording->bins);
+	return CTX_OK;
+}
+
+/* Several recordings of a side: what differs between them is chance. */
+static enum ctx_status compare_runs(struct work *work, struct ctx_err *err)
 {
 	const size_t n_runs[CTX_COMPARE_SIDES] = {work->spec->sides[CTX_COMPARE_A].n,
 						  work->spec->sides[CTX_COMPARE_B].n};
 	size_t n = work->diff->n_tested + 1;
 	struct ctx_runs_row *rows CTX_AUTO_FREE = ctx_calloc(n, sizeof(*rows));
-	double *sums CTX_AUTO_FREE = ctx_calloc(work->n, sizeof(*sums));
+	double *sums CTX_AUTO_FREE = ctx_calloc(work->n * n, sizeof(*sums)), quantum = 0;
+	enum ctx_status status = rows != NULL && sums != NULL ? CTX_OK : ctx_err_nomem(err);
 
-	if (rows == NULL || sums == NULL)
-		return ctx_err_nomem(err);
-	for (uint32_t i = 0; i < n; i++)
-		rows[i] = measure_runs(work, i, sums);
-	return ctx_runs_judge(rows, n, n_runs, ret, err);
+	for (size_t i = 0; i < work->n && status == CTX_OK; i++) {
+		status = measure_run(work, i, sums + i * n, rows, err);
+		quantum += work->recordings[i].quantum / (double)work->n;
+	}
+	if (status != CTX_OK)
+		return status;
+	for (uint32_t row = 0; row < n; row++) {
+		for (size_t i = 0; i < work->n; i++) {
+			double away = sums[i * n + row] - rows[row].mean[work->recordings[i].side];
+
+			rows[row].variance += away * away / (double)(work->n - CTX_COMPARE_SIDES);
+		}
+		/* Sums of a few samples that happen to be equal are no certainty. */
+		rows[row].variance = fmax(rows[row].variance, quantum * quantum);
+		rows[row].apart = row != work->diff->n_tested && noise_of(work, row) > CTX_DIFF_NOISE;
+	}
+	return ctx_runs_judge(rows, n, n_runs, work->found, err);
 }
 
 static enum ctx_verdict verdict_of(const struct ctx_match_item *item, double change)
@@ -302,17 +367,12 @@ static enum ctx_verdict verdict_of(const struct ctx_match_item *item, double cha
 static enum ctx_status test_rows(struct work *work, struct ctx_err *err)
 {
 	struct ctx_diff *diff = work->diff;
-	struct ctx_evidence *evidence CTX_AUTO_FREE = ctx_calloc(diff->n_tested + 1, sizeof(*evidence));
 	double *p CTX_AUTO_FREE = ctx_calloc(diff->n_tested + 1, sizeof(*p));
 	bool *keep CTX_AUTO_FREE = ctx_calloc(diff->n_tested + 1, sizeof(*keep));
-	enum ctx_status status = evidence != NULL && p != NULL && keep != NULL ? CTX_OK : ctx_err_nomem(err);
+	enum ctx_status status = p != NULL && keep != NULL ? CTX_OK : ctx_err_nomem(err);
 
-	if (status == CTX_OK && work->n > CTX_COMPARE_SIDES)
-		status = compare_runs(work, evidence, err);
-	for (uint32_t i = 0; i <= diff->n_tested && status == CTX_OK && work->n == CTX_COMPARE_SIDES; i++)
-		evidence[i] = compare_blocks(work, i);
 	for (size_t i = 0; i < diff->n_tested && status == CTX_OK; i++)
-		p[i] = evidence[i].p;
+		p[i] = work->found[i].p;
 	if (status == CTX_OK)
 		status = ctx_evidence_keep(p, diff->n_tested, CTX_DIFF_RATE, keep, err);
 	if (status != CTX_OK)
@@ -320,12 +380,11 @@ static enum ctx_status test_rows(struct work *work, struct ctx_err *err)
 	for (size_t i = 0; i < diff->n_tested; i++) {
 		struct ctx_diff_row *row = &diff->rows[i];
 
-		row->evidence = evidence[i];
-		row->tested = true;
+		row->evidence = work->found[i];
 		if (keep[i])
 			row->verdict = verdict_of(&diff->matching.items[row->item], row->evidence.change);
 	}
-	diff->total = evidence[diff->n_tested];
+	diff->total = work->found[diff->n_tested];
 	if (diff->total.p <= CTX_DIFF_RATE)
 		diff->total_verdict = verdict_of(NULL, diff->total.change);
 	return CTX_OK;
@@ -354,8 +413,12 @@ enum ctx_status ctx_diff_make(const struct ctx_diff_spec *spec, struct ctx_diff 
 		status = match(&work, err);
 	if (status == CTX_OK)
 		status = weigh(&work, err);
-	for (size_t i = 0; i < work.n && status == CTX_OK; i++)
-		status = fill_bins(&work, i, err);
+	if (status == CTX_OK) {
+		work.found = ctx_calloc(ret->n_tested + 1, sizeof(*work.found));
+		status = work.found == NULL	       ? ctx_err_nomem(err)
+			 : work.n == CTX_COMPARE_SIDES ? compare_pairs(&work, err)
+						       : compare_runs(&work, err);
+	}
 	if (status == CTX_OK)
 		status = test_rows(&work, err);
 	for (size_t i = 0; i < ret->n && status == CTX_OK; i++)

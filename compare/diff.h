@@ -1,7 +1,7 @@
 /*
  * Differences of two sides, each of one or several recordings, by function or load object.
  *
- *	sources --histograms--> weight of each item --the heaviest--> bins --evidence--> rows
+ *	sources --histograms--> weight of each item --the heaviest--> bins --pairs or runs--> rows
  *
  * Items whose weight on both sides together is below a thousandth are not tested: their choice does not depend on
  * how much they changed, so that the tests of the others are not biased.
@@ -46,7 +46,6 @@ struct ctx_diff_row {
 	uint32_t item;
 	double weight[CTX_COMPARE_SIDES]; /* the mean of the side's recordings */
 	struct ctx_evidence evidence;
-	bool tested;
 	enum ctx_verdict verdict;
 };
 
@@ -54,7 +53,7 @@ struct ctx_diff_row {
 struct ctx_diff_totals {
 	double weight;	  /* mean of its recordings */
 	uint64_t samples; /* of all of them */
-	size_t blocks; /* independent ones, as the side's total has them; with several recordings their number */
+	size_t blocks;	  /* independent ones, of everything by time; with several recordings their number */
 	uint64_t length_ns; /* of a block; 0 with several recordings */
 };
 
@@ -69,8 +68,9 @@ struct ctx_diff { /* owned by the caller (ctx_diff_deinit) */
 };
 
 /*
- * CTX_E_ARG: the first metrics of the sources differ, or total times of a recording without call stacks. Otherwise CTX_E_NOMEM and what a source fails with. Reads
- * all samples of the selections.
+ * CTX_E_ARG: the first metrics of the sources differ, or total times of a recording without call stacks. Otherwise
+ * CTX_E_NOMEM and what a source fails with. Reads all samples of the selections, recording by recording: with several
+ * of a side the bins of one are in memory at a time (at most 2 MB), else those of both.
  */
 CTX_MUST_CHECK enum ctx_status ctx_diff_make(const struct ctx_diff_spec *spec, struct ctx_diff *ret,
 					     struct ctx_err *err);

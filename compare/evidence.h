@@ -21,6 +21,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#define CTX_EVIDENCE_LANES_MAX 16u
+
 /* Bins that follow each other; borrowed. */
 struct ctx_evidence_lane {
 	const double *bins;
@@ -36,21 +38,39 @@ struct ctx_evidence_side {
 };
 
 /*
- * `quantum` is the weight of one observation (a sample's period): the variance is at least that of one
- * observation more, which keeps counts of very few from being taken for certain. O(bins * log of block
- * length).
+ * At most CTX_EVIDENCE_LANES_MAX lanes. `quantum` is the weight of one observation (a sample's period): the
+ * variance is at least that of one observation more, which keeps counts of very few from being taken for
+ * certain. O(bins * sqrt(bins)) for the block length, O(bins) for the rest.
  */
 struct ctx_evidence_side ctx_evidence_measure(const struct ctx_evidence_lane *lanes, size_t n_lanes,
 					      double quantum);
+
+/* The block length for these lanes, in bins: at least 1, at most an eighth of all bins. O(bins * sqrt(bins)). */
+size_t ctx_evidence_block_length(const struct ctx_evidence_lane *lanes, size_t n_lanes);
+
+/* The error of a sum or a difference. */
+struct ctx_evidence_error {
+	double variance;
+	double df; /* degrees of freedom of the variance; 0: not known */
+};
+
+/* Adds an independent error. An error whose df is 0 makes the df 0. */
+void ctx_evidence_error_add(struct ctx_evidence_error *error, const struct ctx_evidence_error *more);
+
+/* Adds an independent variance that is known for certain. */
+void ctx_evidence_error_add_known(struct ctx_evidence_error *error, double variance);
+
+/*
+ * Adds an error that may be correlated with this one in an unknown way: the standard deviations are added,
+ * which is the most that they can be together. An error whose df is 0 makes the df 0.
+ */
+void ctx_evidence_error_add_bound(struct ctx_evidence_error *error, const struct ctx_evidence_error *more);
 
 /*
  * Adds what no part of the side shows: a standard deviation of `share` of the sum, known for certain. For a
  * single recording, whose blocks do not tell how much the next run of the program would differ.
  */
 void ctx_evidence_side_blur(struct ctx_evidence_side *side, double share);
-
-/* The block length for these lanes, in bins: at least 1, at most an eighth of all bins. O(bins * sqrt(bins)). */
-size_t ctx_evidence_block_length(const struct ctx_evidence_lane *lanes, size_t n_lanes);
 
 struct ctx_evidence {
 	double change;	  /* b - a */

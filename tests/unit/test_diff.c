@@ -203,27 +203,119 @@ static void test_diff__functions_of_one_side_are_new_or_gone(void **unused)
 	put(b, 500 * MS, RARE, 1);
 	put(b, 600 * MS, RARE, 1);
 	compare(a, b, false, &diff);
-	assert_false(row_of(&diff, "rare")->tested);
+	assert_true(row_of(&diff, "rare")->evidence.high == 0); /* not tested */
 	assert_int_equal(row_of(&diff, "rare")->verdict, CTX_VERDICT_NONE);
 	ctx_diff_deinit(&diff);
 	world_free(a);
 	world_free(b);
 }
 
-/* The same change of a function of the kernel. */
+/* The same change of a function of the kernel, or of a module of it; the vDSO is the program's. */
 static void test_diff__one_recording_is_no_evidence_of_the_kernel(void **unused)
 {
-	struct world *a = steady("/bin/app", 300), *b = steady("/bin/app", 450);
+	static const struct {
+		const char *path;
+		enum ctx_verdict verdict;
+	} objects[] = {{"[kernel.kallsyms]", CTX_VERDICT_NONE},
+		       {"[ext4]", CTX_VERDICT_NONE},
+		       {"[vdso]", CTX_VERDICT_SLOWER}};
+
+	(void)unused;
+	for (size_t i = 0; i < CTX_COUNT_OF(objects); i++) {
+		struct world *a = steady("/bin/app", 300), *b = steady("/bin/app", 450);
+		struct ctx_diff diff;
+
+		a->objects[1].path = b->objects[1].path = objects[i].path;
+		compare(a, b, false, &diff);
+		assert_int_equal(row_of(&diff, "hash")->verdict, objects[i].verdict);
+		assert_int_equal(row_of(&diff, "parse")->verdict, CTX_VERDICT_FASTER);
+		ctx_diff_deinit(&diff);
+		world_free(a);
+		world_free(b);
+	}
+}
+
+/*
+ * Four rounds of parse, hash and parse; hash takes `hash` ms of each, the rest 750. Samples every ms of its own time;
+ * while it waits for a processor, one ms in `waits`, nothing.
+ */
+static struct world *phases(unsigned hash, unsigned waits)
+{
+	struct world *world = world_new("/bin/app");
+	uint64_t at = 0, n = 4 * (750 + (uint64_t)hash);
+
+	for (uint64_t i = 0; i < n; i++) {
+		uint64_t in_round = i % (750 + hash);
+
+		put(world, at * MS, in_round >= 300 && in_round < 300 + hash ? HASH : PARSE, 0);
+		at += waits != 0 && (i * i / 7919) % waits == 0 ? 1 + below(40) : 1;
+	}
+	world->profile.run.end_ns = world->intervals[0].end_ns = world->threads[0].life.end_ns = at * MS;
+	return world;
+}
+
+/* Phases of both sides are no noise, though each side alone could be a program whose load varies. */
+static void test_diff__one_recording_of_a_program_with_phases_shows_a_change(void **unused)
+{
+	struct world *a = phases(250, 0), *same = phases(251, 0), *b = phases(280, 0);
 	struct ctx_diff diff;
 
 	(void)unused;
-	a->objects[1].path = b->objects[1].path = "[kernel.kallsyms]";
 	compare(a, b, false, &diff);
+	assert_int_equal(row_of(&diff, "hash")->verdict, CTX_VERDICT_SLOWER);
+	assert_int_equal(row_of(&diff, "parse")->verdict, CTX_VERDICT_NONE);
+	ctx_diff_deinit(&diff);
+	compare(a, same, false, &diff);
 	assert_int_equal(row_of(&diff, "hash")->verdict, CTX_VERDICT_NONE);
-	assert_int_equal(row_of(&diff, "parse")->verdict, CTX_VERDICT_FASTER);
 	ctx_diff_deinit(&diff);
 	world_free(a);
+	world_free(same);
 	world_free(b);
+}
+
+/* Waits of `world` for a processor: the times without samples. */
+static enum ctx_status each_sample_or_wait(void *context, const struct ctx_samples_query *query,
+					   ctx_report_sample_fn each, void *each_context, struct ctx_err *err)
+{
+	struct world *world = context;
+	enum ctx_status status = CTX_OK;
+
+	if (!query->has_metric)
+		return each_sample(context, query, each, each_context, err);
+	assert_int_equal(query->metric, CTX_STATE_WAIT_CPU);
+	for (size_t i = 1; i < world->n && status == CTX_OK; i++) {
+		struct ctx_sample wait = world->samples[i];
+		uint64_t gap_ns = wait.time_ns - world->samples[i - 1].time_ns;
+
+		wait.time_ns -= 1;
+		wait.weight = gap_ns - MS;
+		if (wait.weight != 0)
+			status = each(each_context, &wait, err);
+	}
+	return status;
+}
+
+/* Beside other programs: waiting for a processor is no load that varies, if it was recorded. */
+static void test_diff__waits_for_a_processor_are_no_noise(void **unused)
+{
+	double errors[2];
+
+	(void)unused;
+	for (int known = 0; known < 2; known++) {
+		struct world *a = phases(250, 40), *b = phases(280, 10);
+		struct ctx_diff diff;
+
+		a->profile.has_states = b->profile.has_states = known != 0;
+		a->fake.samples = b->fake.samples = each_sample_or_wait;
+		compare(a, b, false, &diff);
+		errors[known] = diff.total.high - diff.total.low;
+		assert_int_equal(row_of(&diff, "hash")->verdict,
+				 known ? CTX_VERDICT_SLOWER : CTX_VERDICT_NONE);
+		ctx_diff_deinit(&diff);
+		world_free(a);
+		world_free(b);
+	}
+	assert_true(errors[1] < errors[0] / 2);
 }
 
 /* Runs that differ by a tenth from each other are no evidence of a change by a twentieth; even ones are. */
@@ -394,29 +486,57 @@ static size_t slow_bin(const struct world *world, const struct ctx_bins *bins, s
 	return bins->lane_begin[lane] + selected / bins->width_ns;
 }
 
+static uint64_t weight_of(const struct world *world)
+{
+	uint64_t weight = 0;
+
+	for (size_t i = 0; i < world->n; i++)
+		weight += world->samples[i].weight;
+	return weight;
+}
+
+/* What of `weight` in front of which there is `over` lies in a bin of the rows. */
+static double slow_part(double over, double weight, double width, size_t bin, size_t n)
+{
+	double begin = width * (double)bin, end = bin + 1 == n ? INFINITY : begin + width;
+
+	return fmax(fmin(over + weight, end) - fmax(over, begin), 0);
+}
+
 static void check_bins(struct world *world, const struct ctx_bins_spec *spec)
 {
 	struct ctx_bins bins;
-	double *slow;
+	double *slow, *load, over = 0, width = (double)spec->weight / (double)spec->n_bins;
 
 	assert_int_equal(ctx_bins_fill(fake_open(&world->fake), spec, &bins, NULL), CTX_OK);
 	assert_int_equal(bins.n_lanes, 3);
-	slow = calloc((bins.n_rows + 1) * bins.n_bins, sizeof(*slow));
+	assert_int_equal(bins.n_bins, spec->n_bins);
+	slow = calloc(bins.n_rows * bins.n_bins, sizeof(*slow));
+	load = calloc(bins.lane_begin[bins.n_lanes], sizeof(*load));
 	assert_non_null(slow);
+	assert_non_null(load);
 	for (size_t i = 0; i < world->n; i++) {
 		const struct ctx_sample *sample = &world->samples[i];
 		uint32_t leaf = world->profile.cct.key[sample->stack];
-		size_t bin = slow_bin(world, &bins, sample->thread + 1, sample->time_ns);
 
-		slow[bins.n_rows * bins.n_bins + bin] += (double)sample->weight;
+		load[slow_bin(world, &bins, sample->thread + 1, sample->time_ns)] += (double)sample->weight;
 		for (uint32_t f = 0; f < N_FUNCTIONS; f++) {
-			if (spec->row_of[f] != CTX_NONE && (f == leaf || (spec->total && f == MAIN)))
-				slow[spec->row_of[f] * bins.n_bins + bin] += (double)sample->weight;
+			if (spec->row_of[f] == CTX_NONE || (f != leaf && !(spec->total && f == MAIN)))
+				continue;
+			for (size_t bin = 0; bin < bins.n_bins; bin++)
+				slow[spec->row_of[f] * bins.n_bins + bin] +=
+					slow_part(over, (double)sample->weight, width, bin, bins.n_bins);
 		}
+		over += (double)sample->weight;
 	}
-	for (size_t i = 0; i < (bins.n_rows + 1) * bins.n_bins; i++)
-		assert_true(slow[i] == bins.weights[i]);
+	for (uint32_t row = 0; row < bins.n_rows; row++) {
+		for (size_t i = 0; i < bins.n_bins; i++)
+			assert_true(fabs(slow[row * bins.n_bins + i] - ctx_bins_row(&bins, row)[i]) < 1);
+	}
+	for (size_t i = 0; i < bins.lane_begin[bins.n_lanes]; i++)
+		assert_true(load[i] == bins.load[i]);
 	free(slow);
+	free(load);
 	ctx_bins_deinit(&bins);
 }
 
@@ -436,9 +556,15 @@ static void test_bins__are_those_of_the_obvious_way(void **unused)
 			put(world, at, (uint32_t)below(N_FUNCTIONS), at >= 600 * MS && below(2) != 0);
 	}
 	for (size_t n = 1; n < 5000; n = n * 3 + 1) {
-		check_bins(world, &(struct ctx_bins_spec){.row_of = row_of, .n_rows = 3, .n_bins = n});
-		check_bins(world, &(struct ctx_bins_spec){
-					  .row_of = row_of, .n_rows = 3, .n_bins = n, .total = true});
+		struct ctx_bins_spec spec = {.row_of = row_of,
+					     .n_rows = 3,
+					     .n_bins = n / 4 + 1,
+					     .n_load = n,
+					     .weight = weight_of(world)};
+
+		check_bins(world, &spec);
+		spec.total = true;
+		check_bins(world, &spec);
 	}
 	world_free(world);
 }
@@ -447,7 +573,8 @@ static void test_bins__are_those_of_the_obvious_way(void **unused)
 static void test_bins__divide_spans(void **unused)
 {
 	static const uint32_t row_of[N_FUNCTIONS] = {CTX_NONE, 0, CTX_NONE, CTX_NONE, CTX_NONE, CTX_NONE};
-	const struct ctx_bins_spec spec = {.row_of = row_of, .n_rows = 1, .n_bins = 250};
+	const struct ctx_bins_spec spec = {
+		.row_of = row_of, .n_rows = 1, .n_bins = 3, .n_load = 250, .weight = 57 * MS + 123};
 	struct world *world = world_new("/bin/app");
 	struct ctx_bins bins;
 	double sum = 0;
@@ -458,18 +585,20 @@ static void test_bins__divide_spans(void **unused)
 	put(world, 100 * MS - 1, PARSE, 0);
 	world->samples[0].weight = 57 * MS + 123;
 	assert_int_equal(ctx_bins_fill(fake_open(&world->fake), &spec, &bins, NULL), CTX_OK);
-	for (size_t i = 0; i < bins.n_bins; i++) {
+	for (size_t i = 0; i < 3; i++)
+		assert_true(fabs(bins.weights[i] - (57e6 + 123) / 3) < 1e-3);
+	for (size_t i = 0; i < bins.lane_begin[3]; i++) {
 		size_t at = i - bins.lane_begin[1];
 		uint64_t begin = at * bins.width_ns, end = begin + bins.width_ns;
 
-		sum += bins.weights[i];
+		sum += bins.load[i];
 		if (i < bins.lane_begin[1] || i >= bins.lane_begin[2]) {
-			assert_true(bins.weights[i] == 0);
+			assert_true(bins.load[i] == 0);
 			continue;
 		}
 		begin = begin > 43 * MS - 123 ? begin : 43 * MS - 123;
 		end = end < 100 * MS ? end : 100 * MS;
-		assert_true(bins.weights[i] == (end > begin ? (double)(end - begin) : 0));
+		assert_true(bins.load[i] == (end > begin ? (double)(end - begin) : 0));
 	}
 	assert_true(sum == 57e6 + 123);
 	ctx_bins_deinit(&bins);
@@ -482,6 +611,8 @@ int main(void)
 		cmocka_unit_test(test_diff__finds_what_changed_and_nothing_else),
 		cmocka_unit_test(test_diff__functions_of_one_side_are_new_or_gone),
 		cmocka_unit_test(test_diff__one_recording_is_no_evidence_of_the_kernel),
+		cmocka_unit_test(test_diff__one_recording_of_a_program_with_phases_shows_a_change),
+		cmocka_unit_test(test_diff__waits_for_a_processor_are_no_noise),
 		cmocka_unit_test(test_diff__several_recordings_say_how_much_runs_differ),
 		cmocka_unit_test(test_diff__refuses_metrics_that_differ),
 		cmocka_unit_test(test_diff__survives_each_failing_allocation),

@@ -115,7 +115,7 @@ static void test_evidence__block_length_grows_with_correlation(void **unused)
 	double bins[4000];
 	struct ctx_evidence_lane lane = {bins, CTX_COUNT_OF(bins)},
 				 halves[2] = {{bins, 2000}, {bins + 2000, 2000}};
-	size_t none, some, much;
+	size_t none, some, much, longest = 0;
 
 	(void)unused;
 	fill(bins, lane.n, 0);
@@ -129,12 +129,17 @@ static void test_evidence__block_length_grows_with_correlation(void **unused)
 	assert_in_range(some, 12, 40);
 	assert_in_range(much, 60, 190);
 	assert_in_range(ctx_evidence_block_length(halves, 2), much / 2, much * 2);
+	/* However much few bins resemble each other, eight blocks are left. */
+	for (size_t n = 0; n < 200; n++) {
+		size_t length = ctx_evidence_block_length(&(struct ctx_evidence_lane){bins, n}, 1);
+
+		assert_in_range(length, 1, n < 16 ? 1 : n / 8);
+		longest = length > longest ? length : longest;
+	}
+	assert_true(longest > 12);
 	for (size_t i = 0; i < lane.n; i++)
 		bins[i] = 3;
 	assert_int_equal(ctx_evidence_block_length(&lane, 1), 1);
-	for (size_t n = 0; n < 12; n++)
-		assert_in_range(ctx_evidence_block_length(&(struct ctx_evidence_lane){bins, n}, 1), 1,
-				n < 3 ? 1 : (n + 2) / 3);
 }
 
 /* 2,000 comparisons of two series in which nothing, or `change` of the mean, changed. */
@@ -179,6 +184,23 @@ static void test_evidence__a_detectable_change_is_found_in_four_of_five(void **u
 	(void)unused;
 	assert_in_range(n, 1540, 1660);
 	assert_true(fabs(evidence.detectable / (2.8 * sqrt(600)) - 1) < 0.01);
+}
+
+static void test_evidence__errors_add_up(void **unused)
+{
+	struct ctx_evidence_error error = {3, 10}, more = {1, 5};
+
+	(void)unused;
+	ctx_evidence_error_add(&error, &more);
+	assert_true(error.variance == 4 && fabs(error.df - 16 / (9.0 / 10 + 1.0 / 5)) < 1e-12);
+	ctx_evidence_error_add_known(&error, 4);
+	assert_true(error.variance == 8 && fabs(error.df - 4 * 16 / (9.0 / 10 + 1.0 / 5)) < 1e-12);
+	error = (struct ctx_evidence_error){9, 10};
+	ctx_evidence_error_add_bound(&error, &more);
+	assert_true(error.variance == 16 && fabs(error.df - 16 / (9.0 / 10 + 1.0 / 5)) < 1e-12);
+	more.df = 0;
+	ctx_evidence_error_add_bound(&error, &more);
+	assert_true(error.df == 0);
 }
 
 static void test_evidence__too_few_blocks_are_no_evidence(void **unused)
@@ -357,6 +379,7 @@ int main(void)
 		cmocka_unit_test(test_evidence__block_length_grows_with_correlation),
 		cmocka_unit_test(test_evidence__one_in_twenty_of_equal_sides_differs),
 		cmocka_unit_test(test_evidence__a_detectable_change_is_found_in_four_of_five),
+		cmocka_unit_test(test_evidence__errors_add_up),
 		cmocka_unit_test(test_evidence__too_few_blocks_are_no_evidence),
 		cmocka_unit_test(test_evidence__few_observations_are_not_certain),
 		cmocka_unit_test(test_moderation__gamma_functions_are_what_tables_say),
