@@ -14,6 +14,7 @@
 struct opened {
 	struct ctx_store *store;
 	struct ctx_selection_spec words; /* borrows all its arrays */
+	char *experiment, *lineage;	 /* owned; NULL unless the input is a process of an experiment */
 	const char *interval;
 	struct ctx_selection selection;
 	struct ctx_report_source *source;
@@ -32,6 +33,8 @@ static void close_one(struct opened *opened)
 	ctx_selection_deinit(&opened->selection);
 	if (opened->store != NULL)
 		ctx_store_close(opened->store);
+	free(opened->experiment);
+	free(opened->lineage);
 }
 
 static void side_deinit(struct side *side)
@@ -48,11 +51,15 @@ static enum ctx_status open_one(struct opened *opened, const char *name, const c
 				const struct ctx_options *options, struct ctx_err *err)
 {
 	struct ctx_query_source_spec spec = {.path = name, .words = &opened->words, .options = ""};
-	enum ctx_status status = ctx_opening_open(name, &options->opening, &opened->store, err);
+	enum ctx_status status = ctx_opening_split(name, &opened->experiment, &opened->lineage, err);
 
+	if (status == CTX_OK)
+		status = ctx_opening_open(opened->experiment != NULL ? opened->experiment : name,
+					  &options->opening, &opened->store, err);
 	if (status != CTX_OK)
 		return status;
 	opened->words = options->selection;
+	opened->words.lineage = opened->lineage;
 	opened->interval = interval;
 	if (interval != NULL) {
 		opened->words.intervals = &opened->interval;
@@ -115,19 +122,6 @@ static enum ctx_status open_sides(struct side sides[CTX_COMPARE_SIDES], const st
 	bool intervals = options->n_inputs == 1;
 	enum ctx_status status = CTX_OK;
 
-	if (options->report.sort != NULL && strcmp(options->report.sort, "exclusive") != 0 &&
-	    strcmp(options->report.sort, "inclusive") != 0)
-		return ctx_err_set(
-			err, CTX_E_ARG,
-			"--diff: --sort is exclusive (a function's own time) or inclusive, not '%s'",
-			options->report.sort);
-	if (intervals && options->selection.n_intervals != CTX_COMPARE_SIDES)
-		return ctx_err_set(
-			err, CTX_E_ARG,
-			"--diff of one recording compares two intervals: --diff -i 0:30%% -i 60%%:90%%");
-	if (options->n_inputs != CTX_COMPARE_SIDES && !intervals)
-		return ctx_err_set(err, CTX_E_ARG,
-				   "--diff compares two sides: A.er B.er, or A1.er,A2.er,A3.er B1.er,B2.er");
 	for (int i = 0; i < CTX_COMPARE_SIDES && status == CTX_OK; i++)
 		status = open_side(&sides[i], options->inputs[intervals ? 0 : i],
 				   intervals ? options->selection.intervals[i] : NULL, options, err);

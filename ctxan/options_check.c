@@ -79,9 +79,23 @@ static enum ctx_status check_browse(const struct ctx_options *options, struct ct
 	return CTX_OK;
 }
 
+/* Two recordings, or lists of recordings; of a single one two intervals. */
+static enum ctx_status check_diff_sides(const struct ctx_options *options, struct ctx_err *err)
+{
+	if (options->n_inputs == 1 && options->selection.n_intervals != 2)
+		return ctx_err_set(
+			err, CTX_E_ARG,
+			"--diff of one recording compares two intervals: --diff -i 0:30%% -i 60%%:90%%");
+	if (options->n_inputs != 1 && options->n_inputs != 2)
+		return ctx_err_set(err, CTX_E_ARG,
+				   "--diff compares two sides: A.er B.er, or A1.er,A2.er,A3.er B1.er,B2.er");
+	return CTX_OK;
+}
+
 /* Two sides of functions or objects; what else of a recording is shown, a comparison cannot say yet. */
 static enum ctx_status check_diff(const struct ctx_options *options, struct ctx_err *err)
 {
+	const char *sort = options->report.sort;
 	const char *other = options->browse		      ? "--browse"
 			    : options->follow.wanted	      ? "--follow"
 			    : options->output.export != NULL  ? "--export"
@@ -107,7 +121,11 @@ static enum ctx_status check_diff(const struct ctx_options *options, struct ctx_
 				"--diff compares functions and objects: there is no comparison of '%s'",
 				name);
 	}
-	return CTX_OK;
+	if (sort != NULL && strcmp(sort, "exclusive") != 0 && strcmp(sort, "inclusive") != 0)
+		return ctx_err_set(
+			err, CTX_E_ARG,
+			"--diff: --sort is exclusive (a function's own time) or inclusive, not '%s'", sort);
+	return check_diff_sides(options, err);
 }
 
 static enum ctx_status check_export(const struct ctx_options *options, struct ctx_err *err)

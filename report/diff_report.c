@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 enum {
 	WEIGHT_A,
@@ -25,27 +26,28 @@ enum {
 	N_COLUMNS,
 };
 
-#define COLUMNS(function_key)                                                                                \
-	{                                                                                                    \
-		[WEIGHT_A] = {"a", "A", CTX_STYLE_WEIGHT}, [WEIGHT_B] = {"b", "B", CTX_STYLE_WEIGHT},        \
-		[CHANGE] = {"change", "Change", CTX_STYLE_WEIGHT}, [PERCENT] = {NULL, "%", CTX_STYLE_COUNT}, \
-		[ERROR] = {NULL, "+-", CTX_STYLE_WEIGHT},                                                    \
-		[VERDICT] = {"verdict", "Verdict", CTX_STYLE_NAME},                                          \
-		[NAME] = {function_key, "Name", CTX_STYLE_NAME},                                             \
-		[OBJECT] = {"object", NULL, CTX_STYLE_NAME},                                                 \
-		[CHANGE_PERCENT] = {"change_percent", NULL, CTX_STYLE_COUNT},                                \
-		[LOW] = {"low", NULL, CTX_STYLE_WEIGHT}, [HIGH] = {"high", NULL, CTX_STYLE_WEIGHT},          \
-		[P] = {"p", NULL, CTX_STYLE_COUNT},                                                          \
-	}
-
-static const struct ctx_column function_columns[N_COLUMNS] = COLUMNS("function"),
-			       object_columns[N_COLUMNS] = COLUMNS(NULL);
+/* Of load objects the name is the object, which has its own key. */
+static const struct ctx_column function_columns[N_COLUMNS] = {
+	[WEIGHT_A] = {"a", "A", CTX_STYLE_WEIGHT},
+	[WEIGHT_B] = {"b", "B", CTX_STYLE_WEIGHT},
+	[CHANGE] = {"change", "Change", CTX_STYLE_WEIGHT},
+	[PERCENT] = {NULL, "%", CTX_STYLE_COUNT},
+	[ERROR] = {NULL, "+-", CTX_STYLE_WEIGHT},
+	[VERDICT] = {"verdict", "Verdict", CTX_STYLE_NAME},
+	[NAME] = {"function", "Name", CTX_STYLE_NAME},
+	[OBJECT] = {"object", NULL, CTX_STYLE_NAME},
+	[CHANGE_PERCENT] = {"change_percent", NULL, CTX_STYLE_COUNT},
+	[LOW] = {"low", NULL, CTX_STYLE_WEIGHT},
+	[HIGH] = {"high", NULL, CTX_STYLE_WEIGHT},
+	[P] = {"p", NULL, CTX_STYLE_COUNT},
+};
 
 struct page {
 	struct ctx_out out;
 	const struct ctx_diff_spec *spec;
 	const struct ctx_report_options *options;
 	struct ctx_diff diff;
+	struct ctx_column columns[N_COLUMNS];
 };
 
 static struct ctx_cell null_cell(void)
@@ -173,7 +175,7 @@ static void put_titles(struct page *page)
 		ctx_out_wrapped(
 			&page->out, "",
 			"Too few blocks to tell changes from chance: record longer, or several times.", 0);
-	if (page->spec->sides[CTX_COMPARE_A].n == 1 || page->spec->sides[CTX_COMPARE_B].n == 1)
+	if (page->spec->sides[CTX_COMPARE_A].n == 1 && page->spec->sides[CTX_COMPARE_B].n == 1)
 		ctx_out_wrapped(
 			&page->out, "",
 			ctx_out_format(
@@ -218,13 +220,16 @@ enum ctx_status ctx_diff_report_print(const struct ctx_diff_spec *spec,
 	struct ctx_out_spec out = {.kind = objects ? &ctx_report_objects : &ctx_report_functions,
 				   .selection = &spec->sides[CTX_COMPARE_A].sources[0]->selection,
 				   .options = options,
-				   .columns = objects ? object_columns : function_columns,
+				   .columns = page.columns,
 				   .n_columns = N_COLUMNS,
 				   .own_title = true};
 	enum ctx_status status = ctx_diff_make(spec, &page.diff, err);
 
 	if (status != CTX_OK)
 		return status;
+	memcpy(page.columns, function_columns, sizeof(page.columns));
+	if (objects)
+		page.columns[NAME].key = NULL;
 	out.totals.samples = page.diff.sides[CTX_COMPARE_A].samples;
 	out.totals.weight = (uint64_t)llround(
 		fmax(page.diff.sides[CTX_COMPARE_A].weight, page.diff.sides[CTX_COMPARE_B].weight));

@@ -292,7 +292,7 @@ static void note_freed(void *context, const struct ctx_heap_block *block, uint64
 	ctx_heap_ages_add(&heap->ages, time_ns - block->time_ns, fixed, block->size);
 }
 
-/* The sums of a held block: its kind's, its stack's, all. NULL: no memory. */
+/* The sums that a held block counts for: of a mapped file its kind's; else its kind's, its stack's and the total. */
 struct owners {
 	struct ctx_traced_sums *of[3];
 	unsigned n;
@@ -312,38 +312,49 @@ static enum ctx_status owners_of(struct heap *heap, const struct ctx_heap_held *
 	return CTX_OK;
 }
 
+enum moment { AT_PEAK, AT_FIRST_END, AT_LAST_END };
+
+/* What is live at a moment. */
+struct holding {
+	struct heap *heap;
+	enum moment moment;
+};
+
+static void add_to(struct ctx_traced_sums *sums, enum moment moment, const struct ctx_heap_held *held)
+{
+	uint64_t number = ctx_traced_fixed(sums, held->number);
+
+	switch (moment) {
+	case AT_PEAK:
+		sums->held += number;
+		sums->held_bytes += held->bytes;
+		break;
+	case AT_FIRST_END:
+		sums->first_bytes += held->bytes;
+		break;
+	case AT_LAST_END:
+		sums->held_at_end += number;
+		sums->held_at_end_bytes += held->bytes;
+		break;
+	}
+}
+
 static enum ctx_status add_held(void *context, const struct ctx_heap_held *held)
 {
+	const struct holding *holding = context;
 	struct owners owners;
-	enum ctx_status status = owners_of(context, held, &owners);
-
-	for (unsigned i = 0; i < owners.n && status == CTX_OK; i++) {
-		owners.of[i]->held += ctx_traced_fixed(owners.of[i], held->number);
-		owners.of[i]->held_bytes += held->bytes;
-	}
-	return status;
-}
-
-static enum ctx_status add_at_end(void *context, const struct ctx_heap_held *held)
-{
-	struct owners owners;
-	enum ctx_status status = owners_of(context, held, &owners);
-
-	for (unsigned i = 0; i < owners.n && status == CTX_OK; i++) {
-		owners.of[i]->held_at_end += ctx_traced_fixed(owners.of[i], held->number);
-		owners.of[i]->held_at_end_bytes += held->bytes;
-	}
-	return status;
-}
-
-static enum ctx_status add_first(void *context, const struct ctx_heap_held *held)
-{
-	struct owners owners;
-	enum ctx_status status = owners_of(context, held, &owners);
+	enum ctx_status status = owners_of(holding->heap, held, &owners);
 
 	for (unsigned i = 0; i < owners.n && status == CTX_OK; i++)
-		owners.of[i]->first_bytes += held->bytes;
+		add_to(owners.of[i], holding->moment, held);
 	return status;
+}
+
+static enum ctx_status add_live(struct heap *heap, const struct ctx_heap_life *life, enum moment moment)
+{
+	struct holding holding = {heap, moment};
+
+	return ctx_heap_life_each(life, add_held, &holding);
 }
 
 /* Whether growth is shown: from the end of the first selected interval to that of the last. */
@@ -365,11 +376,11 @@ static enum ctx_status find_holders(struct heap *heap, struct ctx_heap_life *lif
 		const struct ctx_traced *operation = i < traced.n ? &traced.items[i] : NULL;
 
 		if (i == heap->peak_at && heap->peak != 0)
-			status = ctx_heap_life_each(life, add_held, heap);
+			status = add_live(heap, life, AT_PEAK);
 		if (status == CTX_OK && first_ns != UINT64_MAX &&
 		    (operation == NULL || operation->time_ns >= first_ns)) {
 			ctx_heap_life_until(life, first_ns);
-			status = ctx_heap_life_each(life, add_first, heap);
+			status = add_live(heap, life, AT_FIRST_END);
 			first_ns = UINT64_MAX;
 		}
 		if (status == CTX_OK && operation != NULL)
@@ -378,7 +389,7 @@ static enum ctx_status find_holders(struct heap *heap, struct ctx_heap_life *lif
 	/* At the end of the run: what the last processes leave. */
 	if (heap->hull.end_ns < heap->page.profile->run.end_ns)
 		ctx_heap_life_until(life, heap->hull.end_ns);
-	return status == CTX_OK ? ctx_heap_life_each(life, add_at_end, heap) : status;
+	return status == CTX_OK ? add_live(heap, life, AT_LAST_END) : status;
 }
 
 static enum ctx_status walk(struct heap *heap,
@@ -519,33 +530,43 @@ static void put_grown(struct heap *heap, const struct ctx_traced_group *group)
 	ctx_sections_row_end(&page->sections);
 }
 
+static int64_t growth_of(const struct ctx_traced_group *group)
+{
+	return (int64_t)(group->sums.held_at_end_bytes - group->sums.first_bytes);
+}
+
 static int by_growth(const void *left, const void *right)
 {
-	const struct ctx_traced_group *a = left, *b = right;
-	int64_t of_a = (int64_t)(a->sums.held_at_end_bytes - a->sums.first_bytes);
-	int64_t of_b = (int64_t)(b->sums.held_at_end_bytes - b->sums.first_bytes);
+	const struct ctx_traced_group *a = *(const struct ctx_traced_group *const *)left;
+	const struct ctx_traced_group *b = *(const struct ctx_traced_group *const *)right;
+	int64_t of_a = growth_of(a), of_b = growth_of(b);
 
 	return of_a != of_b ? (of_a > of_b ? -1 : 1) : a->key < b->key ? -1 : a->key > b->key;
 }
 
-/* What grew most first, what shrank most last. Changes the order of the groups. */
+/* What grew most first, what shrank most last. */
 static void put_growth(struct heap *heap)
 {
 	struct ctx_traced_page *page = &heap->page;
-	struct ctx_traced_groups *stacks = &heap->stacks;
+	const struct ctx_traced_groups *stacks = &heap->stacks;
+	const struct ctx_traced_group **grown CTX_AUTO_FREE = ctx_calloc(stacks->n + 1, sizeof(*grown));
 	size_t n = 0;
 
 	if (!has_growth(heap))
 		return;
-	for (size_t i = 0; i < stacks->n; i++) {
-		if (stacks->items[i].sums.held_at_end_bytes != stacks->items[i].sums.first_bytes)
-			stacks->items[n++] = stacks->items[i];
+	if (grown == NULL) {
+		ctx_out_fail(&page->out, CTX_E_NOMEM);
+		return;
 	}
-	qsort(stacks->items, n, sizeof(*stacks->items), by_growth);
+	for (size_t i = 0; i < stacks->n; i++) {
+		if (growth_of(&stacks->items[i]) != 0)
+			grown[n++] = &stacks->items[i];
+	}
+	qsort(grown, n, sizeof(*grown), by_growth);
 	ctx_sections_begin(&page->sections, &growth_section, NULL);
 	put_grown(heap, NULL);
 	for (size_t i = 0; i < n && i < page->most; i++)
-		put_grown(heap, &stacks->items[i]);
+		put_grown(heap, grown[i]);
 	if (n > page->most) {
 		ctx_out_section(&page->out, NULL);
 		ctx_out_more(&page->out, n - page->most, "stack");

@@ -15,13 +15,13 @@
 #include "report/report.h"
 
 struct ctx_heap_block {
-	uint64_t size; /* 0: was freed */
-	uint64_t time_ns;
-	double number; /* of allocations that it stands for */
+	uint64_t size;	  /* bytes, also 0; of a sampled block those of all that it stands for */
+	uint64_t time_ns; /* when it was allocated */
+	double number;	  /* of allocations that it stands for */
 	uint32_t stack;
 	uint32_t process;
 	uint8_t operation;
-	bool lives;
+	bool lives; /* false: it was freed, and the place is free */
 };
 
 struct ctx_heap_process {

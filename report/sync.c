@@ -119,39 +119,46 @@ static const struct ctx_traced_report sync_report = {.report = &ctx_report_sync,
 
 struct waits {
 	struct ctx_traced_page page;
-	struct ctx_map64 addresses, holders;
+	struct ctx_sync_locks locks;
+	struct ctx_map64 holders;
 	struct ctx_traced_groups objects, stacks, blocks, holds;
-	uint8_t *kinds; /* by number of the address; enum ctx_sync_operation of a wait for it */
+	uint8_t *kinds; /* by number of the lock; enum ctx_sync_operation of a wait for it */
 	size_t kinds_cap;
 	struct ctx_traced_sums latencies[CTX_TRACED_BUCKETS];
 };
 
-/* What is at the address, if the operation knows it. */
-static enum ctx_status note_kind(struct waits *waits, uint32_t number, uint64_t kind)
+/* What the lock is, if the operation knows it. */
+static enum ctx_status note_kind(struct waits *waits, uint32_t lock, uint64_t kind)
 {
 	size_t before = waits->kinds_cap;
 
-	if (ctx_grow(&waits->kinds, &waits->kinds_cap, (size_t)number + 1, NULL) != CTX_OK)
+	if (ctx_grow(&waits->kinds, &waits->kinds_cap, (size_t)lock + 1, NULL) != CTX_OK)
 		return CTX_E_NOMEM;
 	memset(waits->kinds + before, CTX_SYNC_WAIT, waits->kinds_cap - before);
 	if (kind != CTX_SYNC_WAIT && kind < CTX_SYNC_HOLD)
-		waits->kinds[number] = (uint8_t)kind;
+		waits->kinds[lock] = (uint8_t)kind;
 	return CTX_OK;
 }
 
-/* An address is of one process. */
+/* The number of the operation's lock, whose kind the operation says. CTX_MAP64_NONE: no memory. */
+static uint32_t lock_of(struct waits *waits, const struct ctx_traced *operation, uint64_t kind)
+{
+	uint32_t process = ctx_profile_process_of(waits->page.profile, operation->thread);
+	uint32_t lock = ctx_sync_lock_number(&waits->locks, process, operation->address);
+
+	return lock != CTX_MAP64_NONE && note_kind(waits, lock, kind) == CTX_OK ? lock : CTX_MAP64_NONE;
+}
+
+/* The groups' keys are numbers of locks. */
 static struct ctx_traced_group *object_of(struct waits *waits, struct ctx_traced_groups *groups,
 					  const struct ctx_traced *operation)
 {
-	uint32_t process = ctx_profile_process_of(waits->page.profile, operation->thread);
-	uint32_t number = ctx_traced_number(&waits->addresses, operation->address);
 	uint64_t kind = operation->operation == CTX_SYNC_HOLD ? operation->size : operation->operation;
-	struct ctx_traced_group *group = NULL;
+	uint32_t lock = lock_of(waits, operation, kind);
+	struct ctx_traced_group *group = lock != CTX_MAP64_NONE ? ctx_traced_group_at(groups, lock) : NULL;
 
-	if (number != CTX_MAP64_NONE && note_kind(waits, number, kind) == CTX_OK)
-		group = ctx_traced_group_at(groups, (uint64_t)process << 32 | number);
 	if (group != NULL) {
-		group->process = process;
+		group->process = ctx_profile_process_of(waits->page.profile, operation->thread);
 		group->address = operation->address;
 	}
 	return group;
@@ -168,23 +175,22 @@ static enum ctx_status add_hold(struct waits *waits, const struct ctx_traced *op
 	return CTX_OK;
 }
 
-/* By object, thread and where it took it. */
+/* By object, thread and where it took it: the lock's number is the upper half of the key. */
 static enum ctx_status add_block(struct waits *waits, const struct ctx_traced *operation)
 {
 	uint32_t holder =
 		ctx_traced_number(&waits->holders, (uint64_t)operation->thread << 32 | operation->stack);
-	uint32_t number = ctx_traced_number(&waits->addresses, operation->address);
+	uint32_t lock = lock_of(waits, operation, CTX_SYNC_WAIT);
 	struct ctx_traced_group *group = NULL;
 
-	if (number != CTX_MAP64_NONE && holder != CTX_MAP64_NONE &&
-	    note_kind(waits, number, CTX_SYNC_WAIT) == CTX_OK)
-		group = ctx_traced_group_at(&waits->blocks, (uint64_t)number << 32 | holder);
+	if (lock != CTX_MAP64_NONE && holder != CTX_MAP64_NONE)
+		group = ctx_traced_group_at(&waits->blocks, (uint64_t)lock << 32 | holder);
 	if (group == NULL)
 		return CTX_E_NOMEM;
 	group->process = ctx_profile_process_of(waits->page.profile, operation->thread);
 	group->address = operation->address;
 	group->stack = operation->stack;
-	group->file = operation->thread;
+	group->thread = operation->thread;
 	ctx_traced_add(&group->sums, operation);
 	return CTX_OK;
 }
@@ -236,11 +242,11 @@ static const char *kind_name(unsigned operation)
 }
 
 /* What it is, and its address. */
-static void name_address(struct ctx_traced_page *page, const struct ctx_traced_group *group,
-			 struct ctx_cell *cells)
+static void name_lock(struct ctx_traced_page *page, const struct ctx_traced_group *group, uint64_t lock,
+		      struct ctx_cell *cells)
 {
 	const struct waits *waits = (const struct waits *)page;
-	const char *kind = kind_name(waits->kinds[ctx_map64_get(&waits->addresses, group->address)]);
+	const char *kind = kind_name(waits->kinds[lock]);
 
 	cells[PROCESS] = ctx_pid_cell(page->profile, group->process);
 	cells[ADDRESS] = ctx_cell_number(group->address);
@@ -254,7 +260,7 @@ static void name_address(struct ctx_traced_page *page, const struct ctx_traced_g
 static void name_object(struct ctx_traced_page *page, const struct ctx_traced_group *group,
 			struct ctx_cell *cells)
 {
-	name_address(page, group, cells);
+	name_lock(page, group, group->key, cells);
 	if (ctx_out_is_text(&page->out))
 		cells[TEXT] = ctx_cell_name(ctx_traced_chain(page, group->stack));
 }
@@ -273,11 +279,11 @@ static void name_held(struct ctx_traced_page *page, const struct ctx_traced_grou
 static void name_holder(struct ctx_traced_page *page, const struct ctx_traced_group *group,
 			struct ctx_cell *cells)
 {
-	name_address(page, group, cells);
-	cells[THREAD] = ctx_thread_cell(page->profile, group->file);
+	name_lock(page, group, group->key >> 32, cells);
+	cells[THREAD] = ctx_thread_cell(page->profile, group->thread);
 	if (!ctx_out_is_text(&page->out))
 		return;
-	cells[HOLDER] = ctx_cell_name(ctx_sync_thread_text(page, group->file));
+	cells[HOLDER] = ctx_cell_name(ctx_sync_thread_text(page, group->thread));
 	cells[TEXT] = ctx_cell_name(group->stack != 0 ? ctx_traced_chain(page, group->stack) : "");
 }
 
@@ -327,7 +333,7 @@ static enum ctx_status print(struct ctx_report_source *source, const struct ctx_
 	if (waits == NULL)
 		return ctx_err_nomem(err);
 	status = ctx_traced_page_init(&waits->page, &sync_report, source, options, err);
-	if (status == CTX_OK && collect(waits) != CTX_OK)
+	if (status == CTX_OK && !options->cycles && collect(waits) != CTX_OK)
 		status = ctx_err_nomem(err);
 	if (status == CTX_OK && options->cycles) {
 		const struct ctx_sync_cycle_columns cycle = {.cycle = CYCLE,
@@ -349,7 +355,7 @@ static enum ctx_status print(struct ctx_report_source *source, const struct ctx_
 		put_tables(waits);
 		status = ctx_traced_page_end(&waits->page, err);
 	}
-	ctx_map64_deinit(&waits->addresses);
+	ctx_sync_locks_deinit(&waits->locks);
 	ctx_map64_deinit(&waits->holders);
 	free(waits->kinds);
 	ctx_traced_groups_deinit(&waits->blocks);

@@ -13,34 +13,39 @@ struct orders {
 	struct ctx_lock_order *items;
 	const struct ctx_traced **operations;
 	size_t n, cap, operations_cap;
-	struct ctx_map64 addresses, locks;
+	struct ctx_sync_locks locks;
 };
 
 static void orders_deinit(struct orders *orders)
 {
 	free(orders->items);
 	free(orders->operations);
-	ctx_map64_deinit(&orders->addresses);
-	ctx_map64_deinit(&orders->locks);
+	ctx_sync_locks_deinit(&orders->locks);
 }
 
-/* A number for each lock of a process. */
-static uint32_t lock_of(struct orders *orders, uint32_t process, uint64_t address)
+uint32_t ctx_sync_lock_number(struct ctx_sync_locks *locks, uint32_t process, uint64_t address)
 {
-	uint32_t number = ctx_traced_number(&orders->addresses, address);
+	uint32_t number = ctx_traced_number(&locks->addresses, address);
 
-	return number != CTX_MAP64_NONE ? ctx_traced_number(&orders->locks, (uint64_t)process << 32 | number)
+	return number != CTX_MAP64_NONE ? ctx_traced_number(&locks->locks, (uint64_t)process << 32 | number)
 					: CTX_MAP64_NONE;
+}
+
+void ctx_sync_locks_deinit(struct ctx_sync_locks *locks)
+{
+	ctx_map64_deinit(&locks->addresses);
+	ctx_map64_deinit(&locks->locks);
 }
 
 static enum ctx_status add(struct orders *orders, const struct ctx_traced *operation, uint32_t process,
 			   struct ctx_err *err)
 {
-	struct ctx_lock_order order = {.held = lock_of(orders, process, operation->old_address),
-				       .taken = lock_of(orders, process, operation->address),
-				       .thread = operation->thread,
-				       .held_read = (operation->size & CTX_SYNC_ORDER_HELD_READ) != 0,
-				       .taken_read = (operation->size & CTX_SYNC_ORDER_TAKEN_READ) != 0};
+	struct ctx_lock_order order = {
+		.held = ctx_sync_lock_number(&orders->locks, process, operation->old_address),
+		.taken = ctx_sync_lock_number(&orders->locks, process, operation->address),
+		.thread = operation->thread,
+		.held_read = (operation->size & CTX_SYNC_ORDER_HELD_READ) != 0,
+		.taken_read = (operation->size & CTX_SYNC_ORDER_TAKEN_READ) != 0};
 	enum ctx_status status = ctx_grow(&orders->items, &orders->cap, orders->n + 1, err);
 
 	if (status == CTX_OK)
@@ -142,7 +147,8 @@ enum ctx_status ctx_sync_cycles_put(struct ctx_traced_page *page,
 				     ctx_profile_process_of(page->profile, operation->thread), err);
 	}
 	if (status == CTX_OK)
-		status = ctx_lock_cycles_find(orders.items, orders.n, (uint32_t)orders.locks.n, &cycles, err);
+		status = ctx_lock_cycles_find(orders.items, orders.n, (uint32_t)orders.locks.locks.n, &cycles,
+					      err);
 	if (status == CTX_OK) {
 		page->topic.note = cycles.n == 0
 					   ? "no locks were taken in inverse orders by different threads"

@@ -1,10 +1,19 @@
 /*
- * Of the report sync: locks that different threads take in inverse orders; and texts of objects and threads.
+ * Of the report sync: locks that different threads take in inverse orders; and numbers and texts of locks.
  */
 #ifndef CTX_REPORT_SYNC_CYCLES_H
 #define CTX_REPORT_SYNC_CYCLES_H
 
 #include "report/traced_page.h"
+
+/* Dense numbers of locks. Two processes may have different ones at the same address. {0} is empty. */
+struct ctx_sync_locks {
+	struct ctx_map64 addresses, locks;
+};
+
+/* The number of the lock at an address of a process, from 0. CTX_MAP64_NONE: no memory. */
+uint32_t ctx_sync_lock_number(struct ctx_sync_locks *locks, uint32_t process, uint64_t address);
+void ctx_sync_locks_deinit(struct ctx_sync_locks *locks);
 
 /* Columns of the report. */
 struct ctx_sync_cycle_columns {

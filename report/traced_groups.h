@@ -32,7 +32,7 @@ struct ctx_traced_group {
 	uint64_t key;
 	const char *text; /* borrowed; NULL unless set by the report */
 	uint32_t stack;	  /* CCT node of the group; 0 none */
-	uint32_t process, file;
+	uint32_t process, thread, file;
 	int32_t descriptor;
 	uint64_t address;
 	struct ctx_traced_sums sums;

@@ -15,7 +15,7 @@ static enum ctx_status find_external_waker(struct ctx_exp_reader *reader, uint32
 	if (row != CTX_MAP64_NONE || reader->external_waker_damage_reported)
 		return CTX_OK;
 	reader->external_waker_damage_reported = true;
-	damage.text = "log.xml: changes of state name outsiders that the log does not have";
+	damage.text = "log.xml: changes of state name external wakers that the log does not have";
 	return ctx_exp_reader_push(reader, &damage, NULL, err);
 }
 

@@ -120,6 +120,13 @@ def main():
     several = ask(ctxan, ",".join([first] * 3), ",".join([first] * 3), "--diff")
     assert several["sides"][0]["inputs"] == [first] * 3 and several["sides"][0]["blocks"] == 3
     assert several["rows"][0]["a"] == ask(ctxan, first, "-r", "functions")["weight"]
+    # What is assumed of runs is said where it is: with one recording of each side.
+    for one in (",".join([first] * 3), first), (first, ",".join([first] * 2)):
+        assert "is assumed" not in run(ctxan, "-q", *one, "--diff"), one
+    # Processes of an experiment.
+    processes = [os.path.join(folder, "processes", "execs.er", name) for name in ("_f1.er", "_f2_x1.er")]
+    whole = check_pair(ctxan, [(name, None) for name in processes], [], "exclusive")["rows"][0]
+    assert 0 < whole["b"] < whole["a"] < ask(ctxan, os.path.dirname(processes[0]), "-r", "functions")["weight"], whole
     text = run(ctxan, "-q", first, first, "--diff", "--ascii", "--width", "80")
     assert "no evidence" in text and "2 % is assumed" in " ".join(text.split()), text
     assert all(len(line) <= 80 for line in text.splitlines()), text

@@ -384,7 +384,7 @@ static void test_experiment_states__wakers_missing_from_the_log_are_unknown(void
 	make_known(&recording, place->path);
 	spoil_line(place->path, "kworker");
 	assert_int_equal(fixture_read(place->path, &out, NULL), CTX_OK);
-	assert_non_null(strstr(out.damage, "name outsiders that the log does not have"));
+	assert_non_null(strstr(out.damage, "name external wakers that the log does not have"));
 	assert_int_equal(out.n_changes, recording.in.n_changes);
 	assert_int_equal(out.changes[1].change, CTX_CHANGE_WOKEN);
 	assert_string_equal(out.changes[1].external_waker, "");

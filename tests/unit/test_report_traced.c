@@ -182,6 +182,31 @@ static void test_report_traced__locks_with_their_holders_and_cycles(void **state
 	free(all);
 }
 
+/* A read-write lock of one process, and another process's spin lock at the same address. */
+static void test_report_traced__locks_of_two_processes_may_have_one_address(void **state)
+{
+	struct ctx_thread_info others[] = {threads[0], threads[1]};
+	struct fixture *fixture = *state;
+	struct operations *all = operations_new(fixture);
+	const char *object;
+	char *text;
+
+	others[1].process = 1;
+	fixture->profile.threads = others;
+	fill_locks(fixture, all);
+	all->locks[4].address = all->locks[5].address = 0x5000;
+	all->locks[5].operation = CTX_SYNC_SPIN;
+	text = print_report("sync", &fixture->input, (struct ctx_report_options){.format = CTX_REPORT_JSON});
+	object = strstr(text, "\"section\":\"object\",\"process\":101,\"address\":20480,");
+	assert_non_null(object);
+	assert_memory_equal(strstr(object, "\"kind\":") + 7, "\"read-write lock\"", 17);
+	object = strstr(text, "\"section\":\"object\",\"process\":100,\"address\":20480,");
+	assert_non_null(object);
+	assert_memory_equal(strstr(object, "\"kind\":") + 7, "\"spin lock\"", 11);
+	free(text);
+	free(all);
+}
+
 static void test_report_traced__function_limit_and_order_options(void **state)
 {
 	static const char *const keys[] = {"leaked_bytes", "leaks", "waits", "errors"};
@@ -638,6 +663,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		with_fixture(test_report_traced__prints_every_report_in_every_format),
 		with_fixture(test_report_traced__locks_with_their_holders_and_cycles),
+		with_fixture(test_report_traced__locks_of_two_processes_may_have_one_address),
 		with_fixture(test_report_traced__function_limit_and_order_options),
 		with_fixture(test_report_traced__the_peak_is_that_of_the_slow_way),
 		with_fixture(test_report_traced__memory_ends_with_its_process),

@@ -5,6 +5,8 @@ need python3
 tar -xf "$source_dir/testdata/recordings/phases.tar.xz"
 tar -xf "$source_dir/testdata/recordings/spin.tar.xz"
 tar -xf "$source_dir/testdata/perfdata/same.tar.xz"
+mkdir processes
+tar -xf "$source_dir/testdata/recordings/execs.tar.xz" -C processes
 python3 "$source_dir/tests/flow/diff_kept.py" "$(command -v ctxan)" . || fail "diff"
 
 phases=$(ls -d phases*.er)
@@ -14,6 +16,7 @@ expect 1 'compares two intervals' ctxan "$phases" --diff -i 0:100
 expect 1 'compares functions and objects' ctxan a.er b.er --diff -r tree
 expect 1 '--diff excludes --export' ctxan a.er b.er --diff --export html
 expect 1 '--diff excludes --browse' ctxan a.er b.er --diff --browse
+expect 1 'compares two sides' ctxan --diff
 expect 1 '--sort is exclusive' ctxan a.er b.er --diff --sort function
 expect 1 'no call stacks: inclusive' ctxan flat.data flat.data --diff --sort inclusive
 expect 1 'missing.er' ctxan "$phases" missing.er --diff
