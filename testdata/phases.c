@@ -18,11 +18,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#ifdef __clang__
-#define NOINLINE __attribute__((noinline))
-#else
-#define NOINLINE __attribute__((noinline, noclone))
-#endif
+#include "targets/noinline.h"
+
 #define MS 1000000.0
 #define SOLVE_DEPTH 5
 

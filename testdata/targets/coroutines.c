@@ -10,24 +10,14 @@
 #include <time.h>
 #include <ucontext.h>
 
-#ifdef __clang__
-#define NOINLINE __attribute__((noinline))
-#else
-#define NOINLINE __attribute__((noinline, noclone))
-#endif
+#include "noinline.h"
+#include "process_seconds.h"
+
 #define COROUTINES 4
 #define STACK_BYTES 65536
 
 static ucontext_t back, contexts[COROUTINES];
 static volatile unsigned long sink;
-
-static double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
 
 NOINLINE void spin(long n)
 {
@@ -57,7 +47,7 @@ NOINLINE void coroutine(int number)
 
 int main(int argc, char **argv)
 {
-	double end = now() + (argc > 1 ? atof(argv[1]) : 1);
+	double end = process_seconds() + (argc > 1 ? atof(argv[1]) : 1);
 
 	for (int i = 0; i < COROUTINES; i++) {
 		getcontext(&contexts[i]);
@@ -67,7 +57,7 @@ int main(int argc, char **argv)
 			return 1;
 		makecontext(&contexts[i], (void (*)(void))coroutine, 1, i);
 	}
-	while (now() < end) {
+	while (process_seconds() < end) {
 		for (int i = 0; i < COROUTINES; i++)
 			swapcontext(&back, &contexts[i]);
 	}

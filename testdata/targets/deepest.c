@@ -15,24 +15,13 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#ifdef __clang__
-#define NOINLINE __attribute__((noinline))
-#else
-#define NOINLINE __attribute__((noinline, noclone))
-#endif
+#include "noinline.h"
+#include "process_seconds.h"
 
 static volatile unsigned long sink;
 static double seconds = 1;
 static int depth = 100000;
 static const char *mode = "", *file;
-
-static double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
 
 NOINLINE void leaf(int n)
 {
@@ -107,9 +96,9 @@ NOINLINE int other(void)
 
 NOINLINE void *work(void *argument)
 {
-	double end = now() + seconds;
+	double end = process_seconds() + seconds;
 
-	while (now() < end && (file == NULL || grown() < 3)) {
+	while (process_seconds() < end && (file == NULL || grown() < 3)) {
 		if (strcmp(mode, "two") == 0)
 			sink += (unsigned long)(first() + second());
 		else

@@ -11,23 +11,12 @@
 #include <string.h>
 #include <time.h>
 
-#ifdef __clang__
-#define NOINLINE __attribute__((noinline))
-#else
-#define NOINLINE __attribute__((noinline, noclone))
-#endif
+#include "noinline.h"
+#include "process_seconds.h"
 
 static volatile unsigned long sink;
 static double end = 1;
 static const char *file;
-
-static double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
 
 NOINLINE void leaf(int n)
 {
@@ -64,11 +53,11 @@ NOINLINE int work(int depth)
 {
 	int n = 0, has_said = 0;
 
-	while (now() < end) {
+	while (process_seconds() < end) {
 		n += recurse(depth, 20000);
 		if (!has_said && says()) {
 			has_said = 1;
-			end = now() + 0.2;
+			end = process_seconds() + 0.2;
 		}
 	}
 	return n;

@@ -20,11 +20,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#if __has_attribute(noclone)
-#define NOINLINE __attribute__((noinline, noclone))
-#else
-#define NOINLINE __attribute__((noinline))
-#endif
+#include "noinline.h"
 
 static void *volatile kept;
 static const char *self;

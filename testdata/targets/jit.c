@@ -22,11 +22,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#ifdef __clang__
-#define NOINLINE __attribute__((noinline))
-#else
-#define NOINLINE __attribute__((noinline, noclone))
-#endif
+#include "noinline.h"
+
 #define ITERATIONS 100000 /* of one call, some 50 us */
 #define MS 1000000
 #define FUNCTION_BYTES_MAX 64

@@ -13,11 +13,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#ifdef __clang__
-#define NOINLINE __attribute__((noinline))
-#else
-#define NOINLINE __attribute__((noinline, noclone))
-#endif
+#include "noinline.h"
+
 #define MS 1000000
 #define DEPTHS 200
 

@@ -15,11 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#ifdef __clang__
-#define NOINLINE __attribute__((noinline))
-#else
-#define NOINLINE __attribute__((noinline, noclone))
-#endif
+#include "noinline.h"
+
 #define MS INT64_C(1000000)
 
 static inline int64_t clock_ns(clockid_t clock)

@@ -20,11 +20,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#ifdef __clang__
-#define NOINLINE __attribute__((noinline))
-#else
-#define NOINLINE __attribute__((noinline, noclone))
-#endif
+#include "noinline.h"
 
 extern char **environ;
 static volatile long sink = 1;

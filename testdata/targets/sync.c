@@ -22,11 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#if __has_attribute(noclone)
-#define NOINLINE __attribute__((noinline, noclone))
-#else
-#define NOINLINE __attribute__((noinline))
-#endif
+#include "noinline.h"
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER, quiet = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t left = PTHREAD_MUTEX_INITIALIZER, right = PTHREAD_MUTEX_INITIALIZER;

@@ -126,7 +126,7 @@ def main():
     # Processes of an experiment.
     processes = [os.path.join(folder, "processes", "execs.er", name) for name in ("_f1.er", "_f2_x1.er")]
     whole = check_pair(ctxan, [(name, None) for name in processes], [], "exclusive")["rows"][0]
-    assert 0 < whole["b"] < whole["a"] < ask(ctxan, os.path.dirname(processes[0]), "-r", "functions")["weight"], whole
+    assert 0 < whole["a"] + whole["b"] < ask(ctxan, os.path.dirname(processes[0]), "-r", "functions")["weight"], whole
     text = run(ctxan, "-q", first, first, "--diff", "--ascii", "--width", "80")
     assert "no evidence" in text and "2 % is assumed" in " ".join(text.split()), text
     assert all(len(line) <= 80 for line in text.splitlines()), text
