@@ -351,7 +351,8 @@ static enum ctx_status compare_runs(struct work *work, struct ctx_err *err)
 		}
 		/* Sums of a few samples that happen to be equal are no certainty. */
 		rows[row].variance = fmax(rows[row].variance, quantum * quantum);
-		rows[row].apart = row != work->diff->n_tested && noise_of(work, row) > CTX_DIFF_NOISE;
+		/* What everything takes varies with the load and the clock, which the shares of functions do not. */
+		rows[row].apart = row == work->diff->n_tested || noise_of(work, row) > CTX_DIFF_NOISE;
 	}
 	return ctx_runs_judge(rows, n, n_runs, work->found, err);
 }
