@@ -283,49 +283,38 @@ READ(ssize_t, __getdelim, true, (char **line, size_t *room, int delimiter, FILE 
      (line, room, delimiter, file), result > 0 ? result : 0)
 
 /* A byte that is in the buffer is taken without anything else. */
-#define READ_BYTE(name, locks, parameters, arguments, of)                                                    \
+__attribute__((noinline)) static int read_byte(int (*real)(FILE *), FILE *file, bool locks,
+					       const struct ctx_rt_registers *caller)
+{
+	struct stream stream = {0};
+	int result;
+
+	if (file->_IO_read_ptr >= file->_IO_read_end)
+		begin(&stream, file, locks);
+	GUARDED(stream, result = real(file); has_taken(&stream, result != EOF, caller));
+	return result;
+}
+
+/* The `real` function does the same for `file`. */
+#define READ_BYTE(name, real, locks, parameters, file)                                                       \
 	CTX_RT_EXPORT int name parameters                                                                    \
 	{                                                                                                    \
 		const struct ctx_rt_registers caller = CTX_RT_CALLER();                                      \
-		struct stream stream = {0};                                                                  \
-		bool is_empty = (of)->_IO_read_ptr >= (of)->_IO_read_end;                                    \
-		int result;                                                                                  \
                                                                                                              \
-		if (!ctx_rt_is_on(CTX_RT_WHAT_IO))                                                           \
-			return CTX_RT_REAL(name) arguments;                                                  \
-		if (is_empty)                                                                                \
-			begin(&stream, of, locks);                                                           \
-		GUARDED(stream, result = CTX_RT_REAL(name) arguments;                                        \
-			has_taken(&stream, result != EOF, &caller));                                         \
-		return result;                                                                               \
+		return ctx_rt_is_on(CTX_RT_WHAT_IO) ? read_byte(CTX_RT_REAL(real), file, locks, &caller)     \
+						    : CTX_RT_REAL(real)(file);                               \
 	}
 
-READ_BYTE(getc, true, (FILE * file), (file), file)
-READ_BYTE(fgetc, true, (FILE * file), (file), file)
-READ_BYTE(_IO_getc, true, (FILE * file), (file), file)
-READ_BYTE(getchar, true, (void), (), stdin)
-READ_BYTE(getc_unlocked, false, (FILE * file), (file), file)
-READ_BYTE(fgetc_unlocked, false, (FILE * file), (file), file)
-READ_BYTE(getchar_unlocked, false, (void), (), stdin)
-READ_BYTE(__uflow, false, (FILE * file), (file), file) /* what the macros call */
+READ_BYTE(getc, getc, true, (FILE * file), file)
+READ_BYTE(fgetc, fgetc, true, (FILE * file), file)
+READ_BYTE(_IO_getc, _IO_getc, true, (FILE * file), file)
+READ_BYTE(getchar, getc, true, (void), stdin)
+READ_BYTE(getc_unlocked, getc_unlocked, false, (FILE * file), file)
+READ_BYTE(fgetc_unlocked, fgetc_unlocked, false, (FILE * file), file)
+READ_BYTE(getchar_unlocked, getc_unlocked, false, (void), stdin)
+READ_BYTE(__uflow, __uflow, false, (FILE * file), file) /* what the macros call */
 
 /* Writing */
-
-/* A function that is given `given` bytes for `file`, and returns a `result` for which `failed`. */
-#define WRITE(type, name, locks, parameters, arguments, given, failed)                                       \
-	CTX_RT_EXPORT type name parameters                                                                   \
-	{                                                                                                    \
-		const struct ctx_rt_registers caller = CTX_RT_CALLER();                                      \
-		struct stream stream;                                                                        \
-		type result;                                                                                 \
-                                                                                                             \
-		if (!ctx_rt_is_on(CTX_RT_WHAT_IO))                                                           \
-			return CTX_RT_REAL(name) arguments;                                                  \
-		begin(&stream, file, locks);                                                                 \
-		GUARDED(stream, result = CTX_RT_REAL(name) arguments;                                        \
-			was_given(&stream, (uint64_t)(given), failed, &caller));                             \
-		return result;                                                                               \
-	}
 
 int _IO_putc(int byte, FILE *file);
 int __vfprintf_chk(FILE *file, int flag, const char *format, va_list list);
@@ -333,12 +322,65 @@ int __fprintf_chk(FILE *file, int flag, const char *format, ...);
 int __printf_chk(int flag, const char *format, ...);
 int __vprintf_chk(int flag, const char *format, va_list list);
 
-WRITE(size_t, fwrite, true, (const void *in, size_t size, size_t n, FILE *file), (in, size, n, file),
-      result *size, result < n && size != 0)
-WRITE(size_t, fwrite_unlocked, false, (const void *in, size_t size, size_t n, FILE *file),
-      (in, size, n, file), result *size, result < n && size != 0)
-WRITE(int, fputs, true, (const char *text, FILE *file), (text, file), strlen(text), result == EOF)
-WRITE(int, fputs_unlocked, false, (const char *text, FILE *file), (text, file), strlen(text), result == EOF)
+struct given_items { /* what fwrite gets */
+	size_t (*real)(const void *, size_t, size_t, FILE *);
+	const void *in;
+	size_t size, n;
+};
+
+static size_t write_items(const struct given_items *items, FILE *file, bool locks,
+			  const struct ctx_rt_registers *caller)
+{
+	struct stream stream;
+	size_t result;
+
+	begin(&stream, file, locks);
+	GUARDED(stream, result = items->real(items->in, items->size, items->n, file);
+		was_given(&stream, result * items->size, result < items->n && items->size != 0, caller));
+	return result;
+}
+
+CTX_RT_EXPORT size_t fwrite(const void *in, size_t size, size_t n, FILE *file)
+{
+	const struct ctx_rt_registers caller = CTX_RT_CALLER();
+	struct given_items items = {CTX_RT_REAL(fwrite), in, size, n};
+
+	return write_items(&items, file, true, &caller);
+}
+
+CTX_RT_EXPORT size_t fwrite_unlocked(const void *in, size_t size, size_t n, FILE *file)
+{
+	const struct ctx_rt_registers caller = CTX_RT_CALLER();
+	struct given_items items = {CTX_RT_REAL(fwrite_unlocked), in, size, n};
+
+	return write_items(&items, file, false, &caller);
+}
+
+static int write_text(int (*real)(const char *, FILE *), const char *text, FILE *file, bool locks,
+		      const struct ctx_rt_registers *caller)
+{
+	struct stream stream;
+	int result;
+
+	begin(&stream, file, locks);
+	GUARDED(stream, result = real(text, file);
+		was_given(&stream, stream.io.begin_ns != 0 ? strlen(text) : 0, result == EOF, caller));
+	return result;
+}
+
+CTX_RT_EXPORT int fputs(const char *text, FILE *file)
+{
+	const struct ctx_rt_registers caller = CTX_RT_CALLER();
+
+	return write_text(CTX_RT_REAL(fputs), text, file, true, &caller);
+}
+
+CTX_RT_EXPORT int fputs_unlocked(const char *text, FILE *file)
+{
+	const struct ctx_rt_registers caller = CTX_RT_CALLER();
+
+	return write_text(CTX_RT_REAL(fputs_unlocked), text, file, false, &caller);
+}
 
 CTX_RT_EXPORT int puts(const char *text)
 {
@@ -353,30 +395,36 @@ CTX_RT_EXPORT int puts(const char *text)
 }
 
 /* A byte for which there is room goes there without anything else. */
-#define WRITE_BYTE(name, locks, parameters, arguments, of)                                                   \
+__attribute__((noinline)) static int write_byte(int (*real)(int, FILE *), int byte, FILE *file, bool locks,
+						const struct ctx_rt_registers *caller)
+{
+	struct stream stream = {0};
+	int result;
+
+	if (file->_IO_write_ptr >= file->_IO_write_end)
+		begin(&stream, file, locks);
+	GUARDED(stream, result = real(byte, file); was_given(&stream, 1, result == EOF, caller));
+	return result;
+}
+
+/* The `real` function does the same for `file`. */
+#define WRITE_BYTE(name, real, locks, parameters, file)                                                      \
 	CTX_RT_EXPORT int name parameters                                                                    \
 	{                                                                                                    \
 		const struct ctx_rt_registers caller = CTX_RT_CALLER();                                      \
-		struct stream stream = {0};                                                                  \
-		bool is_full = (of)->_IO_write_ptr >= (of)->_IO_write_end;                                   \
-		int result;                                                                                  \
                                                                                                              \
-		if (!ctx_rt_is_on(CTX_RT_WHAT_IO))                                                           \
-			return CTX_RT_REAL(name) arguments;                                                  \
-		if (is_full)                                                                                 \
-			begin(&stream, of, locks);                                                           \
-		GUARDED(stream, result = CTX_RT_REAL(name) arguments;                                        \
-			was_given(&stream, 1, result == EOF, &caller));                                      \
-		return result;                                                                               \
+		return ctx_rt_is_on(CTX_RT_WHAT_IO)                                                          \
+			       ? write_byte(CTX_RT_REAL(real), byte, file, locks, &caller)                   \
+			       : CTX_RT_REAL(real)(byte, file);                                              \
 	}
 
-WRITE_BYTE(putc, true, (int byte, FILE *file), (byte, file), file)
-WRITE_BYTE(fputc, true, (int byte, FILE *file), (byte, file), file)
-WRITE_BYTE(_IO_putc, true, (int byte, FILE *file), (byte, file), file)
-WRITE_BYTE(putchar, true, (int byte), (byte), stdout)
-WRITE_BYTE(putc_unlocked, false, (int byte, FILE *file), (byte, file), file)
-WRITE_BYTE(fputc_unlocked, false, (int byte, FILE *file), (byte, file), file)
-WRITE_BYTE(putchar_unlocked, false, (int byte), (byte), stdout)
+WRITE_BYTE(putc, putc, true, (int byte, FILE *file), file)
+WRITE_BYTE(fputc, fputc, true, (int byte, FILE *file), file)
+WRITE_BYTE(_IO_putc, _IO_putc, true, (int byte, FILE *file), file)
+WRITE_BYTE(putchar, putc, true, (int byte), stdout)
+WRITE_BYTE(putc_unlocked, putc_unlocked, false, (int byte, FILE *file), file)
+WRITE_BYTE(fputc_unlocked, fputc_unlocked, false, (int byte, FILE *file), file)
+WRITE_BYTE(putchar_unlocked, putc_unlocked, false, (int byte), stdout)
 
 /* What the macros call, also with EOF for no byte. */
 CTX_RT_EXPORT int __overflow(FILE *file, int byte)

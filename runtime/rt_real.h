@@ -31,10 +31,10 @@
 	X(fopen) X(fopen64) X(freopen) X(freopen64) X(fclose) X(fflush) X(fflush_unlocked)         \
 	X(fread) X(fread_unlocked) X(__fread_chk) X(__fread_unlocked_chk) X(fgets) X(fgets_unlocked)         \
 	X(__fgets_chk) X(__fgets_unlocked_chk) X(getline) X(getdelim) X(__getdelim) X(getc) X(fgetc)         \
-	X(getc_unlocked) X(fgetc_unlocked) X(getchar) X(getchar_unlocked) X(_IO_getc) X(__uflow)             \
+	X(getc_unlocked) X(fgetc_unlocked) X(_IO_getc) X(__uflow)             \
 	X(__isoc99_vfscanf)                                                                       \
 	X(fwrite) X(fwrite_unlocked) X(fputs) X(fputs_unlocked) X(puts) X(putc) X(fputc) X(putc_unlocked)    \
-	X(fputc_unlocked) X(putchar) X(putchar_unlocked) X(_IO_putc) X(__overflow) X(vfprintf)               \
+	X(fputc_unlocked) X(_IO_putc) X(__overflow) X(vfprintf)               \
 	X(__vfprintf_chk) X(fseek) X(fseeko) X(fseeko64) X(rewind) X(fsetpos) X(fsetpos64)
 // clang-format on
 
