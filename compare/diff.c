@@ -22,6 +22,7 @@ struct recording {
 	struct ctx_bins bins;	       /* while it is being measured */
 	struct ctx_evidence_side load; /* everything, by time */
 	double quantum;		       /* mean weight of a sample */
+	double kernel;		       /* weight of the kernel's functions */
 	uint64_t samples, weight;
 };
 
@@ -99,13 +100,23 @@ static enum ctx_status match(struct work *work, struct ctx_err *err)
 	return ctx_matching_make(inputs, work->n, work->spec->subject, &work->diff->matching, err);
 }
 
+static bool is_of_kernel(const struct ctx_profile *profile, uint32_t function)
+{
+	uint32_t object = profile->functions[function].object;
+
+	return object != CTX_NONE && ctx_object_is_kernel(profile->objects[object].path);
+}
+
 /* Adds the weight of a call stack to the item of its leaf, or once to each item on it. */
 static void add_stack(struct work *work, size_t at, const struct ctx_hist_entry *entry, uint32_t *seen)
 {
-	const struct recording *recording = &work->recordings[at];
-	const struct ctx_trie *cct = &recording->source->selection.profile->cct;
+	struct recording *recording = &work->recordings[at];
+	const struct ctx_profile *profile = recording->source->selection.profile;
+	const struct ctx_trie *cct = &profile->cct;
 	double weight = (double)entry->weight / (double)work->spec->sides[recording->side].n;
 
+	if (entry->stack != CTX_TRIE_ROOT && is_of_kernel(profile, cct->key[entry->stack]))
+		recording->kernel += (double)entry->weight;
 	for (uint32_t node = entry->stack; node != CTX_TRIE_ROOT; node = cct->parent[node]) {
 		uint32_t item = work->diff->matching.item_of[at][cct->key[node]];
 
@@ -229,11 +240,19 @@ static enum ctx_status fill_bins(struct work *work, size_t at, size_t n_bins, st
 static double noise_of(const struct work *work, uint32_t row)
 {
 	const struct ctx_match_item *item = &work->diff->matching.items[work->diff->rows[row].item];
-	uint32_t object = item->profile->functions[item->function].object;
 
-	return object != CTX_NONE && ctx_object_is_kernel(item->profile->objects[object].path)
-		       ? CTX_DIFF_KERNEL_NOISE
-		       : CTX_DIFF_NOISE;
+	return is_of_kernel(item->profile, item->function) ? CTX_DIFF_KERNEL_NOISE : CTX_DIFF_NOISE;
+}
+
+/* Everything of one recording, with what is assumed of runs: of its functions, and of the kernel's. */
+static struct ctx_evidence_error error_of_all(const struct recording *recording)
+{
+	struct ctx_evidence_error error = {recording->load.variance, recording->load.df};
+	double kernel = CTX_DIFF_KERNEL_NOISE * recording->kernel;
+	double others = CTX_DIFF_NOISE * ((double)recording->weight - recording->kernel);
+
+	ctx_evidence_error_add_known(&error, others * others + kernel * kernel);
+	return error;
 }
 
 /* The part of the load's error that an item with `sum` has, if it is the same share of everything at any load. */
@@ -267,25 +286,24 @@ static struct ctx_evidence compare_pair(const struct work *work, uint32_t row)
 
 static enum ctx_status compare_pairs(struct work *work, struct ctx_err *err)
 {
+	const struct recording *a = &work->recordings[CTX_COMPARE_A], *b = &work->recordings[CTX_COMPARE_B];
 	uint32_t n_tested = (uint32_t)work->diff->n_tested;
-	struct ctx_evidence_side sides[CTX_COMPARE_SIDES];
-	uint64_t samples = work->recordings[CTX_COMPARE_A].samples;
-	size_t n_bins;
+	uint64_t samples = a->samples < b->samples ? a->samples : b->samples;
+	size_t n_bins = limited(samples / SAMPLES_A_BIN, CTX_PAIR_BINS_MAX);
+	struct ctx_evidence_error error, error_b;
 
-	if (work->recordings[CTX_COMPARE_B].samples < samples)
-		samples = work->recordings[CTX_COMPARE_B].samples;
-	n_bins = limited(samples / SAMPLES_A_BIN, CTX_PAIR_BINS_MAX);
 	for (size_t i = 0; i < CTX_COMPARE_SIDES; i++) {
 		enum ctx_status status = fill_bins(work, i, n_bins, err);
 
 		if (status != CTX_OK)
 			return status;
-		sides[i] = work->recordings[i].load;
-		ctx_evidence_side_blur(&sides[i], CTX_DIFF_NOISE);
 	}
 	for (uint32_t row = 0; row < n_tested; row++)
 		work->found[row] = compare_pair(work, row);
-	work->found[n_tested] = ctx_evidence_compare(&sides[CTX_COMPARE_A], &sides[CTX_COMPARE_B]);
+	error = error_of_all(a);
+	error_b = error_of_all(b);
+	ctx_evidence_error_add(&error, &error_b);
+	work->found[n_tested] = ctx_evidence_of(b->load.sum - a->load.sum, error.variance, error.df);
 	return CTX_OK;
 }
 

@@ -113,13 +113,6 @@ static size_t block_length(struct series *series)
 	return (size_t)fmax(fmin(ceil(length), most), 1);
 }
 
-size_t ctx_evidence_block_length(const struct ctx_evidence_lane *lanes, size_t n_lanes)
-{
-	struct series series = series_of(lanes, n_lanes);
-
-	return block_length(&series);
-}
-
 /*
  * The variance of the sum of a lane, drawn as blocks from a circle: that of the sums of all its circular blocks,
  * times the number of blocks. A lane that is no longer than a block has no variance within.
@@ -195,15 +188,6 @@ void ctx_evidence_error_add_bound(struct ctx_evidence_error *error, const struct
 	error->variance = sum * sum;
 }
 
-void ctx_evidence_side_blur(struct ctx_evidence_side *side, double share)
-{
-	struct ctx_evidence_error error = {side->variance, side->df};
-
-	ctx_evidence_error_add_known(&error, share * side->sum * (share * side->sum));
-	side->variance = error.variance;
-	side->df = error.df;
-}
-
 struct ctx_evidence ctx_evidence_of(double change, double variance, double df)
 {
 	struct ctx_evidence evidence = {
@@ -218,14 +202,6 @@ struct ctx_evidence ctx_evidence_of(double change, double variance, double df)
 	evidence.p = ctx_student_two_sided(change / error, df);
 	evidence.detectable = (t + ctx_student_quantile(0.8, df)) * error;
 	return evidence;
-}
-
-struct ctx_evidence ctx_evidence_compare(const struct ctx_evidence_side *a, const struct ctx_evidence_side *b)
-{
-	struct ctx_evidence_error error = {a->variance, a->df}, other = {b->variance, b->df};
-
-	ctx_evidence_error_add(&error, &other);
-	return ctx_evidence_of(b->sum - a->sum, error.variance, error.df);
 }
 
 static int by_value(const void *left, const void *right)

@@ -1,8 +1,9 @@
 /*
  * Evidence: whether the sums of two sides differ by more than noise.
  *
- *	lanes of bins --ctx_evidence_measure--> sum, variance --ctx_evidence_compare--> change, interval, p
- *	                                        many p --ctx_evidence_keep--> which of them count
+ *	lanes of bins --ctx_evidence_measure--> sum, error --+
+ *	what else is not certain ------------------> errors --+--ctx_evidence_of--> change, interval, p
+ *	                                          many p --ctx_evidence_keep--> which of them count
  *
  * What is compared is the sum of one item (the self time of a function) over a recording. A recording is cut
  * into bins of time, those of one thread in order of time being a lane. Bins next to each other resemble each
@@ -33,7 +34,7 @@ struct ctx_evidence_side {
 	double sum;
 	double variance; /* of the sum */
 	double df;	 /* degrees of freedom of the variance; 0: too few blocks to know it */
-	size_t length;	 /* of a block, in bins */
+	size_t length;	 /* of a block, in bins: at least 1, at most an eighth of all */
 	size_t blocks;	 /* independent ones, of all lanes together */
 };
 
@@ -45,9 +46,6 @@ struct ctx_evidence_side {
 struct ctx_evidence_side ctx_evidence_measure(const struct ctx_evidence_lane *lanes, size_t n_lanes,
 					      double quantum);
 
-/* The block length for these lanes, in bins: at least 1, at most an eighth of all bins. O(bins * sqrt(bins)). */
-size_t ctx_evidence_block_length(const struct ctx_evidence_lane *lanes, size_t n_lanes);
-
 /* The error of a sum or a difference. */
 struct ctx_evidence_error {
 	double variance;
@@ -57,7 +55,10 @@ struct ctx_evidence_error {
 /* Adds an independent error. An error whose df is 0 makes the df 0. */
 void ctx_evidence_error_add(struct ctx_evidence_error *error, const struct ctx_evidence_error *more);
 
-/* Adds an independent variance that is known for certain. */
+/*
+ * Adds an independent variance that is known for certain. For a single recording: how much the next run of the
+ * program would differ is assumed, since no part of the recording tells it.
+ */
 void ctx_evidence_error_add_known(struct ctx_evidence_error *error, double variance);
 
 /*
@@ -65,12 +66,6 @@ void ctx_evidence_error_add_known(struct ctx_evidence_error *error, double varia
  * which is the most that they can be together. An error whose df is 0 makes the df 0.
  */
 void ctx_evidence_error_add_bound(struct ctx_evidence_error *error, const struct ctx_evidence_error *more);
-
-/*
- * Adds what no part of the side shows: a standard deviation of `share` of the sum, known for certain. For a
- * single recording, whose blocks do not tell how much the next run of the program would differ.
- */
-void ctx_evidence_side_blur(struct ctx_evidence_side *side, double share);
 
 struct ctx_evidence {
 	double change;	  /* b - a */
@@ -81,10 +76,6 @@ struct ctx_evidence {
 
 /* Of a change with a variance that is known with `df`; these not positive: no evidence. */
 struct ctx_evidence ctx_evidence_of(double change, double variance, double df);
-
-/* Welch's test: the variances of the sides may differ. */
-struct ctx_evidence ctx_evidence_compare(const struct ctx_evidence_side *a,
-					 const struct ctx_evidence_side *b);
 
 /*
  * Which of many tests count (Benjamini and Hochberg, 1995): of those that are kept, at most the share `rate`

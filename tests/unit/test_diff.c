@@ -235,6 +235,26 @@ static void test_diff__one_recording_is_no_evidence_of_the_kernel(void **unused)
 	}
 }
 
+/* A tenth more in all is slower; but not if it is the kernel's, of which as much is assumed to be chance. */
+static void test_diff__the_kernels_part_of_the_total_may_be_chance(void **unused)
+{
+	(void)unused;
+	for (int kernel = 0; kernel < 2; kernel++) {
+		struct world *a = steady("/bin/app", 300), *b = steady("/bin/app", 300);
+		struct ctx_diff diff;
+
+		if (kernel)
+			a->objects[1].path = b->objects[1].path = "[kernel.kallsyms]";
+		for (uint64_t i = 0; i < 400; i++)
+			put(b, i * MS * 5 / 2, HASH, 0);
+		compare(a, b, false, &diff);
+		assert_int_equal(diff.total_verdict, kernel ? CTX_VERDICT_NONE : CTX_VERDICT_SLOWER);
+		ctx_diff_deinit(&diff);
+		world_free(a);
+		world_free(b);
+	}
+}
+
 /*
  * Four rounds of parse, hash and parse; hash takes `hash` ms of each, the rest 750. Samples every ms of its own time;
  * while it waits for a processor, one ms in `waits`, nothing.
@@ -611,6 +631,7 @@ int main(void)
 		cmocka_unit_test(test_diff__finds_what_changed_and_nothing_else),
 		cmocka_unit_test(test_diff__functions_of_one_side_are_new_or_gone),
 		cmocka_unit_test(test_diff__one_recording_is_no_evidence_of_the_kernel),
+		cmocka_unit_test(test_diff__the_kernels_part_of_the_total_may_be_chance),
 		cmocka_unit_test(test_diff__one_recording_of_a_program_with_phases_shows_a_change),
 		cmocka_unit_test(test_diff__waits_for_a_processor_are_no_noise),
 		cmocka_unit_test(test_diff__several_recordings_say_how_much_runs_differ),
