@@ -302,7 +302,7 @@ static enum ctx_status create_experiment(struct ctx_recorder *recorder, struct c
 		status = ctx_proctree_add_root_process(recorder->tree, recorder->child.pid, meta.command,
 						       recorder->start_ns, err);
 	if (status == CTX_OK && recorder->trace != NULL)
-		ctx_trace_begin(recorder->trace, recorder->writer, recorder->tree);
+		status = ctx_trace_begin(recorder->trace, recorder->writer, recorder->tree, err);
 	recorder->next_usage_ns = recorder->start_ns + CTX_RECORDER_SECOND_NS;
 	ctx_recmeta_deinit(&meta);
 	return status;

@@ -6,6 +6,7 @@
 #include "collect/installation.h"
 #include "collect/trace_drain.h"
 #include "collect/trace_io.h"
+#include "collect/trace_listener.h"
 #include "collect/trace_sync.h"
 #include "model/io_call.h"
 #include "model/traced.h"
@@ -20,6 +21,8 @@
 #define LIBRARY "libctxrt.so"
 #define PRELOAD "LD_PRELOAD"
 #define QUEUES_BYTES ((size_t)64 << 20)
+#define MEMORY_MAX ((size_t)1 << 40)
+#define RINGS_SHARE 4u /* times what queues may have */
 #define COUNT_MAX (UINT64_C(1) << 40)
 #define ROUND_OPERATIONS 131072u /* at most before the rings of perf events are read again: some 20 ms */
 
@@ -35,6 +38,7 @@ struct ctx_trace {
 	char letters[48];  /* behind the name of the socket: what is recorded */
 	char *old_preload; /* owned; NULL: there was none */
 	struct ctx_trace_segments segments;
+	struct ctx_trace_listener *listener;
 	struct ctx_trace_drain *drain;	/* of the segments */
 	struct ctx_trace_reader reader; /* its context is of the ring that is read */
 	struct turn *turns;		/* owned; a heap by time */
@@ -89,6 +93,9 @@ static void set_letters(struct ctx_trace *trace, const struct ctx_trace_options 
 enum ctx_status ctx_trace_create(const struct ctx_trace_options *options, struct ctx_trace **ret,
 				 struct ctx_err *err)
 {
+	size_t queues_bytes = options->memory_bytes == 0	   ? QUEUES_BYTES
+			      : options->memory_bytes < MEMORY_MAX ? options->memory_bytes
+								   : MEMORY_MAX;
 	struct ctx_trace *trace;
 	enum ctx_status status = check_command(options->command, err);
 
@@ -97,15 +104,13 @@ enum ctx_status ctx_trace_create(const struct ctx_trace_options *options, struct
 	trace = ctx_calloc(1, sizeof(*trace));
 	if (trace == NULL)
 		return ctx_err_nomem(err);
-	trace->segments.listener = -1;
+	ctx_trace_segments_init(&trace->segments, (uint64_t)queues_bytes * RINGS_SHARE);
 	set_letters(trace, options);
 	status = find_library(trace->library, err);
 	if (status == CTX_OK)
-		status = ctx_trace_segments_init(&trace->segments, err);
+		status = ctx_trace_listener_create(&trace->segments, &trace->listener, err);
 	if (status == CTX_OK)
-		status = ctx_trace_drain_create(
-			&trace->segments, options->memory_bytes != 0 ? options->memory_bytes : QUEUES_BYTES,
-			&trace->drain, err);
+		status = ctx_trace_drain_create(&trace->segments, queues_bytes, &trace->drain, err);
 	if (status != CTX_OK) {
 		ctx_trace_destroy(trace);
 		return status;
@@ -118,6 +123,7 @@ void ctx_trace_destroy(struct ctx_trace *trace)
 {
 	if (trace == NULL)
 		return;
+	ctx_trace_listener_destroy(trace->listener);
 	if (trace->drain != NULL) {
 		ctx_trace_drain_lock(trace->drain);
 		(void)ctx_trace_drain_pull(trace->drain, &trace->reader.spent);
@@ -135,15 +141,15 @@ enum ctx_status ctx_trace_enter_environment(struct ctx_trace *trace, struct ctx_
 {
 	const char *old = getenv(PRELOAD);
 	char *preload CTX_AUTO_FREE = NULL;
-	char setting[sizeof(trace->segments.name) + sizeof(trace->letters)];
+	char *setting CTX_AUTO_FREE = NULL;
 
 	if (old != NULL) {
 		trace->old_preload = ctx_memdup0(old, strlen(old));
 		if (trace->old_preload == NULL)
 			return ctx_err_nomem(err);
 	}
-	snprintf(setting, sizeof(setting), "%s:%s", trace->segments.name, trace->letters);
-	if (asprintf(&preload, "%s%s%s", trace->library, old != NULL && *old != '\0' ? ":" : "",
+	if (asprintf(&setting, "%s:%s", ctx_trace_listener_name(trace->listener), trace->letters) < 0 ||
+	    asprintf(&preload, "%s%s%s", trace->library, old != NULL && *old != '\0' ? ":" : "",
 		     old != NULL ? old : "") < 0 ||
 	    setenv(PRELOAD, preload, 1) != 0 || setenv(CTX_RT_VARIABLE, setting, 1) != 0)
 		return ctx_err_nomem(err);
@@ -159,16 +165,18 @@ void ctx_trace_leave_environment(struct ctx_trace *trace)
 		(void)setenv(PRELOAD, trace->old_preload, 1); /* shorter than what is there */
 }
 
-void ctx_trace_begin(struct ctx_trace *trace, struct ctx_exp_writer *writer, struct ctx_proctree *tree)
+enum ctx_status ctx_trace_begin(struct ctx_trace *trace, struct ctx_exp_writer *writer,
+				struct ctx_proctree *tree, struct ctx_err *err)
 {
 	trace->writer = writer;
 	trace->tree = tree;
 	ctx_trace_drain_start(trace->drain);
+	return ctx_trace_listener_start(trace->listener, err);
 }
 
 int ctx_trace_fd(const struct ctx_trace *trace)
 {
-	return trace->segments.listener;
+	return ctx_trace_listener_fd(trace->listener);
 }
 
 bool ctx_trace_has_backlog(const struct ctx_trace *trace)
@@ -178,7 +186,7 @@ bool ctx_trace_has_backlog(const struct ctx_trace *trace)
 
 bool ctx_trace_is_busy(const struct ctx_trace *trace)
 {
-	return trace->segments.n != 0 || trace->segments.n_connections != 0;
+	return trace->segments.n != 0;
 }
 
 /* Operations */
@@ -214,7 +222,7 @@ static enum ctx_status enter_thread(struct taking *taking, const struct ctx_trac
 	const struct ctx_trace_segment *segment = taking->segment;
 	const struct ctx_proctree *tree = taking->trace->tree;
 	int64_t tid = (int64_t)record->words[1];
-	bool is_inner = segment->header->pid != (uint32_t)segment->pid;
+	bool is_inner = atomic_load(&segment->header->pid) != (uint32_t)segment->pid;
 	uint32_t process = segment->process, thread;
 
 	if (record->words[0] > taking->until_ns && !is_impossible(taking->trace, record->words[0])) {
@@ -360,8 +368,8 @@ static enum ctx_status add_turns(struct ctx_trace *trace, struct ctx_trace_segme
 				 struct ctx_err *err)
 {
 	enum ctx_status status =
-		ctx_grow(&trace->turns, &trace->turns_cap, trace->n_turns + CTX_RT_SLOTS, err);
-	for (uint32_t i = 0; i < CTX_RT_SLOTS && status == CTX_OK; i++) {
+		ctx_grow(&trace->turns, &trace->turns_cap, trace->n_turns + segment->grant.slots, err);
+	for (uint32_t i = 0; i < segment->grant.slots && status == CTX_OK; i++) {
 		if (segment->rings[i].queue.n != 0)
 			trace->turns[trace->n_turns++] = (struct turn){.segment = segment, .slot = i};
 	}
@@ -442,12 +450,13 @@ enum ctx_status ctx_trace_take(struct ctx_trace *trace, uint64_t until_ns, struc
 	bool is_last = until_ns == UINT64_MAX;
 	struct taking taking = {
 		.trace = trace, .until_ns = until_ns, .left = is_last ? UINT64_MAX : ROUND_OPERATIONS};
-	enum ctx_status status;
+	enum ctx_status status = CTX_OK;
 	uint64_t end_ns;
 
 	trace->now_ns = ctx_clock_ns(CLOCK_MONOTONIC);
+	ctx_trace_listener_seen(trace->listener);
 	ctx_trace_drain_lock(trace->drain);
-	status = ctx_trace_segments_accept(&trace->segments, trace->now_ns, err);
+	ctx_trace_segments_take(&trace->segments);
 	end_ns = ctx_trace_drain_pull(trace->drain, &trace->reader.spent);
 	for (struct ctx_trace_segment *segment = trace->segments.first; segment != NULL;
 	     segment = segment->next) {
@@ -470,12 +479,12 @@ enum ctx_status ctx_trace_before_end(struct ctx_trace *trace, int64_t pid, uint6
 				     struct ctx_err *err)
 {
 	struct taking taking = {.trace = trace, .until_ns = time_ns, .left = UINT64_MAX};
-	enum ctx_status status;
+	enum ctx_status status = CTX_OK;
 	uint64_t end_ns;
 
 	trace->now_ns = ctx_clock_ns(CLOCK_MONOTONIC);
 	ctx_trace_drain_lock(trace->drain);
-	status = ctx_trace_segments_accept(&trace->segments, trace->now_ns, err);
+	ctx_trace_segments_take(&trace->segments);
 	for (struct ctx_trace_segment *segment = trace->segments.first; segment != NULL;
 	     segment = segment->next) {
 		if (segment->pid == pid && segment->created_ns <= time_ns)
@@ -510,14 +519,15 @@ static void add_counted(struct ctx_trace_counts *counts, uint64_t *sum, const _A
 /* What the target counted. */
 static void count_segment(struct ctx_trace_counts *counts, const struct ctx_trace_segment *segment)
 {
-	if (segment->process == CTX_NONE) {
+	/* Or its process did not wait for it any more. */
+	if (segment->process == CTX_NONE || atomic_load(&segment->header->pid) == 0) {
 		counts->nobodys++;
 		return;
 	}
-	add_counted(counts, &counts->dropped, &segment->header->unplaced);
+	add_counted(counts, &counts->unplaced, &segment->header->unplaced);
 	add_counted(counts, &counts->unfit, &segment->header->unfit);
 	counts->own += atomic_load(&segment->header->own_allocators) != 0;
-	for (uint32_t i = 0; i < CTX_RT_SLOTS; i++) {
+	for (uint32_t i = 0; i < segment->grant.slots; i++) {
 		add_counted(counts, &counts->dropped, &segment->rings[i].slot->dropped);
 		add_counted(counts, &counts->interrupted, &segment->rings[i].slot->interrupted);
 		counts->damaged += segment->rings[i].damaged + segment->rings[i].torn;
@@ -548,7 +558,7 @@ void ctx_trace_after_end(struct ctx_trace *trace, int64_t pid, uint64_t time_ns)
 	ctx_trace_drain_unlock(trace->drain);
 }
 
-struct ctx_trace_counts ctx_trace_counts(const struct ctx_trace *trace)
+struct ctx_trace_counts ctx_trace_counts(struct ctx_trace *trace)
 {
 	struct ctx_trace_counts counts = trace->counts;
 
@@ -557,6 +567,11 @@ struct ctx_trace_counts ctx_trace_counts(const struct ctx_trace *trace)
 	     segment = segment->next)
 		count_segment(&counts, segment);
 	ctx_trace_drain_unlock(trace->drain);
-	add(&counts.nobodys, trace->segments.refused);
+	pthread_mutex_lock(&trace->segments.lock);
+	add(&counts.nobodys, trace->segments.failed);
+	counts.ringless = trace->segments.refused;
+	counts.rings_bytes = trace->segments.most_bytes;
+	counts.rings_limit_bytes = trace->segments.limit_bytes;
+	pthread_mutex_unlock(&trace->segments.lock);
 	return counts;
 }

@@ -4,7 +4,7 @@
  *
  *	environment of the command --> libctxrt.so in each process --socket--> its segments --> rings --> writer
  *
- * A process's segments belong to the image of the program that made them. Who a segment is of, and
+ * A process's segments belong to the image of the program that asked for them. Who a segment is of, and
  * which thread a ring, follows from what the kernel says: the credentials of the connection, and the records
  * of perf events, which say when threads and images begin and end. So a segment waits until these records
  * have come to the time of its creation, and before a record ends a thread or an image, all that it wrote is
@@ -25,7 +25,8 @@ struct ctx_trace_options {
 		sync_threshold_ns; /* the shortest wait that is recorded; 0: all, and how long locks are held */
 	bool waits;		   /* the target waits where a ring is full */
 	const char *command;	   /* the program that is started */
-	size_t memory_bytes;	   /* for what was taken out of rings and is not written yet; 0: 64 MB */
+	/* For what was taken out of rings and is not written yet, and four times as much for rings; 0: 64 MB. */
+	size_t memory_bytes;
 };
 
 struct ctx_trace;
@@ -43,8 +44,9 @@ void ctx_trace_destroy(struct ctx_trace *trace);
 CTX_MUST_CHECK enum ctx_status ctx_trace_enter_environment(struct ctx_trace *trace, struct ctx_err *err);
 void ctx_trace_leave_environment(struct ctx_trace *trace);
 
-/* Where it writes to; borrowed. Before the calls below. */
-void ctx_trace_begin(struct ctx_trace *trace, struct ctx_exp_writer *writer, struct ctx_proctree *tree);
+/* Where it writes to; borrowed. Before the calls below. CTX_E_NOMEM. */
+CTX_MUST_CHECK enum ctx_status ctx_trace_begin(struct ctx_trace *trace, struct ctx_exp_writer *writer,
+					       struct ctx_proctree *tree, struct ctx_err *err);
 
 /* To poll on: somebody connects. */
 int ctx_trace_fd(const struct ctx_trace *trace);
@@ -71,14 +73,17 @@ void ctx_trace_after_end(struct ctx_trace *trace, int64_t pid, uint64_t time_ns)
 
 struct ctx_trace_counts {
 	uint64_t operations;
-	uint64_t dropped;     /* rings were full, or a thread found none */
-	uint64_t interrupted; /* by signal handlers */
-	uint64_t damaged;     /* places where a ring made no sense */
-	uint64_t nobodys;     /* segments of processes that are no part of the recording */
-	uint64_t unfit;	      /* programs that cannot have the runtime */
-	uint64_t own;	      /* programs with an allocator of their own, which is not seen */
-	uint64_t processes;   /* images that were traced */
+	uint64_t dropped;			 /* rings were full */
+	uint64_t unplaced;			 /* operations of threads that have no ring */
+	uint64_t ringless;			 /* processes that have none */
+	uint64_t rings_bytes, rings_limit_bytes; /* what rings had at most at a time, and the bound */
+	uint64_t interrupted;			 /* by signal handlers */
+	uint64_t damaged;			 /* places where a ring made no sense */
+	uint64_t nobodys;			 /* segments of processes that are no part of the recording */
+	uint64_t unfit;				 /* programs that cannot have the runtime */
+	uint64_t own;	    /* programs with an allocator of their own, which is not seen */
+	uint64_t processes; /* images that were traced */
 };
-struct ctx_trace_counts ctx_trace_counts(const struct ctx_trace *trace);
+struct ctx_trace_counts ctx_trace_counts(struct ctx_trace *trace);
 
 #endif

@@ -26,7 +26,7 @@ struct ctx_trace_drain {
 /* What is nobody's stays where it is. */
 static void pull_segment(struct ctx_trace_drain *drain, struct ctx_trace_segment *segment)
 {
-	for (uint32_t i = 0; i < CTX_RT_SLOTS && segment->process != CTX_NONE; i++)
+	for (uint32_t i = 0; i < segment->grant.slots && segment->process != CTX_NONE; i++)
 		ctx_trace_ring_pull(&segment->rings[i], &drain->pool);
 }
 
@@ -124,7 +124,7 @@ void ctx_trace_drain_unlock(struct ctx_trace_drain *drain)
 
 static void hand_out(struct ctx_trace_segment *segment)
 {
-	for (uint32_t i = 0; i < CTX_RT_SLOTS; i++)
+	for (uint32_t i = 0; i < segment->grant.slots; i++)
 		ctx_trace_queue_move(&segment->rings[i].queue, &segment->rings[i].incoming);
 }
 
@@ -155,6 +155,6 @@ uint64_t ctx_trace_drain_pull_process(struct ctx_trace_drain *drain, int64_t pid
 
 void ctx_trace_drain_forget(struct ctx_trace_drain *drain, struct ctx_trace_segment *segment)
 {
-	for (uint32_t i = 0; i < CTX_RT_SLOTS; i++)
+	for (uint32_t i = 0; i < segment->grant.slots; i++)
 		ctx_trace_ring_clear(&segment->rings[i], &drain->pool);
 }

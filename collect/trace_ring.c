@@ -33,16 +33,17 @@ void ctx_trace_ring_pull(struct ctx_trace_ring *ring, struct ctx_trace_pool *poo
 {
 	uint64_t head = atomic_load_explicit(&ring->slot->head, memory_order_acquire);
 	uint64_t bytes = head - ring->tail;
-	size_t at = (size_t)(ring->tail / 8 % CTX_RT_RING_WORDS), n = (size_t)(bytes / 8), first;
+	size_t whole = (size_t)(ring->bytes / 8), at = (size_t)(ring->tail / 8) & (whole - 1);
+	size_t n = (size_t)(bytes / 8), first;
 	struct ctx_trace_queue pulled = {0};
 
 	if (bytes == 0)
 		return;
-	if (bytes > CTX_RT_RING_BYTES || bytes % 8 != 0) {
+	if (bytes > ring->bytes || bytes % 8 != 0) {
 		ring->torn++;
 		ring->tail = head & ~(uint64_t)7;
 	} else {
-		first = n < CTX_RT_RING_WORDS - at ? n : CTX_RT_RING_WORDS - at;
+		first = n < whole - at ? n : whole - at;
 		if (!ctx_trace_queue_put(&pulled, pool, ring->words + at, first) ||
 		    !ctx_trace_queue_put(&pulled, pool, ring->words, n - first)) {
 			ctx_trace_pool_take_back(pool, pulled.first);

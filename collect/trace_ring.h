@@ -29,6 +29,7 @@ struct ctx_trace_record {
 struct ctx_trace_ring {
 	struct ctx_rt_slot *slot; /* shared, borrowed, like the words */
 	const uint64_t *words;
+	uint64_t bytes; /* of the words; a power of two */
 	/* Of who pulls. */
 	uint64_t tail;
 	uint64_t torn; /* times that the head was impossible */

@@ -48,6 +48,17 @@ static void put_dropped(const struct ctx_trace_counts *counts, const struct ctx_
 		 trace->heap ? ", and what such operations freed counts as leaked" : "");
 }
 
+static void put_ringless(const struct ctx_trace_counts *counts, const struct ctx_rec_trace *trace, char *text,
+			 size_t size)
+{
+	snprintf(text, size,
+		 "%llu %s of threads, and all of %llu %s, were not recorded: the memory for what they write "
+		 "is used up, %llu of %llu KB (--memory allows more)",
+		 (number)counts->unplaced, operations_of(trace), (number)counts->ringless,
+		 counts->ringless == 1 ? "process" : "processes", (number)counts->rings_bytes >> 10,
+		 (number)counts->rings_limit_bytes >> 10);
+}
+
 bool ctx_trace_text(const struct ctx_trace_counts *counts, const struct ctx_rec_trace *trace, unsigned which,
 		    char text[CTX_TRACE_TEXT_MAX])
 {
@@ -72,6 +83,9 @@ bool ctx_trace_text(const struct ctx_trace_counts *counts, const struct ctx_rec_
 			 "(malloc) is a part of the program",
 			 (number)counts->own, counts->own == 1 ? "program" : "programs");
 		return counts->own != 0 && trace->heap;
+	case 4:
+		put_ringless(counts, trace, text, size);
+		return counts->unplaced + counts->ringless != 0;
 	default:
 		snprintf(text, size,
 			 "%s are missing: %llu places in the memory of traced processes were damaged, %llu "

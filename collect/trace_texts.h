@@ -7,7 +7,7 @@
 #include "collect/recargs.h"
 #include "collect/trace.h"
 
-#define CTX_TRACE_TEXTS 5u
+#define CTX_TRACE_TEXTS 6u
 #define CTX_TRACE_TEXT_MAX 320u
 
 /* Text `number` of CTX_TRACE_TEXTS; false: there is nothing to say. */

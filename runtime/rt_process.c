@@ -10,7 +10,6 @@
 #include "runtime/rt_syscall.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -24,7 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SEND_TIMEOUT_US 200000	      /* for a recorder that does not accept */
+#define ANSWER_TIMEOUT_S 1	      /* for a recorder that does not accept */
 #define WAIT_NS 200000		      /* between two looks at a full ring */
 #define WAIT_ROUNDS 5000u	      /* without a beat of the recorder: a second */
 #define STACK_MAX ((uint64_t)1 << 30) /* of the main thread */
@@ -33,7 +32,9 @@
 extern void *__libc_stack_end;
 
 struct segment {
-	uint8_t *bytes;				     /* CTX_RT_SEGMENT_BYTES, shared */
+	uint8_t *bytes; /* shared */
+	uint32_t slots;
+	uint64_t ring_bytes;
 	struct ctx_rt_thread *threads[CTX_RT_SLOTS]; /* made when first used, and kept */
 	_Atomic int32_t owners[CTX_RT_SLOTS];	     /* tids; 0: free */
 };
@@ -60,8 +61,10 @@ static uint32_t generations;
 struct ctx_rt_settings ctx_rt_settings;
 _Atomic uint32_t ctx_rt_topics = CTX_RT_WHAT_ALL;
 uint64_t ctx_rt_sample_bytes;
-static struct sockaddr_un recorder;
-static socklen_t recorder_length;
+static struct address {
+	struct sockaddr_un name;
+	socklen_t length;
+} recorder, recorder_path;   /* an abstract socket, which is in no file system, and one in the directory */
 static uint64_t main_thread; /* as pthread_self says */
 
 __thread struct ctx_rt_own ctx_rt_own CTX_RT_TLS;
@@ -78,9 +81,10 @@ static int32_t thread_id(void)
 
 /* Segments */
 
-static bool send_descriptor(int socket_fd, int fd)
+/* The descriptor of the answer; -1: none. */
+static int receive_descriptor(int socket_fd)
 {
-	char byte = 's';
+	char byte;
 	struct iovec data = {.iov_base = &byte, .iov_len = 1};
 	union {
 		struct cmsghdr header;
@@ -90,71 +94,92 @@ static bool send_descriptor(int socket_fd, int fd)
 				 .msg_iovlen = 1,
 				 .msg_control = control.bytes,
 				 .msg_controllen = sizeof(control.bytes)};
-	struct cmsghdr *part = CMSG_FIRSTHDR(&message);
+	struct cmsghdr *part;
+	int fd = -1;
 
-	part->cmsg_level = SOL_SOCKET;
-	part->cmsg_type = SCM_RIGHTS;
-	part->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(part), &fd, sizeof(fd));
+	if (ctx_rt_recvmsg(socket_fd, &message, MSG_CMSG_CLOEXEC) != 1)
+		return -1;
+	part = CMSG_FIRSTHDR(&message);
+	if (part != NULL && part->cmsg_level == SOL_SOCKET && part->cmsg_type == SCM_RIGHTS &&
+	    part->cmsg_len == CMSG_LEN(sizeof(int)))
+		memcpy(&fd, CMSG_DATA(part), sizeof(fd));
+	return fd;
+}
+
+static bool send_number(int socket_fd, uint32_t number)
+{
+	char byte = (char)number;
+	struct iovec data = {.iov_base = &byte, .iov_len = 1};
+	const struct msghdr message = {.msg_iov = &data, .msg_iovlen = 1};
+
 	return ctx_rt_sendmsg(socket_fd, &message, MSG_NOSIGNAL) == 1;
 }
 
-static bool hand_over(int fd)
+static int request_by(const struct address *address, uint32_t n_segments)
 {
-	struct timeval timeout = {.tv_usec = SEND_TIMEOUT_US};
-	int socket_fd = ctx_rt_socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC);
-	bool done;
+	struct timeval timeout = {.tv_sec = ANSWER_TIMEOUT_S};
+	int socket_fd = ctx_rt_socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC), fd = -1;
 
 	if (socket_fd < 0)
-		return false;
-	done = setsockopt(socket_fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout)) == 0 &&
-	       ctx_rt_connect(socket_fd, (const struct sockaddr *)&recorder, recorder_length) == 0 &&
-	       send_descriptor(socket_fd, fd);
+		return -1;
+	if (setsockopt(socket_fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout)) == 0 &&
+	    setsockopt(socket_fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout)) == 0 &&
+	    ctx_rt_connect(socket_fd, (const struct sockaddr *)&address->name, address->length) == 0)
+		fd = send_number(socket_fd, n_segments) ? receive_descriptor(socket_fd) : -1;
+	else
+		fd = -2;
 	ctx_rt_close(socket_fd);
-	return done;
+	return fd;
 }
 
-/* A file larger than the process may write would cost it a signal. */
-static bool may_write(uint64_t bytes)
+/* The memory file that the recorder makes for this process; negative: it makes none, or is not there. */
+static int request_file(uint32_t n_segments)
 {
-	struct rlimit limit;
+	int fd = request_by(&recorder, n_segments);
 
-	return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur >= bytes;
+	return fd == -2 ? request_by(&recorder_path, n_segments) : fd;
 }
 
 static bool make_segment(struct segment *segment)
 {
-	struct ctx_rt_header *header;
-	uint8_t *bytes = NULL;
-	int fd;
+	struct ctx_rt_header *header = NULL;
+	uint64_t bytes = 0;
+	int fd = request_file(atomic_load(&process->n_segments));
 
-	if (!may_write(CTX_RT_SEGMENT_BYTES))
-		return false;
-	fd = memfd_create("ctxrec", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (fd < 0)
 		return false;
-	if (ftruncate(fd, (off_t)CTX_RT_SEGMENT_BYTES) == 0 &&
-	    ctx_rt_fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
-		bytes = ctx_rt_memory_map_file(fd, CTX_RT_SEGMENT_BYTES);
-	if (bytes == NULL) {
-		ctx_rt_close(fd);
+	header = ctx_rt_memory_map_file(fd, CTX_RT_PAGE);
+	if (header != NULL && header->magic == CTX_RT_MAGIC && header->version == CTX_RT_VERSION &&
+	    ctx_rt_is_shape(header->slots, header->ring_bytes)) {
+		segment->slots = header->slots;
+		segment->ring_bytes = header->ring_bytes;
+		bytes = ctx_rt_segment_bytes(segment->slots, segment->ring_bytes);
+	}
+	if (header != NULL)
+		ctx_rt_memory_unmap(header, CTX_RT_PAGE);
+	segment->bytes = bytes != 0 ? ctx_rt_memory_map_file(fd, bytes) : NULL;
+	ctx_rt_close(fd);
+	if (segment->bytes == NULL)
+		return false;
+	if (madvise(segment->bytes, bytes, MADV_DONTFORK) != 0) {
+		ctx_rt_memory_unmap(segment->bytes, bytes);
+		segment->bytes = NULL;
 		return false;
 	}
-	header = (struct ctx_rt_header *)bytes;
-	header->magic = CTX_RT_MAGIC;
-	header->version = CTX_RT_VERSION;
-	header->pid = (uint32_t)getpid();
-	header->created_ns = ctx_clock_ns(CLOCK_MONOTONIC);
-	if (madvise(bytes, CTX_RT_SEGMENT_BYTES, MADV_DONTFORK) != 0 || !hand_over(fd)) {
-		ctx_rt_memory_unmap(bytes, CTX_RT_SEGMENT_BYTES);
-		bytes = NULL;
-	}
-	ctx_rt_close(fd);
-	segment->bytes = bytes;
-	return bytes != NULL;
+	atomic_store(&((struct ctx_rt_header *)segment->bytes)->pid, (uint32_t)getpid());
+	return true;
 }
 
 /* The process begins */
+
+static void set_addresses(const char *name, size_t n)
+{
+	recorder.name.sun_family = recorder_path.name.sun_family = AF_UNIX;
+	memcpy(recorder.name.sun_path + 1, name, n);
+	recorder.length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + n);
+	memcpy(stpcpy(recorder_path.name.sun_path, CTX_RT_SOCKETS "/"), name, n);
+	recorder_path.length = sizeof(recorder_path.name);
+}
 
 /* "SOCKET:LETTERS". What is recorded, as enum ctx_rt_topic; 0: nothing. */
 static uint32_t read_settings(void)
@@ -163,11 +188,9 @@ static uint32_t read_settings(void)
 	const char *letters = text != NULL ? strchr(text, ':') : NULL, *letter;
 	size_t n = letters != NULL ? (size_t)(letters - text) : 0;
 
-	if (n == 0 || n >= sizeof(recorder.sun_path) - 1)
+	if (n == 0 || n >= sizeof(recorder.name.sun_path) - sizeof(CTX_RT_SOCKETS "/"))
 		return 0;
-	recorder.sun_family = AF_UNIX;
-	memcpy(recorder.sun_path + 1, text, n); /* abstract: in no file system */
-	recorder_length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + n);
+	set_addresses(text, n);
 	ctx_rt_settings.waits = strchr(letters, 'w') != NULL;
 	letter = strchr(letters, 'h');
 	if (letter != NULL) {
@@ -259,7 +282,7 @@ static bool is_alive(int32_t tid)
 /* Takes a free slot, or that of a thread which has ended. */
 static bool take_slot(struct segment *segment, int32_t tid, uint32_t *ret)
 {
-	for (uint32_t i = 0; i < CTX_RT_SLOTS; i++) {
+	for (uint32_t i = 0; i < segment->slots; i++) {
 		int32_t owner = atomic_load(&segment->owners[i]);
 
 		if ((owner == 0 || owner == tid || !is_alive(owner)) &&
@@ -271,26 +294,32 @@ static bool take_slot(struct segment *segment, int32_t tid, uint32_t *ret)
 	return false;
 }
 
+/* Another segment than the first `n`: made by this thread, or by another one meanwhile. */
+static bool add_segment(uint32_t n)
+{
+	bool added;
+
+	lock();
+	if (atomic_load(&process->n_segments) == n && n < CTX_RT_SEGMENTS_MAX &&
+	    make_segment(&process->segments[n]))
+		atomic_store(&process->n_segments, n + 1);
+	added = atomic_load(&process->n_segments) > n;
+	unlock();
+	return added;
+}
+
 static bool find_slot(int32_t tid, struct segment **ret_segment, uint32_t *ret)
 {
-	uint32_t n = atomic_load(&process->n_segments), now;
-	bool found = false;
+	uint32_t i = 0;
 
-	for (uint32_t i = 0; i < n; i++) {
-		*ret_segment = &process->segments[i];
-		if (take_slot(*ret_segment, tid, ret))
-			return true;
-	}
-	lock();
-	now = atomic_load(&process->n_segments);
-	if (now == n && n < CTX_RT_SEGMENTS_MAX && make_segment(&process->segments[n]))
-		atomic_store(&process->n_segments, ++now);
-	if (now > n) {
-		*ret_segment = &process->segments[n];
-		found = take_slot(*ret_segment, tid, ret);
-	}
-	unlock();
-	return found;
+	do {
+		for (; i < atomic_load(&process->n_segments); i++) {
+			*ret_segment = &process->segments[i];
+			if (take_slot(*ret_segment, tid, ret))
+				return true;
+		}
+	} while (add_segment(i));
+	return false;
 }
 
 /*
@@ -329,7 +358,8 @@ static struct ctx_rt_thread *make_thread(struct segment *segment, uint32_t i)
 		return NULL;
 	(void)madvise(thread, sizeof(*thread), MADV_DONTFORK);
 	thread->ring.slot = ctx_rt_slot_of(segment->bytes, i);
-	thread->ring.words = ctx_rt_words_of(segment->bytes, i);
+	thread->ring.words = ctx_rt_words_of(segment->bytes, i, segment->ring_bytes);
+	thread->ring.bytes = segment->ring_bytes;
 	thread->closed = &header->closed;
 	thread->beat = &header->beat;
 	thread->waits = ctx_rt_settings.waits;
@@ -421,7 +451,7 @@ const struct ctx_rt_thread *ctx_rt_thread_of(int32_t tid)
 	uint32_t n = process != NULL ? atomic_load(&process->n_segments) : 0;
 
 	for (uint32_t i = 0; i < n && tid != 0; i++) {
-		for (uint32_t slot = 0; slot < CTX_RT_SLOTS; slot++) {
+		for (uint32_t slot = 0; slot < process->segments[i].slots; slot++) {
 			if (atomic_load_explicit(&process->segments[i].owners[slot], memory_order_relaxed) ==
 			    tid)
 				return process->segments[i].threads[slot];

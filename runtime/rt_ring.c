@@ -5,14 +5,14 @@
 /* Fills the rest of the ring if `words` do not fit there in one piece. */
 static void pad(struct ctx_rt_ring *ring, uint64_t words)
 {
-	uint64_t at = ring->head / 8 % CTX_RT_RING_WORDS;
+	uint64_t n = ring->bytes / 8, at = ring->head / 8 & (n - 1);
 	struct ctx_rt_word0 word = {.kind = CTX_RT_PAD};
 
-	if (CTX_RT_RING_WORDS - at >= words)
+	if (n - at >= words)
 		return;
-	word.words = (uint32_t)(CTX_RT_RING_WORDS - at);
+	word.words = (uint32_t)(n - at);
 	ring->words[at] = ctx_rt_pack(&word);
-	ring->head += (CTX_RT_RING_WORDS - at) * 8;
+	ring->head += (n - at) * 8;
 }
 
 void ctx_rt_ring_put(struct ctx_rt_ring *ring, const struct ctx_rt_operation *operation)
@@ -26,7 +26,7 @@ void ctx_rt_ring_put(struct ctx_rt_ring *ring, const struct ctx_rt_operation *op
 	uint64_t *out;
 
 	pad(ring, word.words);
-	out = ring->words + ring->head / 8 % CTX_RT_RING_WORDS;
+	out = ring->words + (ring->head / 8 & (ring->bytes / 8 - 1));
 	*out++ = ctx_rt_pack(&word);
 	for (unsigned i = 0; i < n; i++)
 		*out++ = operation->words[i];

@@ -13,10 +13,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The producer's side; all zero, then the first two fields. */
+/* The producer's side; all zero, then the first three fields. */
 struct ctx_rt_ring {
 	struct ctx_rt_slot *slot; /* shared */
-	uint64_t *words;	  /* shared: CTX_RT_RING_BYTES */
+	uint64_t *words;	  /* shared */
+	uint64_t bytes;		  /* a power of two */
 	uint64_t head, tail;	  /* what the slot has, as far as known */
 };
 
@@ -36,11 +37,11 @@ static inline bool ctx_rt_ring_has_room(struct ctx_rt_ring *ring)
 	/* As much again, for the padding at the end of the ring. */
 	const uint64_t most = 2 * CTX_RT_RECORD_WORDS_MAX * 8;
 
-	if (CTX_RT_RING_BYTES - (ring->head - ring->tail) >= most)
+	if (ring->bytes - (ring->head - ring->tail) >= most)
 		return true;
 	ring->tail = atomic_load_explicit(&ring->slot->tail, memory_order_acquire);
 	/* A tail beyond the head is none that the recorder writes. */
-	return ring->head - ring->tail <= CTX_RT_RING_BYTES - most;
+	return ring->head - ring->tail <= ring->bytes - most;
 }
 
 /* Appends; there must be room. */

@@ -5,7 +5,6 @@
 #ifndef CTX_RUNTIME_RT_SYSCALL_H
 #define CTX_RUNTIME_RT_SYSCALL_H
 
-#include <fcntl.h>
 #include <stddef.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -31,9 +30,9 @@ static inline ssize_t ctx_rt_sendmsg(int fd, const struct msghdr *message, int f
 	return syscall(SYS_sendmsg, fd, message, flags);
 }
 
-static inline int ctx_rt_fcntl(int fd, int command, int argument)
+static inline ssize_t ctx_rt_recvmsg(int fd, struct msghdr *message, int flags)
 {
-	return (int)syscall(SYS_fcntl, fd, command, argument);
+	return syscall(SYS_recvmsg, fd, message, flags);
 }
 
 #endif

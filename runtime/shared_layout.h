@@ -4,13 +4,14 @@
  *
  *	segment (a memory file):
  *	  page 0          struct ctx_rt_header
- *	  page 1          struct ctx_rt_slot [CTX_RT_SLOTS]
- *	  then            CTX_RT_SLOTS rings of CTX_RT_RING_BYTES each
+ *	  page 1          struct ctx_rt_slot [slots]
+ *	  then            a ring of ring_bytes for each slot
  *
- * A process sends the descriptor of each of its segments over the recorder's socket (credentials come
- * from the kernel), and closes it: from then on both sides have the memory alone. The file is sealed
- * against shrinking and growing before it is sent, so neither side can be killed by the other's
- * truncating it. A thread owns one slot at a time and is the only one that writes to its ring; when
+ * A process connects to the recorder's socket and sends one byte: how many segments it has. The recorder makes
+ * the file, as large as what is left of its memory allows, and answers with one byte and the descriptor, or without
+ * a descriptor: there is no memory left. Either side closes the descriptor: from then on both have the memory
+ * alone. The file is sealed against shrinking and growing, so neither side can be killed by the other's truncating it.
+ * A thread owns one slot at a time and is the only one that writes to its ring; when
  * it has ended, another thread of the process goes on in the same ring.
  *
  * The rings outlive the target: what a thread had written when it was killed is read by the recorder.
@@ -37,33 +38,35 @@
 #include <stdint.h>
 
 #define CTX_RT_MAGIC UINT64_C(0x31305254584354ff)
-#define CTX_RT_VERSION 1u /* of the layout; the runtime and the recorder are installed together */
-#define CTX_RT_SLOTS 16u
-#define CTX_RT_RING_BYTES (UINT64_C(4) << 20)
-#define CTX_RT_RING_WORDS (CTX_RT_RING_BYTES / 8)
+#define CTX_RT_VERSION 2u /* of the layout; the runtime and the recorder are installed together */
+#define CTX_RT_SLOTS 16u  /* of a segment at most */
+#define CTX_RT_RING_BYTES_MIN (UINT64_C(64) << 10)
+#define CTX_RT_RING_BYTES_MAX (UINT64_C(4) << 20)
 #define CTX_RT_PAGE 4096u
-#define CTX_RT_SEGMENT_BYTES (2 * CTX_RT_PAGE + CTX_RT_SLOTS * CTX_RT_RING_BYTES)
-#define CTX_RT_SEGMENTS_MAX 128u /* of one process: 2048 threads at a time */
+#define CTX_RT_SEGMENTS_MAX 128u /* of one process: some 2000 threads at a time */
 #define CTX_RT_FRAMES_MAX 1024u	 /* of one stack; frames nearer to the root are cut */
 
 /*
- * The environment variable that switches the runtime on: "SOCKET:LETTERS", an abstract socket's name and
- * a letter for each thing: h heap, i input and output, s synchronisation, w wait where a ring is full. Behind h stands
+ * The environment variable that switches the runtime on: "SOCKET:LETTERS", an abstract socket's name, which is also
+ * that of a socket in the directory CTX_RT_SOCKETS (for processes in another network namespace), and a letter for each thing: h heap, i input and output, s synchronisation, w wait where a ring is full. Behind h stands
  * how many bytes apart allocations are sampled, 0: all are recorded. Behind s stands the shortest wait that is
  * recorded, in ns; 0: all waits, and how long each lock was held.
  */
 #define CTX_RT_VARIABLE "CTXREC_RUNTIME"
+#define CTX_RT_SOCKETS "/tmp"
 
 struct ctx_rt_header {
+	/* Of the recorder, before the target has it. */
 	uint64_t magic;
 	uint32_t version;
-	uint32_t pid; /* as the target sees it */
-	uint64_t created_ns;
+	uint32_t slots;	     /* 1 to CTX_RT_SLOTS */
+	uint64_t ring_bytes; /* a power of two, from CTX_RT_RING_BYTES_MIN to CTX_RT_RING_BYTES_MAX */
+	/* Of the target. */
+	_Atomic uint32_t pid;	   /* as the target sees it; 0: not yet */
 	_Atomic uint64_t unplaced; /* operations of threads that found no slot */
 	_Atomic uint64_t unfit;	   /* programs that were executed without the runtime: they cannot have it */
 	_Atomic uint64_t closes;   /* descriptors that were closed, or may have been; in the first segment */
 	_Atomic uint64_t own_allocators; /* 1: the program has a malloc of its own, which is not seen */
-	uint64_t reserved[2];
 	/* Of the recorder. */
 	_Atomic uint32_t closed; /* nothing is read any more */
 	_Atomic uint32_t beat;	 /* counts up while it reads */
@@ -81,9 +84,21 @@ static inline struct ctx_rt_slot *ctx_rt_slot_of(uint8_t *segment, uint32_t numb
 	return (struct ctx_rt_slot *)(segment + CTX_RT_PAGE) + number;
 }
 
-static inline uint64_t *ctx_rt_words_of(uint8_t *segment, uint32_t number)
+static inline uint64_t *ctx_rt_words_of(uint8_t *segment, uint32_t number, uint64_t ring_bytes)
 {
-	return (uint64_t *)(segment + 2 * CTX_RT_PAGE + number * CTX_RT_RING_BYTES);
+	return (uint64_t *)(segment + 2 * CTX_RT_PAGE + number * ring_bytes);
+}
+
+static inline uint64_t ctx_rt_segment_bytes(uint32_t slots, uint64_t ring_bytes)
+{
+	return 2 * CTX_RT_PAGE + slots * ring_bytes;
+}
+
+/* Whether a segment can be so. */
+static inline bool ctx_rt_is_shape(uint32_t slots, uint64_t ring_bytes)
+{
+	return slots >= 1 && slots <= CTX_RT_SLOTS && ring_bytes >= CTX_RT_RING_BYTES_MIN &&
+	       ring_bytes <= CTX_RT_RING_BYTES_MAX && (ring_bytes & (ring_bytes - 1)) == 0;
 }
 
 _Static_assert(sizeof(struct ctx_rt_slot) * CTX_RT_SLOTS <= CTX_RT_PAGE, "one page");

@@ -1,6 +1,7 @@
 /* Rings between a traced process and the recorder: what is written comes out, whatever else is there. */
 #include "chance.h"
 #include "collect/trace_drain.h"
+#include "collect/trace_listener.h"
 #include "runtime/program_check.h"
 #include "runtime/rt_environment.h"
 #include "runtime/rt_ring.h"
@@ -10,16 +11,23 @@
 #include "model/profile.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
-#define RING_WORDS (CTX_RT_RING_BYTES / 8)
+#define RING_BYTES CTX_RT_RING_BYTES_MAX
+#define RING_WORDS (RING_BYTES / 8)
 #define DEPTH 60u
 
 /* Both sides of a ring, and what was put into it. */
@@ -50,6 +58,7 @@ static void begin(struct both *both)
 	both->out.slot = both->in.slot = both->slot;
 	both->out.words = both->words;
 	both->in.words = both->words;
+	both->out.bytes = both->in.bytes = RING_BYTES;
 }
 
 static void end(struct both *both)
@@ -187,15 +196,15 @@ static void test_trace_ring__a_full_ring_has_no_room_until_it_is_read(void **sta
 	begin(&both);
 	while (ctx_rt_ring_has_room(&both.out))
 		put(&both, &random, stack, &depth);
-	assert_true(both.out.head > CTX_RT_RING_BYTES - 4 * 8 * CTX_RT_RECORD_WORDS_MAX);
-	assert_true(both.out.head <= CTX_RT_RING_BYTES);
+	assert_true(both.out.head > RING_BYTES - 4 * 8 * CTX_RT_RECORD_WORDS_MAX);
+	assert_true(both.out.head <= RING_BYTES);
 	assert_int_equal(read_ring(&both, take, &both, &n), CTX_OK);
 	assert_int_equal(n, both.n_put);
 	assert_true(ctx_rt_ring_has_room(&both.out));
 	/* A tail that no recorder writes makes no room. */
 	both.out.tail = 0;
-	both.out.head = CTX_RT_RING_BYTES;
-	atomic_store(&both.slot->tail, CTX_RT_RING_BYTES + 8);
+	both.out.head = RING_BYTES;
+	atomic_store(&both.slot->tail, RING_BYTES + 8);
 	assert_false(ctx_rt_ring_has_room(&both.out));
 	end(&both);
 }
@@ -254,52 +263,167 @@ static void test_trace_ring__scribbled_memory_is_damage_and_no_more(void **state
 	end(&both);
 }
 
-static int make_file(off_t bytes, int seals)
+/* What is granted is never more than the bound, and something for many. */
+static void test_trace_grant__all_segments_together_stay_within_the_bound(void **state)
 {
-	struct ctx_rt_header header = {.magic = CTX_RT_MAGIC, .version = CTX_RT_VERSION, .created_ns = 77};
-	int fd = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	static const uint64_t limits[] = {0, 1, 65536, 2 * 4096 + 65536, 1 << 20, 4 << 20, 256 << 20};
+	uint64_t random = 5;
 
-	assert_true(fd >= 0);
-	assert_int_equal(ftruncate(fd, bytes), 0);
-	assert_int_equal(pwrite(fd, &header, sizeof(header), 0), sizeof(header));
-	assert_int_equal(fcntl(fd, F_ADD_SEALS, seals), 0);
-	return fd;
+	(void)state;
+	for (size_t i = 0; i < CTX_COUNT_OF(limits); i++) {
+		uint64_t used = 0, last = UINT64_MAX, n = 0;
+		struct ctx_trace_grant grant;
+
+		while (ctx_trace_grant(limits[i], used, 0, &grant)) {
+			assert_int_equal(grant.slots, 1);
+			assert_true(ctx_rt_is_shape(grant.slots, grant.ring_bytes) &&
+				    grant.ring_bytes <= last);
+			last = grant.ring_bytes;
+			used += ctx_rt_segment_bytes(grant.slots, grant.ring_bytes);
+			assert_true(used <= limits[i]);
+			n++;
+		}
+		assert_true(limits[i] - used < 2 * 4096 + 65536);
+		assert_true(i != 6 || n >= 300);
+	}
+	for (int round = 0; round < 20000; round++) {
+		uint64_t limit = random_below(&random, 1 << 28), used = random_below(&random, 1 << 28);
+		struct ctx_trace_grant grant;
+
+		if (!ctx_trace_grant(limit, used, (uint32_t)random_below(&random, 256), &grant))
+			continue;
+		assert_true(ctx_rt_is_shape(grant.slots, grant.ring_bytes));
+		assert_true(used + ctx_rt_segment_bytes(grant.slots, grant.ring_bytes) <= limit);
+	}
 }
 
-static void test_trace_segments__only_sealed_files_of_the_right_size_are_mapped(void **state)
+/* A process of a thousand threads: a ring for each. */
+static void test_trace_grant__a_thousand_threads_have_rings(void **state)
 {
-	const int all = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
-	const off_t right = (off_t)CTX_RT_SEGMENT_BYTES;
-	const struct {
-		off_t bytes;
-		int seals;
-	} wrong[] = {
-		{right - 4096, all}, {right + 4096, all}, {right, F_SEAL_GROW | F_SEAL_SEAL}, {right, 0}};
-	struct ctx_trace_segment *segment;
+	const uint64_t limit = 256 << 20;
+	uint64_t used = 0, rings = 0;
+	struct ctx_trace_grant grant;
+
+	(void)state;
+	for (uint32_t n = 0; n < CTX_RT_SEGMENTS_MAX && ctx_trace_grant(limit, used, n, &grant); n++) {
+		used += ctx_rt_segment_bytes(grant.slots, grant.ring_bytes);
+		rings += grant.slots;
+		assert_true(n != 0 || grant.ring_bytes == CTX_RT_RING_BYTES_MAX);
+	}
+	assert_true(rings >= 1000);
+}
+
+static void test_trace_segments__the_bound_counts_what_there_is(void **state)
+{
+	const uint64_t one = ctx_rt_segment_bytes(1, CTX_RT_RING_BYTES_MIN);
+	struct ctx_trace_segments segments;
+	struct ctx_rt_header *header;
 	int fd;
 
 	(void)state;
-	for (size_t i = 0; i < CTX_COUNT_OF(wrong); i++) {
-		fd = make_file(wrong[i].bytes, wrong[i].seals);
-		assert_int_equal(ctx_trace_segment_map(fd, &segment, NULL), CTX_E_FORMAT);
+	ctx_trace_segments_init(&segments, 2 * one);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(ctx_trace_segments_make(&segments, 5 + i, 0, &fd, NULL), CTX_OK);
 		close(fd);
 	}
-	fd = open("/dev/zero", O_RDWR | O_CLOEXEC);
-	assert_int_equal(ctx_trace_segment_map(fd, &segment, NULL), CTX_E_FORMAT);
+	assert_int_equal(segments.used_bytes, 2 * one);
+	assert_int_equal(ctx_trace_segments_make(&segments, 7, 0, &fd, NULL), CTX_END);
+	assert_int_equal(ctx_trace_segments_make(&segments, 5, 1, &fd, NULL), CTX_END);
+	assert_int_equal(segments.refused, 1);
+	assert_int_equal(segments.refused_more, 1);
+	ctx_trace_segments_take(&segments);
+	assert_int_equal(segments.n, 2);
+	assert_int_equal(segments.first->pid, 6);
+	ctx_trace_segments_remove(&segments, &segments.first->next);
+	assert_int_equal(segments.used_bytes, one);
+	/* The process has the same memory, which it cannot make smaller, and is told when nobody reads any more. */
+	assert_int_equal(ctx_trace_segments_make(&segments, 7, 0, &fd, NULL), CTX_OK);
+	assert_int_equal(segments.most_bytes, 2 * one);
+	assert_int_not_equal(ftruncate(fd, 0), 0);
+	header = mmap(NULL, one, PROT_READ, MAP_SHARED, fd, 0);
+	assert_ptr_not_equal(header, MAP_FAILED);
+	assert_int_equal(header->magic, CTX_RT_MAGIC);
+	assert_int_equal(atomic_load(&header->closed), 0);
+	ctx_trace_segments_deinit(&segments);
+	assert_int_equal(atomic_load(&header->closed), 1);
+	munmap(header, one);
 	close(fd);
-	fd = make_file(right, all);
-	assert_int_equal(pwrite(fd, "x", 1, 0), 1); /* another magic */
-	assert_int_equal(ctx_trace_segment_map(fd, &segment, NULL), CTX_E_FORMAT);
+}
+
+/* By the name in one of both places. Returns the descriptor of the answer; -1: none. */
+static int ask(const char *name, bool by_path, unsigned char n_segments)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	socklen_t length = sizeof(address);
+	char byte = (char)n_segments;
+	struct iovec data = {&byte, 1};
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct msghdr message = {.msg_iov = &data,
+				 .msg_iovlen = 1,
+				 .msg_control = control.bytes,
+				 .msg_controllen = sizeof(control.bytes)};
+	int connection = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), fd = -1;
+
+	if (by_path)
+		snprintf(address.sun_path, sizeof(address.sun_path), CTX_RT_SOCKETS "/%s", name);
+	else
+		length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 +
+				     (size_t)snprintf(address.sun_path + 1, sizeof(address.sun_path) - 1,
+						      "%s", name));
+	assert_int_equal(connect(connection, (struct sockaddr *)&address, length), 0);
+	assert_int_equal(write(connection, &byte, 1), 1);
+	assert_int_equal(recvmsg(connection, &message, MSG_CMSG_CLOEXEC), 1);
+	if (message.msg_controllen != 0)
+		memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof(fd));
+	close(connection);
+	return fd;
+}
+
+static void test_trace_listener__a_process_is_answered_at_both_sockets(void **state)
+{
+	struct ctx_trace_segments segments;
+	struct ctx_trace_listener *listener, *other;
+	char path[128], left[] = CTX_RT_SOCKETS "/ctxrec-0123456789abcdef0123456789abcdef";
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	struct pollfd polled;
+	int fd;
+
+	(void)state;
+	ctx_trace_segments_init(&segments, 1 << 20);
+	assert_int_equal(ctx_trace_listener_create(&segments, &listener, NULL), CTX_OK);
+	assert_int_equal(ctx_trace_listener_start(listener, NULL), CTX_OK);
+	snprintf(path, sizeof(path), CTX_RT_SOCKETS "/%s", ctx_trace_listener_name(listener));
+	for (unsigned char i = 0; i < 2; i++) {
+		polled = (struct pollfd){.fd = ctx_trace_listener_fd(listener), .events = POLLIN};
+		fd = ask(ctx_trace_listener_name(listener), i != 0, i);
+		assert_true(fd >= 0);
+		close(fd);
+		assert_int_equal(poll(&polled, 1, -1), 1);
+		ctx_trace_listener_seen(listener);
+		ctx_trace_segments_take(&segments);
+		assert_int_equal(segments.n, i + 1);
+		assert_int_equal(segments.first->pid, getpid());
+		assert_int_equal(segments.first->grant.slots, 1u << i);
+	}
+	/* Another recorder removes what nobody listens to, and nothing else. */
+	strcpy(address.sun_path, left);
+	unlink(left);
+	fd = socket(AF_UNIX, SOCK_STREAM, 0);
+	assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
 	close(fd);
-	fd = make_file(right, all);
-	assert_int_equal(ctx_trace_segment_map(fd, &segment, NULL), CTX_OK);
-	assert_int_equal(segment->created_ns, 77);
-	ctx_trace_segment_unmap(segment);
-	/* The target is told. */
-	assert_int_equal(ctx_trace_segment_map(fd, &segment, NULL), CTX_OK);
-	assert_int_equal(atomic_load(&segment->header->closed), 1);
-	ctx_trace_segment_unmap(segment);
-	close(fd);
+	assert_int_equal(ctx_trace_listener_create(&segments, &other, NULL), CTX_OK);
+	ctx_trace_listener_destroy(other);
+	assert_int_not_equal(access(left, F_OK), 0);
+	assert_int_equal(access(path, F_OK), 0);
+	/* No memory: an answer, without. */
+	segments.limit_bytes = 0;
+	assert_int_equal(ask(ctx_trace_listener_name(listener), false, 0), -1);
+	ctx_trace_listener_destroy(listener);
+	assert_int_not_equal(access(path, F_OK), 0);
+	ctx_trace_segments_deinit(&segments);
 }
 
 /* The environment as one line. */
@@ -373,17 +497,18 @@ static void test_runtime__a_script_is_its_interpreter(void **state)
 static struct ctx_trace_segment *add_segment(struct ctx_trace_segments *segments, int64_t pid,
 					     struct ctx_rt_ring *out)
 {
-	int fd = make_file((off_t)CTX_RT_SEGMENT_BYTES, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
 	struct ctx_trace_segment *segment;
+	int fd;
 
-	assert_int_equal(ctx_trace_segment_map(fd, &segment, NULL), CTX_OK);
+	assert_int_equal(ctx_trace_segments_make(segments, pid, 0, &fd, NULL), CTX_OK);
 	close(fd);
-	segment->pid = pid;
+	ctx_trace_segments_take(segments);
+	segment = segments->first;
 	segment->process = 0;
-	segment->next = segments->first;
-	segments->first = segment;
-	*out = (struct ctx_rt_ring){.slot = segment->rings[0].slot,
-				    .words = ctx_rt_words_of((uint8_t *)segment->header, 0)};
+	*out = (struct ctx_rt_ring){
+		.slot = segment->rings[0].slot,
+		.words = ctx_rt_words_of((uint8_t *)segment->header, 0, segment->grant.ring_bytes),
+		.bytes = segment->grant.ring_bytes};
 	return segment;
 }
 
@@ -396,7 +521,7 @@ static void put_free(struct ctx_rt_ring *ring)
 
 static void test_trace_drain__rings_are_pulled_together_up_to_a_limit(void **state)
 {
-	struct ctx_trace_segments segments = {.listener = -1};
+	struct ctx_trace_segments segments;
 	struct ctx_trace_chunk *spent = NULL;
 	struct ctx_trace_segment *mine, *other;
 	struct ctx_rt_ring rings[2];
@@ -404,11 +529,11 @@ static void test_trace_drain__rings_are_pulled_together_up_to_a_limit(void **sta
 	uint64_t horizon_ns;
 
 	(void)state;
+	ctx_trace_segments_init(&segments, 1 << 20);
 	assert_int_equal(ctx_trace_drain_create(&segments, sizeof(struct ctx_trace_chunk), &drain, NULL),
 			 CTX_OK);
 	mine = add_segment(&segments, 5, &rings[0]);
 	other = add_segment(&segments, 6, &rings[1]);
-	segments.n = 2;
 	put_free(&rings[0]);
 	ctx_trace_drain_lock(drain);
 	horizon_ns = ctx_trace_drain_pull(drain, &spent);
@@ -451,7 +576,10 @@ int main(void)
 		cmocka_unit_test(test_trace_ring__a_full_ring_has_no_room_until_it_is_read),
 		cmocka_unit_test(test_trace_ring__scribbled_memory_is_damage_and_no_more),
 		cmocka_unit_test(test_trace_drain__rings_are_pulled_together_up_to_a_limit),
-		cmocka_unit_test(test_trace_segments__only_sealed_files_of_the_right_size_are_mapped),
+		cmocka_unit_test(test_trace_grant__all_segments_together_stay_within_the_bound),
+		cmocka_unit_test(test_trace_grant__a_thousand_threads_have_rings),
+		cmocka_unit_test(test_trace_segments__the_bound_counts_what_there_is),
+		cmocka_unit_test(test_trace_listener__a_process_is_answered_at_both_sockets),
 		cmocka_unit_test(test_runtime__the_environment_is_handed_on_and_the_users_part_kept),
 		cmocka_unit_test(test_runtime__a_script_is_its_interpreter),
 	};

@@ -1,0 +1,36 @@
+/*
+ * The sockets to which traced processes connect for their memory (runtime/shared_layout.h), and a thread that answers
+ * them while the recorder is busy.
+ *
+ * One socket is abstract: processes in this network namespace find it, whatever file system they have. The other is
+ * in the directory CTX_RT_SOCKETS, for those in another network namespace that have the same file system there; where it cannot be
+ * made there is the first one alone. Sockets that a killed recorder of the same user has left there are removed.
+ *
+ * The process id is the kernel's word (SO_PEERCRED). Connections that say nothing are dropped after a second.
+ */
+#ifndef CTX_COLLECT_TRACE_LISTENER_H
+#define CTX_COLLECT_TRACE_LISTENER_H
+
+#include "collect/trace_segments.h"
+
+struct ctx_trace_listener;
+
+/* `segments` is borrowed. Fails with CTX_E_IO, CTX_E_NOMEM. */
+CTX_MUST_CHECK enum ctx_status ctx_trace_listener_create(struct ctx_trace_segments *segments,
+							 struct ctx_trace_listener **ret,
+							 struct ctx_err *err);
+/* Nobody can connect any more. NULL is allowed. */
+void ctx_trace_listener_destroy(struct ctx_trace_listener *listener);
+
+/* Starts the thread: connections wait until then. Fails with CTX_E_NOMEM. */
+CTX_MUST_CHECK enum ctx_status ctx_trace_listener_start(struct ctx_trace_listener *listener,
+							struct ctx_err *err);
+
+/* The name of the socket, for CTX_RT_VARIABLE. Borrowed. */
+const char *ctx_trace_listener_name(const struct ctx_trace_listener *listener);
+
+/* To poll on: segments have arrived. ctx_trace_listener_seen makes it silent. */
+int ctx_trace_listener_fd(const struct ctx_trace_listener *listener);
+void ctx_trace_listener_seen(const struct ctx_trace_listener *listener);
+
+#endif
