@@ -516,6 +516,17 @@ static void add_counted(struct ctx_trace_counts *counts, uint64_t *sum, const _A
 		counts->damaged++;
 }
 
+/* It may be anything. */
+static void take_name(const struct ctx_trace_segment *segment, char name[CTX_RT_APART_NAME_MAX])
+{
+	memcpy(name, segment->header->apart_name, CTX_RT_APART_NAME_MAX - 1);
+	name[CTX_RT_APART_NAME_MAX - 1] = '\0';
+	for (char *at = name; *at != '\0'; at++) {
+		if ((unsigned char)*at < ' ' || *at == 0x7f)
+			*at = '?';
+	}
+}
+
 /* What the target counted. */
 static void count_segment(struct ctx_trace_counts *counts, const struct ctx_trace_segment *segment)
 {
@@ -527,6 +538,10 @@ static void count_segment(struct ctx_trace_counts *counts, const struct ctx_trac
 	add_counted(counts, &counts->unplaced, &segment->header->unplaced);
 	add_counted(counts, &counts->unfit, &segment->header->unfit);
 	counts->own += atomic_load(&segment->header->own_allocators) != 0;
+	counts->restricted += atomic_load(&segment->header->restricted) != 0;
+	if (atomic_load(&segment->header->apart) != 0 && counts->apart == 0)
+		take_name(segment, counts->apart_name);
+	add_counted(counts, &counts->apart, &segment->header->apart);
 	for (uint32_t i = 0; i < segment->grant.slots; i++) {
 		add_counted(counts, &counts->dropped, &segment->rings[i].slot->dropped);
 		add_counted(counts, &counts->interrupted, &segment->rings[i].slot->interrupted);

@@ -15,6 +15,7 @@
 
 #include "collect/proctree.h"
 #include "formats/experiment/exp_writer.h"
+#include "runtime/shared_layout.h"
 
 #include <stdbool.h>
 
@@ -81,8 +82,11 @@ struct ctx_trace_counts {
 	uint64_t damaged;			 /* places where a ring made no sense */
 	uint64_t nobodys;			 /* segments of processes that are no part of the recording */
 	uint64_t unfit;				 /* programs that cannot have the runtime */
-	uint64_t own;	    /* programs with an allocator of their own, which is not seen */
-	uint64_t processes; /* images that were traced */
+	uint64_t own;	     /* programs with an allocator of their own, which is not seen */
+	uint64_t restricted; /* programs that forbade themselves system calls that the runtime needs */
+	uint64_t apart;	     /* libraries that were opened with symbols of their own first */
+	char apart_name[CTX_RT_APART_NAME_MAX]; /* of the first; what the target says */
+	uint64_t processes;			/* images that were traced */
 };
 struct ctx_trace_counts ctx_trace_counts(struct ctx_trace *trace);
 

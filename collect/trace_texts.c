@@ -52,8 +52,9 @@ static void put_ringless(const struct ctx_trace_counts *counts, const struct ctx
 			 size_t size)
 {
 	snprintf(text, size,
-		 "%llu %s of threads, and all of %llu %s, were not recorded: the memory for what they write "
-		 "is used up, %llu of %llu KB (--memory allows more)",
+		 "%llu %s of threads, and all of %llu %s, were not recorded, since they got no memory to "
+		 "write to: "
+		 "%llu of %llu KB are used (--memory allows more)",
 		 (number)counts->unplaced, operations_of(trace), (number)counts->ringless,
 		 counts->ringless == 1 ? "process" : "processes", (number)counts->rings_bytes >> 10,
 		 (number)counts->rings_limit_bytes >> 10);
@@ -84,6 +85,21 @@ bool ctx_trace_text(const struct ctx_trace_counts *counts, const struct ctx_rec_
 			 (number)counts->own, counts->own == 1 ? "program" : "programs");
 		return counts->own != 0 && trace->heap;
 	case 4:
+		snprintf(text, size,
+			 "%s of %llu %s opened with RTLD_DEEPBIND or in a namespace of their own is not "
+			 "recorded (the first is %s)",
+			 topic_of(trace), (number)counts->apart, counts->apart == 1 ? "library" : "libraries",
+			 counts->apart_name);
+		return counts->apart != 0;
+	case 5:
+		snprintf(text, size,
+			 "%llu %s forbidden themselves system calls that tracing needs (seccomp): from then "
+			 "on what "
+			 "they start is not recorded, and of their threads at most 16",
+			 (number)counts->restricted,
+			 counts->restricted == 1 ? "program has" : "programs have");
+		return counts->restricted != 0;
+	case 6:
 		put_ringless(counts, trace, text, size);
 		return counts->unplaced + counts->ringless != 0;
 	default:

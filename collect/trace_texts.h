@@ -7,8 +7,8 @@
 #include "collect/recargs.h"
 #include "collect/trace.h"
 
-#define CTX_TRACE_TEXTS 6u
-#define CTX_TRACE_TEXT_MAX 320u
+#define CTX_TRACE_TEXTS 8u
+#define CTX_TRACE_TEXT_MAX 640u
 
 /* Text `number` of CTX_TRACE_TEXTS; false: there is nothing to say. */
 bool ctx_trace_text(const struct ctx_trace_counts *counts, const struct ctx_rec_trace *trace, unsigned number,

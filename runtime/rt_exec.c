@@ -7,6 +7,7 @@
  */
 #include "runtime/program_check.h"
 #include "runtime/rt_environment.h"
+#include "runtime/rt_filter.h"
 #include "runtime/rt_process.h"
 #include "runtime/shared_layout.h"
 
@@ -63,6 +64,8 @@ static bool fits(const char *path)
 	int error = errno;
 	enum ctx_program program;
 
+	if (ctx_rt_is_restricted()) /* what the program would need is forbidden */
+		return false;
 	ctx_rt_mute();
 	program = path != NULL ? ctx_program_check(path) : CTX_PROGRAM_UNKNOWN;
 	ctx_rt_unmute();
@@ -77,7 +80,7 @@ static bool fits(const char *path)
 static const char *find(const char *name, char *room)
 {
 	int error = errno;
-	const char *path = ctx_program_find(name, room, PATH_MAX);
+	const char *path = !ctx_rt_is_restricted() ? ctx_program_find(name, room, PATH_MAX) : NULL;
 
 	errno = error;
 	return path;

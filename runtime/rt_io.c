@@ -1,6 +1,7 @@
 #include "runtime/rt_io.h"
 
 #include "base/clock.h"
+#include "runtime/rt_filter.h"
 #include "runtime/rt_syscall.h"
 
 #include <dirent.h>
@@ -108,11 +109,21 @@ static void list_once(struct ctx_rt_thread *thread)
 	int error = errno;
 
 	if (__builtin_expect(atomic_load_explicit(listed, memory_order_relaxed) != 0, 1) ||
-	    !atomic_compare_exchange_strong(listed, &expected, 1))
+	    !atomic_compare_exchange_strong(listed, &expected, 1) || ctx_rt_is_restricted())
 		return;
 	list_descriptors(thread);
 	tell_directory(thread);
 	errno = error;
+}
+
+void ctx_rt_io_list(void)
+{
+	struct ctx_rt_thread *thread = ctx_rt_thread_acquire(CTX_RT_WHAT_IO);
+
+	if (thread == NULL)
+		return;
+	list_once(thread);
+	ctx_rt_thread_release();
 }
 
 /* A child of vfork runs as its parent, with descriptors of its own. */
@@ -122,7 +133,7 @@ static bool is_foreign(const struct ctx_rt_thread *thread, enum ctx_io_call call
 	bool changes = operation == CTX_IO_OPEN || operation == CTX_IO_CLOSE || call == CTX_CALL_CHDIR ||
 		       call == CTX_CALL_FCHDIR || call == CTX_CALL_BIND || call == CTX_CALL_CONNECT;
 
-	return changes && syscall(SYS_gettid) != thread->tid;
+	return changes && !ctx_rt_is_restricted() && syscall(SYS_gettid) != thread->tid;
 }
 
 void ctx_rt_io_start(struct ctx_rt_io *io)

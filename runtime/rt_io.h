@@ -84,4 +84,7 @@ void ctx_rt_io_forget(unsigned first, unsigned last);
 		return result;                                                                               \
 	}
 
+/* Tells the recorder the descriptors of the process, if it does not have them yet. */
+void ctx_rt_io_list(void);
+
 #endif

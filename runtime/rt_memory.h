@@ -5,6 +5,8 @@
 #ifndef CTX_RUNTIME_RT_MEMORY_H
 #define CTX_RUNTIME_RT_MEMORY_H
 
+#include "runtime/rt_filter.h"
+
 #include <errno.h>
 #include <stddef.h>
 #include <sys/mman.h>
@@ -19,13 +21,15 @@ static inline void *ctx_rt_memory_map_file(int fd, size_t bytes)
 	return at != -1 ? (void *)at : NULL;
 }
 
-/* Of no file: zero. NULL: none. errno is kept. */
+/* Of no file: zero. NULL: none, or the runtime makes no system calls any more. errno is kept. */
 static inline void *ctx_rt_memory_map(size_t bytes)
 {
 	int error = errno;
-	long at = syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-			  (off_t)0);
+	long at = -1;
 
+	if (!ctx_rt_is_restricted())
+		at = syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			     (off_t)0);
 	errno = error;
 	return at != -1 ? (void *)at : NULL;
 }

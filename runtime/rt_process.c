@@ -7,9 +7,12 @@
 #include "runtime/rt_memory.h"
 
 #include "base/clock.h"
+#include "runtime/rt_filter.h"
 #include "runtime/rt_syscall.h"
 
+#include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -74,9 +77,19 @@ static __thread uint32_t muted CTX_RT_TLS;
 static const uint32_t no_generation = UINT32_MAX;
 const uint32_t *ctx_rt_generation = &no_generation;
 
+/* As the C library has it: a mutex of this kind says who locked it. */
+static int32_t thread_id_kept(void)
+{
+	pthread_mutex_t mutex = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
+	int (*real_lock)(pthread_mutex_t *) = NULL;
+
+	*(void **)&real_lock = dlsym(RTLD_NEXT, "pthread_mutex_lock");
+	return real_lock != NULL && real_lock(&mutex) == 0 ? mutex.__data.__owner : 0;
+}
+
 static int32_t thread_id(void)
 {
-	return (int32_t)syscall(SYS_gettid);
+	return ctx_rt_is_restricted() ? thread_id_kept() : (int32_t)syscall(SYS_gettid);
 }
 
 /* Segments */
@@ -249,7 +262,7 @@ uint32_t ctx_rt_begin(void)
 static void lock(void)
 {
 	while (atomic_exchange_explicit(&process->lock, 1, memory_order_acquire) != 0)
-		sched_yield();
+		ctx_rt_is_restricted() ? __builtin_ia32_pause() : (void)sched_yield();
 }
 
 static void unlock(void)
@@ -261,7 +274,7 @@ static bool attach(void)
 {
 	lock();
 	if (atomic_load(&process->state) == NEW) {
-		bool made = make_segment(&process->segments[0]);
+		bool made = !ctx_rt_is_restricted() && make_segment(&process->segments[0]);
 
 		process->generation = ++generations;
 		atomic_store(&process->n_segments, made ? 1 : 0);
@@ -276,7 +289,7 @@ static bool attach(void)
 /* Whether a thread of this process has the id. */
 static bool is_alive(int32_t tid)
 {
-	return syscall(SYS_tgkill, getpid(), tid, 0) == 0 || errno != ESRCH;
+	return ctx_rt_is_restricted() || syscall(SYS_tgkill, getpid(), tid, 0) == 0 || errno != ESRCH;
 }
 
 /* Takes a free slot, or that of a thread which has ended. */
@@ -299,6 +312,8 @@ static bool add_segment(uint32_t n)
 {
 	bool added;
 
+	if (ctx_rt_is_restricted())
+		return false;
 	lock();
 	if (atomic_load(&process->n_segments) == n && n < CTX_RT_SEGMENTS_MAX &&
 	    make_segment(&process->segments[n]))
@@ -335,6 +350,13 @@ static void find_stack(struct ctx_rt_walker *walker)
 	size_t n;
 
 	walker->top = &__libc_stack_end != NULL ? (uint64_t)__libc_stack_end : 0;
+	if (ctx_rt_is_restricted()) {
+		bool is_main = (uint64_t)pthread_self() == main_thread && sp < walker->top;
+
+		walker->low = is_main ? sp & ~(uint64_t)(CTX_RT_PAGE - 1) : 0;
+		walker->top = is_main ? walker->top : 0;
+		return;
+	}
 	(void)getrlimit(RLIMIT_STACK, &limit);
 	walker->low = walker->top - (limit.rlim_cur < STACK_MAX ? limit.rlim_cur : STACK_MAX);
 	if ((sp >= walker->low && sp < walker->top) || (uint64_t)pthread_self() == main_thread)
@@ -494,6 +516,65 @@ void ctx_rt_note_unfit(void)
 	ctx_rt_thread_release();
 }
 
+/* Slots for threads to come, and memory of their own, which takes no room until they write there. */
+static void prepare_threads(int32_t tid)
+{
+	uint32_t slots = 0;
+
+	for (uint32_t i = 0; i < atomic_load(&process->n_segments); i++) {
+		struct segment *segment = &process->segments[i];
+
+		for (uint32_t j = 0; j < segment->slots; j++) {
+			int32_t owner = 0;
+
+			slots++;
+			/* Whoever takes the slot makes it itself. */
+			if (segment->threads[j] == NULL &&
+			    atomic_compare_exchange_strong(&segment->owners[j], &owner, tid)) {
+				segment->threads[j] = make_thread(segment, j);
+				atomic_store(&segment->owners[j], 0);
+			}
+		}
+		if (i + 1 == atomic_load(&process->n_segments) && slots < CTX_RT_SLOTS)
+			(void)add_segment(i + 1);
+	}
+}
+
+void ctx_rt_process_restrict(void)
+{
+	const struct ctx_rt_thread *thread = ctx_rt_thread_acquire(CTX_RT_WHAT_ALL);
+
+	if (thread != NULL) {
+		atomic_store(&((struct ctx_rt_header *)process->segments[0].bytes)->restricted, 1);
+		prepare_threads(thread->tid);
+		ctx_rt_thread_release();
+	}
+	atomic_store(&ctx_rt_restricted_now, true);
+}
+
+void ctx_rt_process_stop(void)
+{
+	atomic_store(&ctx_rt_topics, 0);
+}
+
+void ctx_rt_note_apart(const char *name)
+{
+	struct ctx_rt_header *header;
+	int error = errno;
+	bool is_there = strchr(name, '/') == NULL || ctx_rt_is_restricted() ||
+			syscall(SYS_faccessat, AT_FDCWD, name, R_OK) == 0;
+
+	errno = error;
+	if (!is_there)
+		return;
+	if (ctx_rt_thread_acquire(CTX_RT_WHAT_ALL) == NULL)
+		return;
+	header = (struct ctx_rt_header *)process->segments[0].bytes;
+	if (atomic_fetch_add(&header->apart, 1) == 0)
+		(void)stpncpy(header->apart_name, name, sizeof(header->apart_name) - 1);
+	ctx_rt_thread_release();
+}
+
 void ctx_rt_note_own_allocator(void)
 {
 	if (ctx_rt_thread_acquire(CTX_RT_WHAT_HEAP) == NULL)
@@ -529,7 +610,8 @@ static bool wait_for_room(struct ctx_rt_thread *thread)
 void ctx_rt_record(struct ctx_rt_thread *thread, struct ctx_rt_operation *operation,
 		   const struct ctx_rt_registers *caller)
 {
-	if (!ctx_rt_ring_has_room(&thread->ring) && !(thread->waits && wait_for_room(thread))) {
+	if (!ctx_rt_ring_has_room(&thread->ring) &&
+	    !(thread->waits && !ctx_rt_is_restricted() && wait_for_room(thread))) {
 		atomic_fetch_add_explicit(&thread->ring.slot->dropped, 1, memory_order_relaxed);
 		return;
 	}

@@ -118,6 +118,18 @@ _Atomic uint64_t *ctx_rt_process_closes(void);
 /* The process is about to execute a program that cannot have the runtime. */
 void ctx_rt_note_unfit(void);
 
+/*
+ * From here on the runtime makes no system call of its own (rt_filter.h), in this process and its children. Before that it makes what
+ * it can for threads to come: 16 of this process have rings.
+ */
+void ctx_rt_process_restrict(void);
+
+/* Nothing is recorded any more: the thread may not read the clock (the strict mode of seccomp forbids that, too). */
+void ctx_rt_process_stop(void);
+
+/* A library is about to be opened whose calls do not come here. */
+void ctx_rt_note_apart(const char *name);
+
 /* The program has an allocator of its own. */
 void ctx_rt_note_own_allocator(void);
 

@@ -6,6 +6,7 @@
 #include "runtime/rt_walk.h"
 
 #include "elf/cfi_reader.h"
+#include "runtime/rt_filter.h"
 #include "unwind/cfi_expr.h"
 
 #include <dlfcn.h>
@@ -243,11 +244,12 @@ static enum ctx_truncation reason_of(enum ctx_cfi_result result)
 }
 
 /* The kernel reads a set of signals there, and then refuses what to do with it. errno is kept. */
-static bool is_readable(uint64_t address)
+bool ctx_rt_is_readable(uint64_t address)
 {
 	int error = errno;
 	bool readable =
-		syscall(SYS_rt_sigprocmask, -1, (const void *)address, NULL, 8) == 0 || errno == EINVAL;
+		!ctx_rt_is_restricted() &&
+		(syscall(SYS_rt_sigprocmask, -1, (const void *)address, NULL, 8) == 0 || errno == EINVAL);
 
 	errno = error;
 	return readable;
@@ -264,9 +266,9 @@ __attribute__((noinline)) static uint64_t try_pages(struct ctx_rt_walker *walker
 	uint64_t page = sp & ~(uint64_t)(CTX_RT_PAGE - 1), top = page;
 	uint64_t running = (uint64_t)__builtin_frame_address(0) & ~(uint64_t)(CTX_RT_PAGE - 1);
 
-	if (page == running || is_readable(page))
+	if (page == running || ctx_rt_is_readable(page))
 		top += CTX_RT_PAGE;
-	for (uint32_t i = 0; i < walker->pages && top > page && is_readable(top); i++)
+	for (uint32_t i = 0; i < walker->pages && top > page && ctx_rt_is_readable(top); i++)
 		top += CTX_RT_PAGE;
 	walker->all_tried =
 		top < page + ((uint64_t)walker->pages + 1) * CTX_RT_PAGE || walker->pages >= PAGES_MAX;

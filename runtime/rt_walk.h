@@ -88,6 +88,9 @@ static inline void ctx_rt_walk_anew(struct ctx_rt_walker *walker)
 	walker->depth = 0;
 }
 
+/* Whether the page of the address can be read; false also where the kernel may not be asked (rt_filter.h). */
+bool ctx_rt_is_readable(uint64_t address);
+
 /* Objects were unloaded: rows of their addresses are forgotten. */
 void ctx_rt_forget_objects(void);
 

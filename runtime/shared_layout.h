@@ -43,6 +43,7 @@
 #define CTX_RT_RING_BYTES_MIN (UINT64_C(64) << 10)
 #define CTX_RT_RING_BYTES_MAX (UINT64_C(4) << 20)
 #define CTX_RT_PAGE 4096u
+#define CTX_RT_APART_NAME_MAX 256u
 #define CTX_RT_SEGMENTS_MAX 128u /* of one process: some 2000 threads at a time */
 #define CTX_RT_FRAMES_MAX 1024u	 /* of one stack; frames nearer to the root are cut */
 
@@ -67,6 +68,11 @@ struct ctx_rt_header {
 	_Atomic uint64_t unfit;	   /* programs that were executed without the runtime: they cannot have it */
 	_Atomic uint64_t closes;   /* descriptors that were closed, or may have been; in the first segment */
 	_Atomic uint64_t own_allocators; /* 1: the program has a malloc of its own, which is not seen */
+	_Atomic uint64_t
+		restricted; /* 1: it forbids itself system calls that the runtime needs (rt_filter.h) */
+	/* Libraries that were opened with symbols of their own first, and the first one's name, as it was given. */
+	_Atomic uint64_t apart;
+	char apart_name[CTX_RT_APART_NAME_MAX];
 	/* Of the recorder. */
 	_Atomic uint32_t closed; /* nothing is read any more */
 	_Atomic uint32_t beat;	 /* counts up while it reads */

@@ -159,7 +159,8 @@ grep -q 'the allocations of 1 program are not recorded, but mappings are: the al
 ctxan single.er -r heap --format json >single.json
 has single.json mapped allocations=7
 
-# A library with symbols of its own first (RTLD_DEEPBIND): the program does what it does, its calls are the C library's.
+# A library with symbols of its own first (RTLD_DEEPBIND), or in a namespace of its own: the program does what it does, its calls are the C library's,
+# which is said. The search path is that of the library that opens another one.
 cat >deep.c <<'END'
 #include <dlfcn.h>
 #include <stdio.h>
@@ -167,20 +168,32 @@ cat >deep.c <<'END'
 #include <string.h>
 #ifdef LIBRARY
 char *deep(void) { return strdup(realloc(malloc(10), 20) != NULL ? "deep" : ""); }
+#elif defined OPENER
+void *opens(int flags) { return dlopen("libdeep.so", flags); }
 #else
-int main(void)
+void *opens(int flags);
+int main(int argc, char **argv)
 {
-	void *library = dlopen("./libdeep.so", RTLD_NOW | RTLD_DEEPBIND);
+	int flags = argc > 1 ? RTLD_NOW | RTLD_DEEPBIND : RTLD_NOW;
+	void *missing = dlopen("./missing.so", flags);
+	void *library = argc < 3 ? opens(flags) : dlmopen(LM_ID_NEWLM, "within/libdeep.so", RTLD_NOW);
 	char *(*deep)(void) = library != NULL ? (char *(*)(void))dlsym(library, "deep") : NULL;
 	char *text = deep != NULL ? deep() : NULL;
 	puts(text != NULL ? text : dlerror());
-	free(text);
-	return library == NULL || dlclose(library) != 0;
+	(void)argv;
+	return missing != NULL || library == NULL || dlclose(library) != 0;
 }
 #endif
 END
-cc -DLIBRARY -shared -fPIC -o libdeep.so deep.c && cc -o deep deep.c || fail "deep.c"
-[ "$(ctxrec -q --no-archive -o deep.er --heap -- ./deep)" = deep ] || fail "RTLD_DEEPBIND"
+mkdir within
+cc -DLIBRARY -shared -fPIC -o within/libdeep.so deep.c && cc -DOPENER -shared -fPIC -o libopener.so deep.c -Wl,-rpath,"$PWD/within" && cc -D_GNU_SOURCE -o deep deep.c -L. -lopener -Wl,-rpath,"$PWD" || fail "deep.c"
+[ "$(ctxrec -q --no-archive -o deep.er --heap -- ./deep 2>err.txt)" = deep ] && [ ! -s err.txt ] || fail "a library by the search path of another: $(cat err.txt)"
+[ "$(ctxan deep.er -r heap --format json | jq '[.rows[] | select(.section == "stack") | select(.stack | index("deep")) | .allocations] | add')" = 3 ] || fail "deep without RTLD_DEEPBIND"
+[ "$(ctxrec -q --no-archive -o deep.er -O --heap -- ./deep 1 2>err.txt)" = deep ] || fail "RTLD_DEEPBIND"
+grep -q 'the heap of 1 library opened with RTLD_DEEPBIND or in a namespace of their own is not recorded (the first is libdeep.so)' err.txt || fail "not said: $(cat err.txt)"
+[ "$(ctxan deep.er -r heap --format json | jq '[.rows[] | select(.section == "stack") | select(.stack | index("deep")) | .allocations] | add // 0')" = 1 ] || fail "deep with RTLD_DEEPBIND: strdup's alone is recorded, by which the C library calls malloc"
+[ "$(ctxrec -q --no-archive -o deep.er -O --heap -- ./deep 1 2 2>err.txt)" = deep ] || fail "dlmopen: $(cat err.txt)"
+grep -q 'the heap of 1 library opened .*(the first is within/libdeep.so)' err.txt || fail "dlmopen is not said: $(cat err.txt)"
 
 # What cannot be traced is refused, or said.
 printf 'int main(void) { return 3; }\n' >plain.c

@@ -78,7 +78,7 @@ got=$(allocations_of of_a_thread)
 # A megabyte, and so four for rings of 64 KB at least: threads without one are counted.
 ctxrec -q --no-archive -o run.er -O --heap --trace-full wait --memory 1M -- ./crowd threads 200 2>err.txt
 [ $? = 7 ] || fail "200 threads in a megabyte: $(cat err.txt)"
-sed -n 's/.* \([0-9]*\) heap operations of threads, and all of \([0-9]*\) processes, were not recorded: .* used up, \([0-9]*\) of \([0-9]*\) KB .*/\1 \2 \3 \4/p' err.txt >said.txt
+sed -n 's/.* \([0-9]*\) heap operations of threads, and all of \([0-9]*\) processes, were not recorded, .*: \([0-9]*\) of \([0-9]*\) KB are used .*/\1 \2 \3 \4/p' err.txt >said.txt
 read -r missed processes used limit <said.txt || fail "not said: $(cat err.txt)"
 [ "$processes" = 0 ] && [ "$limit" = 4096 ] && [ "$used" -le 4096 ] && [ "$used" -gt 3900 ] || fail "the bound: $(cat err.txt)"
 got=$(allocations_of of_a_thread)
@@ -92,7 +92,7 @@ got=$(allocations_of of_a_child)
 [ "$got" = 400 ] || fail "40 processes: $got allocations instead of 400"
 ctxrec -q --no-archive -o run.er -O --heap --trace-full wait --memory 256k -- ./crowd children 40 2>err.txt
 [ $? = 7 ] || fail "40 processes in 256 KB: $(cat err.txt)"
-sed -n 's/.* \([0-9]*\) heap operations of threads, and all of \([0-9]*\) processes, were not recorded: .* used up, \([0-9]*\) of \([0-9]*\) KB .*/\1 \2 \3 \4/p' err.txt >said.txt
+sed -n 's/.* \([0-9]*\) heap operations of threads, and all of \([0-9]*\) processes, were not recorded, .*: \([0-9]*\) of \([0-9]*\) KB are used .*/\1 \2 \3 \4/p' err.txt >said.txt
 read -r missed processes used limit <said.txt || fail "not said: $(cat err.txt)"
 [ "$missed" = 0 ] && [ "$limit" = 1024 ] && [ "$used" -le 1024 ] || fail "the bound of processes: $(cat err.txt)"
 got=$(allocations_of of_a_child)
