@@ -673,6 +673,21 @@ int ctx_mapped_files_open(struct ctx_mapped_files *files, const char *path, cons
 	return fd;
 }
 
+void ctx_mapped_files_each(struct ctx_mapped_files *files, ctx_mapped_files_fn *take, void *context)
+{
+	bool goes_on = true;
+
+	for (size_t i = 0; i < files->n && goes_on; i++) {
+		struct file *file = &files->files[i];
+		int fd = file->fd >= 0 ? open_again(file->fd) : open_and_check(file);
+
+		if (fd < 0)
+			continue;
+		goes_on = take(context, file->path, fd);
+		close(fd);
+	}
+}
+
 const struct ctx_credentials *ctx_mapped_files_user(const struct ctx_mapped_files *files, const char *path,
 						    const char *build_id)
 {

@@ -22,6 +22,7 @@
 #include "base/err.h"
 #include "collect/credentials.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct ctx_mapped_files;
@@ -76,5 +77,12 @@ int ctx_mapped_files_open(struct ctx_mapped_files *files, const char *path, cons
 /* The user who mapped it; NULL: not noted. */
 const struct ctx_credentials *ctx_mapped_files_user(const struct ctx_mapped_files *files, const char *path,
 						    const char *build_id);
+
+/*
+ * Hands out every noted file that can be opened, with a descriptor that is closed afterwards, in the order in which they were noted.
+ * `take` returns false to end it.
+ */
+typedef bool ctx_mapped_files_fn(void *context, const char *path, int fd);
+void ctx_mapped_files_each(struct ctx_mapped_files *files, ctx_mapped_files_fn *take, void *context);
 
 #endif

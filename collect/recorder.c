@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/fileio.h"
 #include "base/mem.h"
+#include "collect/own_allocators.h"
 #include "collect/recmeta.h"
 #include "collect/recorder_impl.h"
 #include "collect/sources.h"
@@ -22,6 +23,7 @@
 #include <unistd.h>
 
 #define ROUND_MS 100
+#define ALLOCATORS_MAX 8u   /* named at the end */
 #define TRACED_ROUND_MS 4   /* while processes are traced: their rings are filled in some 10 ms */
 #define SPARSE_BYTES 65536u /* between sampled allocations: rings last for the usual rounds */
 /* How long the experiment stays open for the exit status of a command that was interrupted. */
@@ -385,10 +387,32 @@ static enum ctx_status note_sampling(struct ctx_recorder *recorder, uint64_t now
 		       : CTX_OK;
 }
 
+struct naming {
+	struct ctx_recorder *recorder;
+	unsigned n;
+	enum ctx_status status;
+	struct ctx_err *err;
+};
+
+static bool name_allocator(void *context, const char *path, int fd)
+{
+	struct naming *naming = context;
+	const char *name = ctx_own_allocator_find(fd);
+	char text[CTX_TRACE_TEXT_MAX];
+
+	if (name == NULL)
+		return true;
+	snprintf(text, sizeof(text),
+		 "%.400s has an allocator of its own inside, %s: its blocks are not recorded", path, name);
+	naming->status = ctx_recorder_warn(naming->recorder, text, naming->err);
+	return naming->status == CTX_OK && ++naming->n < ALLOCATORS_MAX;
+}
+
 /* Says what tracing has missed. */
 static enum ctx_status end_trace(struct ctx_recorder *recorder, struct ctx_err *err)
 {
 	struct ctx_trace_counts counts = ctx_trace_counts(recorder->trace);
+	struct naming naming = {.recorder = recorder, .err = err};
 	enum ctx_status status = CTX_OK;
 	char text[CTX_TRACE_TEXT_MAX];
 
@@ -398,7 +422,10 @@ static enum ctx_status end_trace(struct ctx_recorder *recorder, struct ctx_err *
 		if (ctx_trace_text(&counts, &recorder->options->trace, i, text))
 			status = ctx_recorder_warn(recorder, text, err);
 	}
-	return status;
+	naming.status = status;
+	if (status == CTX_OK && recorder->options->trace.heap)
+		ctx_mapped_files_each(recorder->files, name_allocator, &naming);
+	return naming.status;
 }
 
 static enum ctx_status finish_tree(struct ctx_recorder *recorder, uint64_t now, struct ctx_err *err)
