@@ -18,6 +18,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <gnu/libc-version.h>
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,6 +73,16 @@ static void *move_early(const void *block, size_t size)
 	return moved != NULL ? memcpy(moved, block, old < size ? old : size) : NULL;
 }
 
+/* Allocators stand in for __libc_malloc, too; for this function nobody does. */
+static bool is_of_libc(const void *function)
+{
+	Dl_info of_function, of_libc;
+
+	return dladdr(function, &of_function) != 0 &&
+	       dladdr((const void *)gnu_get_libc_version, &of_libc) != 0 &&
+	       of_function.dli_fbase == of_libc.dli_fbase;
+}
+
 __attribute__((noinline)) static bool resolve(void)
 {
 	int error = errno;
@@ -90,7 +101,7 @@ __attribute__((noinline)) static bool resolve(void)
 	*(void **)&real.pvalloc = dlsym(RTLD_NEXT, "pvalloc");
 	/* The last one: the others are there when this is. */
 	next = dlsym(RTLD_NEXT, "malloc");
-	is_foreign = next != dlsym(RTLD_NEXT, "__libc_malloc");
+	is_foreign = !is_of_libc(next);
 	__atomic_store_n((void **)&real.malloc, next, __ATOMIC_RELEASE);
 	resolving = false;
 	errno = error;
