@@ -9,6 +9,7 @@
 #include "runtime/rt_environment.h"
 #include "runtime/rt_filter.h"
 #include "runtime/rt_process.h"
+#include "runtime/rt_real.h"
 #include "runtime/shared_layout.h"
 
 #include <alloca.h>
@@ -29,27 +30,12 @@ static char library[PATH_MAX];
 static char variable[256];
 static struct ctx_rt_words words; /* library NULL: the runtime is off */
 
-static struct {
-	int (*execve)(const char *, char *const[], char *const[]);
-	int (*execvpe)(const char *, char *const[], char *const[]);
-	int (*fexecve)(int, char *const[], char *const[]);
-	int (*posix_spawn)(pid_t *, const char *, const posix_spawn_file_actions_t *,
-			   const posix_spawnattr_t *, char *const[], char *const[]);
-	int (*posix_spawnp)(pid_t *, const char *, const posix_spawn_file_actions_t *,
-			    const posix_spawnattr_t *, char *const[], char *const[]);
-} real;
-
 /* As ctxrec set it: the program may change its environment later. */
 __attribute__((constructor)) static void keep_settings(void)
 {
 	const char *setting = getenv(CTX_RT_VARIABLE);
 	Dl_info own;
 
-	*(void **)&real.execve = dlsym(RTLD_NEXT, "execve");
-	*(void **)&real.execvpe = dlsym(RTLD_NEXT, "execvpe");
-	*(void **)&real.fexecve = dlsym(RTLD_NEXT, "fexecve");
-	*(void **)&real.posix_spawn = dlsym(RTLD_NEXT, "posix_spawn");
-	*(void **)&real.posix_spawnp = dlsym(RTLD_NEXT, "posix_spawnp");
 	if (setting == NULL || strlen(setting) > sizeof(variable) - sizeof(CTX_RT_VARIABLE "=") ||
 	    dladdr((void *)keep_settings, &own) == 0 || strlen(own.dli_fname) >= sizeof(library))
 		return;
@@ -102,26 +88,26 @@ static char *const empty[] = {NULL};
 
 EXPORT int execve(const char *path, char *const argv[], char *const envp[])
 {
-	return real.execve(path, argv, ADAPTED(envp, fits(path)));
+	return CTX_RT_REAL(execve)(path, argv, ADAPTED(envp, fits(path)));
 }
 
 EXPORT int execv(const char *path, char *const argv[])
 {
-	return real.execve(path, argv, ADAPTED(environ, fits(path)));
+	return CTX_RT_REAL(execve)(path, argv, ADAPTED(environ, fits(path)));
 }
 
 EXPORT int execvpe(const char *file, char *const argv[], char *const envp[])
 {
 	char room[PATH_MAX];
 
-	return real.execvpe(file, argv, ADAPTED(envp, fits(find(file, room))));
+	return CTX_RT_REAL(execvpe)(file, argv, ADAPTED(envp, fits(find(file, room))));
 }
 
 EXPORT int execvp(const char *file, char *const argv[])
 {
 	char room[PATH_MAX];
 
-	return real.execvpe(file, argv, ADAPTED(environ, fits(find(file, room))));
+	return CTX_RT_REAL(execvpe)(file, argv, ADAPTED(environ, fits(find(file, room))));
 }
 
 EXPORT int fexecve(int fd, char *const argv[], char *const envp[])
@@ -129,7 +115,7 @@ EXPORT int fexecve(int fd, char *const argv[], char *const envp[])
 	char path[32];
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	return real.fexecve(fd, argv, ADAPTED(envp, fits(path)));
+	return CTX_RT_REAL(fexecve)(fd, argv, ADAPTED(envp, fits(path)));
 }
 
 static size_t count_arguments(va_list list)
@@ -199,7 +185,7 @@ EXPORT int execle(const char *path, const char *arg, ...)
 EXPORT int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
 		       const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])
 {
-	return real.posix_spawn(pid, path, actions, attributes, argv, ADAPTED(envp, fits(path)));
+	return CTX_RT_REAL(posix_spawn)(pid, path, actions, attributes, argv, ADAPTED(envp, fits(path)));
 }
 
 EXPORT int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
@@ -207,5 +193,6 @@ EXPORT int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_act
 {
 	char room[PATH_MAX];
 
-	return real.posix_spawnp(pid, file, actions, attributes, argv, ADAPTED(envp, fits(find(file, room))));
+	return CTX_RT_REAL(posix_spawnp)(pid, file, actions, attributes, argv,
+					 ADAPTED(envp, fits(find(file, room))));
 }

@@ -1,7 +1,8 @@
 /*
- * The functions that input and output's stand in front of: those that the program would have without the
- * runtime. They are looked up when the library is loaded, since later the caller may be a signal handler,
- * or a child between vfork and exec.
+ * The functions that those of input and output, and of exec, stand in front of: those that the program would
+ * have without the runtime. They are looked up when the library is loaded, since later the caller may be a
+ * signal handler, or a child between vfork and exec; one that is called before, by a constructor of a library
+ * of the program, is looked up then.
  */
 #ifndef CTX_RUNTIME_RT_REAL_H
 #define CTX_RUNTIME_RT_REAL_H
@@ -35,7 +36,8 @@
 	X(__isoc99_vfscanf)                                                                       \
 	X(fwrite) X(fwrite_unlocked) X(fputs) X(fputs_unlocked) X(puts) X(putc) X(fputc) X(putc_unlocked)    \
 	X(fputc_unlocked) X(_IO_putc) X(__overflow) X(vfprintf)               \
-	X(__vfprintf_chk) X(fseek) X(fseeko) X(fseeko64) X(rewind) X(fsetpos) X(fsetpos64)
+	X(__vfprintf_chk) X(fseek) X(fseeko) X(fseeko64) X(rewind) X(fsetpos) X(fsetpos64)                \
+	X(execve) X(execvpe) X(fexecve) X(posix_spawn) X(posix_spawnp)
 // clang-format on
 
 enum ctx_rt_real {
