@@ -28,7 +28,8 @@
 #undef getchar
 #undef putchar
 
-#define BACKUP 0x100 /* of _flags: the buffer is that of ungetc */
+#define BACKUP 0x100	    /* of _flags: the buffer is that of ungetc */
+#define CALLER_LOCKS 0x8000 /* of _flags: __fsetlocking, the functions do not */
 
 /* A stream during a function of it. */
 struct stream {
@@ -44,13 +45,22 @@ static void unlock(void *stream)
 	funlockfile(((struct stream *)stream)->file);
 }
 
-/* The lock is given back also where the thread is cancelled in the function. */
+/* Of libc, exported; no header declares them. */
+void _pthread_cleanup_push(struct _pthread_cleanup_buffer *buffer, void (*call)(void *), void *argument);
+void _pthread_cleanup_pop(struct _pthread_cleanup_buffer *buffer, int calls);
+
+/*
+ * The lock is given back also where the thread is cancelled in the function, or a signal handler leaves it by
+ * longjmp. pthread_cleanup_push would not do: in C it leaves a jump buffer behind, to which a later
+ * pthread_exit of the thread jumps.
+ */
 #define GUARDED(stream, statement)                                                                           \
 	do {                                                                                                 \
 		if ((stream).is_locked) {                                                                    \
-			pthread_cleanup_push(unlock, &(stream));                                             \
+			struct _pthread_cleanup_buffer buffer_;                                              \
+			_pthread_cleanup_push(&buffer_, unlock, &(stream));                                  \
 			statement;                                                                           \
-			pthread_cleanup_pop(1);                                                              \
+			_pthread_cleanup_pop(&buffer_, 1);                                                   \
 		} else {                                                                                     \
 			statement;                                                                           \
 		}                                                                                            \
@@ -78,7 +88,7 @@ static void begin(struct stream *stream, FILE *file, bool locks)
 	*stream = (struct stream){.file = file};
 	if (!ctx_rt_is_on(CTX_RT_WHAT_IO) || file->_fileno < 0)
 		return;
-	if (locks && !__libc_single_threaded) {
+	if (locks && !__libc_single_threaded && (file->_flags & CALLER_LOCKS) == 0) {
 		flockfile(file);
 		stream->is_locked = true;
 	}
