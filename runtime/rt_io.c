@@ -9,8 +9,6 @@
 #include <fcntl.h>
 #include <string.h>
 
-#define LISTING_BYTES 2048
-
 struct entry { /* as getdents64 writes them */
 	uint64_t inode;
 	int64_t offset;
@@ -67,15 +65,24 @@ static int32_t number_of(const char *text)
 	return number;
 }
 
+/*
+ * Room for a name, and for as many bytes behind it: not on the stack, which may be a small one of a signal handler.
+ * Records without a stack leave it alone.
+ */
+static char *name_room(struct ctx_rt_thread *thread)
+{
+	_Static_assert(sizeof(thread->frames) >= (size_t)2 * CTX_RT_TEXT_MAX, "room for two");
+	return (char *)thread->frames;
+}
+
 /* Those that the process has when it is recorded first. */
 static void list_descriptors(struct ctx_rt_thread *thread)
 {
-	char name[CTX_RT_TEXT_MAX];
-	_Alignas(8) char listing[LISTING_BYTES];
+	char *name = name_room(thread), *listing = name + CTX_RT_TEXT_MAX;
 	int dir = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	long n;
 
-	while (dir >= 0 && (n = syscall(SYS_getdents64, dir, listing, sizeof(listing))) > 0) {
+	while (dir >= 0 && (n = syscall(SYS_getdents64, dir, listing, CTX_RT_TEXT_MAX)) > 0) {
 		for (long at = 0; at < n; at += ((const struct entry *)(listing + at))->bytes) {
 			const struct entry *entry = (const struct entry *)(listing + at);
 			int32_t fd = number_of(entry->name);
@@ -83,7 +90,7 @@ static void list_descriptors(struct ctx_rt_thread *thread)
 
 			if (fd < 0 || fd == dir)
 				continue;
-			length = syscall(SYS_readlinkat, dir, entry->name, name, sizeof(name));
+			length = syscall(SYS_readlinkat, dir, entry->name, name, CTX_RT_TEXT_MAX);
 			if (length > 0)
 				record_name(thread, fd, name, (size_t)length);
 		}
@@ -95,8 +102,8 @@ static void list_descriptors(struct ctx_rt_thread *thread)
 /* The working directory, to which names are relative: that of no descriptor. */
 static void tell_directory(struct ctx_rt_thread *thread)
 {
-	char name[CTX_RT_TEXT_MAX];
-	long n = syscall(SYS_readlink, "/proc/self/cwd", name, sizeof(name));
+	char *name = name_room(thread);
+	long n = syscall(SYS_readlink, "/proc/self/cwd", name, CTX_RT_TEXT_MAX);
 
 	if (n > 0)
 		record_name(thread, -1, name, (size_t)n);
