@@ -19,6 +19,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <gnu/libc-version.h>
+#include <link.h>
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
@@ -383,16 +384,21 @@ EXPORT int dlclose(void *handle)
 	return result;
 }
 
-/* A malloc in the program itself comes before all libraries, also before this one. */
+/*
+ * A malloc in the program itself comes before all libraries, also before this one. Of a program that is linked to
+ * fixed addresses and takes that of malloc, the search finds a stub in the program, whose symbol is undefined.
+ */
 __attribute__((constructor)) static void look_for_own_allocator(void)
 {
+	const ElfW(Sym) *symbol = NULL;
 	Dl_info found, own;
 	void *first;
 
 	if (getenv(CTX_RT_VARIABLE) == NULL)
 		return;
 	first = dlsym(RTLD_DEFAULT, "malloc");
-	if (first != NULL && dladdr(first, &found) != 0 && dladdr((const void *)&is_foreign, &own) != 0 &&
-	    found.dli_fbase != own.dli_fbase)
+	if (first != NULL && dladdr1(first, &found, (void **)&symbol, RTLD_DL_SYMENT) != 0 &&
+	    dladdr((const void *)&is_foreign, &own) != 0 && found.dli_fbase != own.dli_fbase &&
+	    (symbol == NULL || symbol->st_shndx != SHN_UNDEF))
 		ctx_rt_note_own_allocator();
 }

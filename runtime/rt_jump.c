@@ -5,6 +5,7 @@
  * Each looks at its arguments, and jumps to the real one: the caller's address stays where it is, by which dlopen finds the search path
  * and the namespace of the library that calls it, and arguments of any number are handed on as they are.
  */
+#include "runtime/rt_code.h"
 #include "runtime/rt_filter.h"
 #include "runtime/rt_io.h"
 #include "runtime/rt_process.h"

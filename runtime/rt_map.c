@@ -5,9 +5,12 @@
  * out, stacks of threads, and libraries with calls of its own. As in rt_heap.c, what maps is recorded after
  * it, what unmaps before: so in order of time pages are free before another thread has them. Sizes are
  * whole pages, as mapped.
+ *
+ * What becomes executable is noted: a JIT compiler's code is found so (rt_code.h).
  */
 #include "model/traced.h"
 #include "runtime/rt_addresses.h"
+#include "runtime/rt_code.h"
 #include "runtime/rt_heap.h"
 #include "runtime/rt_memory.h"
 #include "runtime/rt_process.h"
@@ -29,6 +32,8 @@ static struct {
 	void *(*mremap)(void *, size_t, size_t, int, ...);
 	int (*brk)(void *);
 	void *(*sbrk)(intptr_t);
+	int (*mprotect)(void *, size_t, int);
+	int (*pkey_mprotect)(void *, size_t, int, int);
 } real;
 
 static struct ctx_rt_addresses files; /* beginnings of mapped files, for mremap */
@@ -48,6 +53,8 @@ static bool is_ready(void)
 	*(void **)&real.mremap = dlsym(RTLD_NEXT, "mremap");
 	*(void **)&real.brk = dlsym(RTLD_NEXT, "brk");
 	*(void **)&real.sbrk = dlsym(RTLD_NEXT, "sbrk");
+	*(void **)&real.mprotect = dlsym(RTLD_NEXT, "mprotect");
+	*(void **)&real.pkey_mprotect = dlsym(RTLD_NEXT, "pkey_mprotect");
 	/* The last one: the others are there when this is. */
 	__atomic_store_n((void **)&real.mmap, dlsym(RTLD_NEXT, "mmap"), __ATOMIC_RELEASE);
 	resolving = false;
@@ -83,12 +90,19 @@ static void note(enum ctx_heap_operation kind, struct range range, const struct 
 	ctx_rt_thread_release();
 }
 
-static void note_mmap(const void *at, size_t size, int flags, const struct ctx_rt_registers *caller)
+struct kind_of_memory {
+	int protection, flags;
+};
+
+static void note_mmap(const void *at, size_t size, struct kind_of_memory kind,
+		      const struct ctx_rt_registers *caller)
 {
-	bool is_file = (flags & MAP_ANONYMOUS) == 0;
+	bool is_file = (kind.flags & MAP_ANONYMOUS) == 0;
 
 	if (at == MAP_FAILED)
 		return;
+	if ((kind.protection & PROT_EXEC) != 0)
+		ctx_rt_code_note((uint64_t)at, whole_pages(size));
 	if (is_file)
 		(void)ctx_rt_addresses_add(&files, (uint64_t)at);
 	else
@@ -104,7 +118,7 @@ EXPORT void *mmap(void *wanted, size_t size, int protection, int flags, int fd, 
 	if (!is_ready())
 		return (void *)syscall(SYS_mmap, wanted, size, protection, flags, fd, offset);
 	at = real.mmap(wanted, size, protection, flags, fd, offset);
-	note_mmap(at, size, flags, &caller);
+	note_mmap(at, size, (struct kind_of_memory){protection, flags}, &caller);
 	return at;
 }
 
@@ -116,7 +130,7 @@ EXPORT void *mmap64(void *wanted, size_t size, int protection, int flags, int fd
 	if (!is_ready())
 		return (void *)syscall(SYS_mmap, wanted, size, protection, flags, fd, offset);
 	at = real.mmap(wanted, size, protection, flags, fd, offset);
-	note_mmap(at, size, flags, &caller);
+	note_mmap(at, size, (struct kind_of_memory){protection, flags}, &caller);
 	return at;
 }
 
@@ -140,6 +154,27 @@ EXPORT int munmap(void *at, size_t size)
 		note(CTX_HEAP_UNMAP, (struct range){at, whole_pages(size)}, &caller);
 	}
 	return real.munmap(at, size);
+}
+
+EXPORT int mprotect(void *at, size_t size, int protection)
+{
+	int result = is_ready() && real.mprotect != NULL ? real.mprotect(at, size, protection)
+							 : (int)syscall(SYS_mprotect, at, size, protection);
+
+	if (result == 0 && (protection & PROT_EXEC) != 0)
+		ctx_rt_code_note((uint64_t)at, whole_pages(size));
+	return result;
+}
+
+EXPORT int pkey_mprotect(void *at, size_t size, int protection, int key)
+{
+	int result = is_ready() && real.pkey_mprotect != NULL
+			     ? real.pkey_mprotect(at, size, protection, key)
+			     : (int)syscall(SYS_pkey_mprotect, at, size, protection, key);
+
+	if (result == 0 && (protection & PROT_EXEC) != 0)
+		ctx_rt_code_note((uint64_t)at, whole_pages(size));
+	return result;
 }
 
 struct move {

@@ -338,17 +338,32 @@ static bool find_slot(int32_t tid, struct segment **ret_segment, uint32_t *ret)
 }
 
 /*
- * The bounds of the stack that the thread runs on: of others no more than a page is read. The
- * library's function reads a file for the main thread.
+ * Functions that hold a lock of the thread: pthread_getattr_np, which this needs too, allocates meanwhile, and in
+ * the others a signal may arrive.
  */
-static void find_stack(struct ctx_rt_walker *walker)
+static bool holds_its_lock(const struct ctx_rt_walker *walker)
 {
+	return ctx_rt_walk_has(walker, (const void *)&pthread_getattr_np) ||
+	       ctx_rt_walk_has(walker, (const void *)&pthread_getschedparam) ||
+	       ctx_rt_walk_has(walker, (const void *)&pthread_setschedparam) ||
+	       ctx_rt_walk_has(walker, (const void *)&pthread_setschedprio);
+}
+
+/*
+ * The bounds of the stack that the thread runs on: of others no more than a page is read. The
+ * library's function reads a file for the main thread. Behind the thread's first stack, which is walked
+ * without them.
+ */
+static void find_stack(struct ctx_rt_thread *thread)
+{
+	struct ctx_rt_walker *walker = &thread->walker;
 	uint64_t sp = (uint64_t)__builtin_frame_address(0);
 	struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
 	pthread_attr_t attributes;
 	void *low;
 	size_t n;
 
+	thread->knows_stack = true;
 	walker->top = &__libc_stack_end != NULL ? (uint64_t)__libc_stack_end : 0;
 	if (ctx_rt_is_restricted()) {
 		bool is_main = (uint64_t)pthread_self() == main_thread && sp < walker->top;
@@ -362,7 +377,8 @@ static void find_stack(struct ctx_rt_walker *walker)
 	if ((sp >= walker->low && sp < walker->top) || (uint64_t)pthread_self() == main_thread)
 		return;
 	walker->low = walker->top = 0;
-	if (pthread_getattr_np(pthread_self(), &attributes) != 0)
+	thread->knows_stack = !holds_its_lock(walker);
+	if (!thread->knows_stack || pthread_getattr_np(pthread_self(), &attributes) != 0)
 		return;
 	if (pthread_attr_getstack(&attributes, &low, &n) == 0) {
 		walker->low = (uint64_t)low;
@@ -406,7 +422,8 @@ static void enter_thread(void)
 		atomic_store(&segment->owners[i], 0);
 		return;
 	}
-	find_stack(&segment->threads[i]->walker);
+	segment->threads[i]->knows_stack = false;
+	segment->threads[i]->walker.low = segment->threads[i]->walker.top = 0;
 	first.words[0] = ctx_clock_ns(CLOCK_MONOTONIC);
 	first.words[1] = (uint64_t)(uint32_t)tid;
 	ctx_rt_own.thread = segment->threads[i];
@@ -607,6 +624,16 @@ static bool wait_for_room(struct ctx_rt_thread *thread)
 	return false;
 }
 
+__attribute__((noinline)) static void learn_stack(struct ctx_rt_thread *thread)
+{
+	int error = errno;
+
+	ctx_rt_mute();
+	find_stack(thread);
+	ctx_rt_unmute();
+	errno = error;
+}
+
 void ctx_rt_record(struct ctx_rt_thread *thread, struct ctx_rt_operation *operation,
 		   const struct ctx_rt_registers *caller)
 {
@@ -624,4 +651,6 @@ void ctx_rt_record(struct ctx_rt_thread *thread, struct ctx_rt_operation *operat
 		operation->end = stack.end;
 	}
 	ctx_rt_ring_put(&thread->ring, operation);
+	if (__builtin_expect(caller != NULL && !thread->knows_stack, 0))
+		learn_stack(thread);
 }

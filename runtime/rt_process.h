@@ -51,6 +51,7 @@ struct ctx_rt_thread {
 	_Atomic uint32_t *beat;
 	int32_t tid;
 	bool waits;			    /* where the ring is full */
+	bool knows_stack;		    /* its bounds have been looked for */
 	uint64_t frames[CTX_RT_FRAMES_MAX]; /* of the current operation, leaf first */
 	struct ctx_rt_locks locks;
 };

@@ -1,19 +1,21 @@
 /*
  *	pc --rows--> summary --> CFA --> caller's pc and frame pointer --> again
  *	      |
- *	      `-- not seen before: _dl_find_object -> .eh_frame_hdr -> FDE -> its program up to the pc
+ *	      |-- not seen before: _dl_find_object -> .eh_frame_hdr -> FDE -> its program up to the pc
+ *	      `-- no such information: instructions at the pc -> proposals -> the one whose caller stands behind a call
  */
 #include "runtime/rt_walk.h"
 
 #include "elf/cfi_reader.h"
+#include "runtime/rt_code.h"
 #include "runtime/rt_filter.h"
 #include "unwind/cfi_expr.h"
 
 #include <dlfcn.h>
-#include <errno.h>
+#include <elf.h>
+#include <link.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+#include <sys/auxv.h>
 
 #define FP 6u /* DWARF's numbers of the registers of x86-64 */
 #define SP 7u
@@ -49,11 +51,37 @@ struct frame_header {
 #define UDATA4 0x03
 #define DATAREL_SDATA4 0x3b
 
+/*
+ * The end of the mapping of an object that has the address. Of a program with gaps between its segments
+ * _dl_find_object says where the code is, and its tables lie elsewhere. 0: nowhere.
+ */
+static uint64_t end_of_mapping(const struct dl_find_object *found, uint64_t address)
+{
+	const ElfW(Phdr) *headers = (const ElfW(Phdr) *)getauxval(AT_PHDR);
+	size_t n = headers != NULL ? getauxval(AT_PHNUM) : 0;
+	uint64_t bias = 0;
+
+	if (address >= (uint64_t)found->dlfo_map_start && address < (uint64_t)found->dlfo_map_end)
+		return (uint64_t)found->dlfo_map_end;
+	for (size_t i = 0; i < n; i++) {
+		if (headers[i].p_type == PT_PHDR)
+			bias = (uint64_t)headers - headers[i].p_vaddr;
+	}
+	for (size_t i = 0; i < n; i++) {
+		uint64_t begin = bias + headers[i].p_vaddr;
+
+		if (headers[i].p_type == PT_LOAD && address >= begin && address - begin < headers[i].p_memsz)
+			return begin + headers[i].p_memsz;
+	}
+	return 0;
+}
+
 /* The section, and the offset in it of the FDE that may cover the address. */
 static bool find_fde(uint64_t address, struct ctx_cfi_section *ret, size_t *ret_at)
 {
 	const struct frame_header *header;
 	struct dl_find_object found;
+	uint64_t end, begin;
 	uint32_t low = 0, high;
 	int64_t offset;
 
@@ -75,12 +103,16 @@ static bool find_fde(uint64_t address, struct ctx_cfi_section *ret, size_t *ret_
 	}
 	if (header->entries[low].pc > offset)
 		return false;
-	ret->bytes = (const uint8_t *)&header->frames + header->frames;
-	ret->n = (size_t)((const uint8_t *)found.dlfo_map_end - ret->bytes);
-	ret->address = (uint64_t)ret->bytes;
+	begin = (uint64_t)&header->frames + (uint64_t)(int64_t)header->frames;
+	end = end_of_mapping(&found, begin);
+	if (end == 0)
+		return false;
+	ret->bytes = (const uint8_t *)begin;
+	ret->n = (size_t)(end - begin);
+	ret->address = begin;
 	ret->is_eh = true;
 	*ret_at = (size_t)((const uint8_t *)header + header->entries[low].fde - ret->bytes);
-	return ret->bytes < (const uint8_t *)found.dlfo_map_end && *ret_at < ret->n;
+	return *ret_at < ret->n;
 }
 
 struct search {
@@ -161,11 +193,22 @@ static bool is_behind_root(uint64_t address)
 	return find_function(address + 1, &function) && function.fde.begin == address + 1;
 }
 
+/* Kinds of rows of code without call frame information. */
+#define BY_CODE 0x40u /* the kind that is found in the code: the caller is looked at each time */
+#define REFUSED 0x80u /* nothing led to a caller; cfa_offset counts how often it was tried */
+#define TRIES 4	      /* then once in TRIES_APART */
+#define TRIES_APART 256
+
 #define BEHIND_ROOT ((struct ctx_cfi_summary){.kind = CTX_CFI_ROOT, .cfa_offset = 1})
+
+static struct ctx_rt_row *row_of(struct ctx_rt_walker *walker, uint64_t address)
+{
+	return &walker->rows[(address ^ address >> 11) & (CTX_RT_ROWS - 1)];
+}
 
 static struct ctx_cfi_summary find_summary(struct ctx_rt_walker *walker, uint64_t address)
 {
-	struct ctx_rt_row *row = &walker->rows[(address ^ address >> 11) & (CTX_RT_ROWS - 1)];
+	struct ctx_rt_row *row = row_of(walker, address);
 
 	if (__builtin_expect(row->address == address, 1))
 		return row->summary;
@@ -243,18 +286,6 @@ static enum ctx_truncation reason_of(enum ctx_cfi_result result)
 	return result == CTX_CFI_OUTSIDE ? CTX_TRUNCATED_COPY : CTX_TRUNCATED_BAD_CFA;
 }
 
-/* The kernel reads a set of signals there, and then refuses what to do with it. errno is kept. */
-bool ctx_rt_is_readable(uint64_t address)
-{
-	int error = errno;
-	bool readable =
-		!ctx_rt_is_restricted() &&
-		(syscall(SYS_rt_sigprocmask, -1, (const void *)address, NULL, 8) == 0 || errno == EINVAL);
-
-	errno = error;
-	return readable;
-}
-
 static bool is_own(const struct ctx_rt_walker *walker, uint64_t sp)
 {
 	return sp >= walker->low && sp < walker->top;
@@ -326,6 +357,176 @@ __attribute__((noinline)) static enum ctx_truncation step_by_state(struct ctx_rt
 	return CTX_TRUNCATED_NOT;
 }
 
+/* Code without call frame information */
+
+/* Whether a pc can be a return address: behind a call, of a signal's trampoline, or the bottom of a coroutine. */
+static bool is_return(struct ctx_rt_walker *walker, uint64_t pc)
+{
+	uint64_t *kept = &walker->returns[(pc ^ pc >> 9) & (CTX_RT_RETURNS - 1)];
+	struct function function;
+	struct ctx_code_frame code;
+
+	if (*kept == pc)
+		return true;
+	code = ctx_rt_code_at(pc, CTX_CODE_CALL);
+	if (!code.is_known)
+		return false;
+	if (!code.is_returned_to && !(find_function(pc, &function) && function.cie.signal)) {
+		code = ctx_rt_code_at(pc, CTX_CODE_END);
+		if (!code.is_returned_to && !code.is_bottom)
+			return false;
+	}
+	*kept = pc;
+	return true;
+}
+
+/* The caller's registers by a rule, if they are those of one. */
+static bool try_rule(struct ctx_rt_walker *walker, const struct frame *frame, struct ctx_cfi_summary rule,
+		     struct frame *ret)
+{
+	uint64_t base = rule.kind == CTX_CFI_SP ? frame->regs.sp : frame->regs.fp;
+
+	*ret = *frame;
+	return (base + (uint64_t)(int64_t)rule.cfa_offset) % 8 == 0 &&
+	       step_by_summary(ret, rule) == CTX_TRUNCATED_NOT && is_return(walker, ret->regs.pc);
+}
+
+#define SENDER_MAX 1024u
+
+/*
+ * An interpreted method of HotSpot keeps its caller's stack pointer below its frame pointer: an adapter may have
+ * moved it to make room for arguments.
+ */
+static void note_sender(struct ctx_rt_walker *walker, const struct frame *left)
+{
+	uint64_t fp = left->regs.fp, sender;
+
+	walker->sender_at = 0;
+	if (!ctx_cfi_memory_read(&left->memory, fp - 8, &sender) || sender <= fp + 16 ||
+	    sender - fp > SENDER_MAX || sender % 8 != 0)
+		return;
+	walker->sender_at = fp + 16;
+	walker->sender = sender;
+}
+
+/* By the only rule that leads to a call; of two that do not agree none is taken. */
+static bool try_rules(struct ctx_rt_walker *walker, const struct frame *frame,
+		      const struct ctx_code_frame *code, struct ctx_cfi_summary *ret_rule, struct frame *ret)
+{
+	struct frame next;
+	bool taken = false;
+
+	for (unsigned i = 0; i < code->n_rules; i++) {
+		if (!try_rule(walker, frame, code->rules[i], &next))
+			continue;
+		if (taken && (next.regs.sp != ret->regs.sp || next.regs.fp != ret->regs.fp))
+			return false;
+		*ret_rule = code->rules[i];
+		*ret = next;
+		taken = true;
+	}
+	return taken;
+}
+
+/* The frame pointer's frame: [fp] is the caller's frame pointer, [fp + 8] the return address. */
+static const struct ctx_cfi_summary by_frame_pointer = {
+	.kind = CTX_CFI_FP, .cfa_offset = 16, .fp_offset = -16};
+
+/* Following instructions takes stack, of which other stacks than the thread's own may have little. */
+static bool has_stack(const struct ctx_rt_walker *walker)
+{
+	uint64_t sp = (uint64_t)__builtin_frame_address(0);
+
+	return is_own(walker, sp) && sp - walker->low >= 2 * CTX_RT_CODE_STACK;
+}
+
+enum way_out {
+	NONE,
+	CALLER,
+	BOTTOM,
+};
+
+static enum way_out find_way(struct ctx_rt_walker *walker, const struct frame *frame,
+			     struct ctx_cfi_summary *ret_rule, struct frame *ret)
+{
+	static const struct ctx_code_frame none_yet = {.rules = {{.kind = CTX_CFI_SP, .cfa_offset = 8}},
+						       .n_rules = 1};
+	struct ctx_code_frame code = {.uses_fp = true};
+
+	if (has_stack(walker))
+		code = ctx_rt_code_at(frame->regs.pc, CTX_CODE_WHOLE);
+	if (!code.is_known)
+		code.uses_fp = true;
+	if (frame->exact && code.makes_frame && try_rules(walker, frame, &none_yet, ret_rule, ret))
+		return CALLER;
+	if (try_rules(walker, frame, &code, ret_rule, ret))
+		return CALLER;
+	if (code.is_bottom && !frame->exact)
+		return BOTTOM;
+	if (code.has_no_return && frame->exact && frame->regs.fp == 0)
+		return BOTTOM;
+	if (!code.uses_fp)
+		return NONE;
+	*ret_rule = by_frame_pointer;
+	if (try_rule(walker, frame, by_frame_pointer, ret))
+		return CALLER;
+	/* What the ABI says of the outermost frame. */
+	return frame->regs.fp == 0 || (ret->regs.pc == 0 && ret->regs.fp == 0) ? BOTTOM : NONE;
+}
+
+/* The caller by what is kept of the pc, or else by what its code says. */
+static enum way_out find_caller(struct ctx_rt_walker *walker, const struct frame *frame,
+				struct ctx_cfi_summary *rule, struct frame *ret)
+{
+	struct frame moved;
+	bool is_moved = walker->sender_at == frame->regs.sp && !frame->exact;
+
+	if (is_moved) {
+		moved = *frame;
+		moved.regs.sp = walker->sender;
+	}
+	if ((rule->kind & BY_CODE) != 0) {
+		rule->kind &= (uint8_t)~BY_CODE;
+		if (try_rule(walker, frame, *rule, ret) || (is_moved && try_rule(walker, &moved, *rule, ret)))
+			return CALLER;
+	}
+	if (is_moved) {
+		enum way_out way = find_way(walker, frame, rule, ret);
+
+		return way != NONE ? way : find_way(walker, &moved, rule, ret);
+	}
+	return find_way(walker, frame, rule, ret);
+}
+
+/* Leaves a frame of code without call frame information. */
+__attribute__((noinline)) static enum ctx_truncation step_by_code(struct ctx_rt_walker *walker,
+								  struct frame *frame, bool *is_root)
+{
+	uint64_t address = frame->regs.pc - !frame->exact;
+	struct ctx_rt_row *row = row_of(walker, address);
+	struct ctx_cfi_summary rule = row->summary;
+	enum way_out way;
+	struct frame next;
+
+	if (rule.kind == REFUSED && ++row->summary.cfa_offset > TRIES &&
+	    row->summary.cfa_offset % TRIES_APART != 0)
+		return CTX_TRUNCATED_NO_TABLE;
+	way = find_caller(walker, frame, &rule, &next);
+	if (way == NONE && row->summary.kind != REFUSED)
+		row->summary = (struct ctx_cfi_summary){.kind = REFUSED};
+	*is_root = way == BOTTOM;
+	if (way != CALLER)
+		return *is_root ? CTX_TRUNCATED_NOT : CTX_TRUNCATED_NO_TABLE;
+	if (!frame->exact) { /* a pc that was interrupted may be returned to later, with another frame */
+		row->summary = rule;
+		row->summary.kind |= BY_CODE;
+	}
+	if (rule.kind == CTX_CFI_FP && rule.cfa_offset == by_frame_pointer.cfa_offset)
+		note_sender(walker, frame);
+	*frame = next;
+	return CTX_TRUNCATED_NOT;
+}
+
 static void forget_old_rows(struct ctx_rt_walker *walker)
 {
 	uint32_t now = atomic_load_explicit(&epoch, memory_order_relaxed);
@@ -333,6 +534,7 @@ static void forget_old_rows(struct ctx_rt_walker *walker)
 	if (__builtin_expect(walker->epoch == now, 1))
 		return;
 	memset(walker->rows, 0, sizeof(walker->rows));
+	memset(walker->returns, 0, sizeof(walker->returns));
 	walker->epoch = now;
 	walker->depth = 0;
 }
@@ -373,7 +575,18 @@ static enum ctx_truncation step(struct ctx_rt_walker *walker, struct frame *fram
 		return step_by_summary(frame, summary);
 	if (summary.kind == CTX_CFI_FULL)
 		return step_by_state(walker, frame);
-	return *is_root ? CTX_TRUNCATED_NOT : CTX_TRUNCATED_NO_TABLE;
+	return *is_root ? CTX_TRUNCATED_NOT : step_by_code(walker, frame, is_root);
+}
+
+bool ctx_rt_walk_has(const struct ctx_rt_walker *walker, const void *function)
+{
+	struct function found;
+
+	for (uint32_t at = CTX_RT_FRAMES_MAX - walker->depth; at < CTX_RT_FRAMES_MAX; at++) {
+		if (find_function(walker->last[at].pc - 1, &found) && found.fde.begin == (uint64_t)function)
+			return true;
+	}
+	return false;
 }
 
 /* The place in the last stack of a frame like this; CTX_RT_FRAMES_MAX: none. `*at` moves to the root. */
@@ -410,6 +623,7 @@ static inline bool try_walk(struct ctx_rt_walker *walker, const struct ctx_rt_re
 	uint32_t n = 0, at = CTX_RT_FRAMES_MAX - walker->depth, like;
 	bool is_root = false;
 
+	walker->sender_at = 0;
 	while (end == CTX_TRUNCATED_NOT && !is_root && frame.regs.pc != 0) {
 		like = find_like(walker, &frame, &at);
 		if (like != CTX_RT_FRAMES_MAX && n <= like) {

@@ -10,6 +10,10 @@
  * then is left by the same rule, so only what it read is compared, word by word up to the root. What is
  * unchanged is not handed out again.
  *
+ * Code without call frame information is left as unwind/ leaves it: its instructions say where the return address
+ * may be, or it has a frame pointer, and a caller is taken only where a call stands in front of it. What was found
+ * is kept as a row; its callers are looked at each time.
+ *
  * Async-signal-safe: no locks, no memory is allocated. Objects are found by _dl_find_object (glibc
  * 2.35), which takes no lock. The thread's own stack is read within its bounds. Of any other one (of
  * sigaltstack, of a coroutine) each page is tried first by a system call that fails where it is not readable:
@@ -28,6 +32,7 @@
 
 #define CTX_RT_ROWS 2048u      /* kept for a thread; a power of two */
 #define CTX_RT_EXPRESSIONS 32u /* of one function; a signal trampoline has 18 */
+#define CTX_RT_RETURNS 512u    /* kept return addresses that stand behind a call; a power of two */
 
 struct ctx_rt_row {
 	uint64_t address; /* 0: none */
@@ -44,6 +49,8 @@ struct ctx_rt_walker {
 	uint64_t low, top; /* its stack */
 	uint32_t pages;	   /* of other stacks: so many are tried behind the stack pointer's */
 	bool all_tried;	   /* of the current stack no page is left to be tried */
+	/* A frame at `sender_at` may have been moved there from `sender` (HotSpot's adapters); 0: none. */
+	uint64_t sender_at, sender;
 	/* The last stack: its leaf is at CTX_RT_FRAMES_MAX - depth. */
 	uint32_t depth;
 	enum ctx_truncation end;
@@ -51,7 +58,8 @@ struct ctx_rt_walker {
 	struct ctx_rt_frame fresh[CTX_RT_FRAMES_MAX]; /* scratch, leaf first */
 	uint32_t epoch;				      /* of ctx_rt_forget_objects */
 	struct ctx_rt_row rows[CTX_RT_ROWS];
-	struct ctx_cfi_machine machine; /* scratch, as all below */
+	uint64_t returns[CTX_RT_RETURNS]; /* 0: none */
+	struct ctx_cfi_machine machine;	  /* scratch, as all below */
 	struct ctx_cfi_state initial;
 	struct ctx_bytes expressions[CTX_RT_EXPRESSIONS];
 	uint32_t n_expressions;
@@ -88,8 +96,8 @@ static inline void ctx_rt_walk_anew(struct ctx_rt_walker *walker)
 	walker->depth = 0;
 }
 
-/* Whether the page of the address can be read; false also where the kernel may not be asked (rt_filter.h). */
-bool ctx_rt_is_readable(uint64_t address);
+/* Whether a frame of the last stack is of the function that begins at an address. Some 100 ns a frame. */
+bool ctx_rt_walk_has(const struct ctx_rt_walker *walker, const void *function);
 
 /* Objects were unloaded: rows of their addresses are forgotten. */
 void ctx_rt_forget_objects(void);

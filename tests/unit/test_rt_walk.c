@@ -1,4 +1,5 @@
 /* The runtime's unwinder on this program's own stack, against the C library's. */
+#include "runtime/rt_code.h"
 #include "runtime/rt_walk.h"
 
 #include <execinfo.h>
@@ -251,6 +252,63 @@ static void test_rt_walk__what_cannot_be_read_is_not(void **state)
 	assert_true(stack.n + stack.kept >= 1);
 }
 
+__attribute__((noinline)) static void walk_only(void)
+{
+	struct ctx_rt_registers caller = CTX_RT_CALLER();
+
+	last = ctx_rt_walk(&walker, &caller, room);
+	join(&last);
+}
+
+struct made {
+	const uint8_t *code;
+	size_t n;
+};
+
+/* Calls walk_only from code that has no table. */
+__attribute__((noinline)) static void call_made(void *page, const struct made *made)
+{
+	volatile int kept = zero;
+
+	memset(page, 0xcc, 4096);
+	memcpy((uint8_t *)page + 128, made->code, made->n);
+	((void (*)(void (*)(void)))(uintptr_t)((uint8_t *)page + 128))(walk_only);
+	zero = kept;
+}
+
+static void test_rt_walk__code_that_was_made_is_left_as_its_instructions_say(void **state)
+{
+	/* push rbp; mov rbp, rsp; call rdi; pop rbp; ret */
+	static const uint8_t with_fp[] = {0x55, 0x48, 0x89, 0xe5, 0xff, 0xd7, 0x5d, 0xc3};
+	/* sub rsp, 40; call rdi; add rsp, 40; ret, with the call at the same place as above; and with 104 instead */
+	static const uint8_t of_40[] = {0x48, 0x83, 0xec, 0x28, 0xff, 0xd7, 0x48, 0x83, 0xc4, 0x28, 0xc3};
+	static const uint8_t of_104[] = {0x48, 0x83, 0xec, 0x68, 0xff, 0xd7, 0x48, 0x83, 0xc4, 0x68, 0xc3};
+	static const struct made all[] = {
+		{with_fp, sizeof(with_fp)}, {of_40, sizeof(of_40)}, {of_104, sizeof(of_104)}};
+	uint8_t *page =
+		mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	(void)state;
+	begin();
+	assert_true(page != MAP_FAILED);
+	/* Of memory that nobody has said to be code, frame pointers alone are followed: the caller has been left out. */
+	call_made(page, &all[1]);
+	assert_false(ctx_rt_walk_has(&walker, (const void *)&call_made));
+	begin();
+	ctx_rt_code_note((uint64_t)(uintptr_t)page, 4096);
+	for (size_t i = 0; i < 30; i++) {
+		call_made(page, &all[(i * i + i / 4) % 3]);
+		assert_int_equal(last.end, CTX_TRUNCATED_NOT);
+		assert_int_equal(whole[0], (uint64_t)(uintptr_t)page + 128 + 5);
+		assert_true(ctx_rt_walk_has(&walker, (const void *)&call_made));
+		assert_true(ctx_rt_walk_has(
+			&walker,
+			(const void *)&test_rt_walk__code_that_was_made_is_left_as_its_instructions_say));
+		assert_false(ctx_rt_walk_has(&walker, (const void *)&with_alloca));
+	}
+	munmap(page, 4096);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -262,6 +320,7 @@ int main(void)
 		cmocka_unit_test(test_rt_walk__a_stack_of_many_pages_is_whole),
 		cmocka_unit_test(test_rt_walk__goes_on_from_an_alternate_stack),
 		cmocka_unit_test(test_rt_walk__what_cannot_be_read_is_not),
+		cmocka_unit_test(test_rt_walk__code_that_was_made_is_left_as_its_instructions_say),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
