@@ -57,12 +57,18 @@ void ctx_rt_code_note(uint64_t begin, uint64_t size_bytes)
 	atomic_store(&areas[n].end, end);
 }
 
-static bool is_code(uint64_t address)
+static bool is_in_object(uint64_t address)
 {
 	struct dl_find_object found;
+
+	return _dl_find_object != NULL && _dl_find_object((void *)address, &found) == 0;
+}
+
+static bool is_code(uint64_t address)
+{
 	uint32_t n;
 
-	if (_dl_find_object != NULL && _dl_find_object((void *)address, &found) == 0)
+	if (is_in_object(address))
 		return true;
 	n = atomic_load_explicit(&n_areas, memory_order_relaxed);
 	for (uint32_t i = 0; i < n; i++) {
@@ -103,6 +109,32 @@ static size_t read_code(void *context, uint64_t address, uint8_t *out, size_t n)
 		done += part;
 	}
 	return done;
+}
+
+#define PRINT_BEFORE 8u
+#define PRINT_BYTES 64u
+#define NOT_READABLE 1u
+
+uint64_t ctx_rt_code_print(uint64_t pc)
+{
+	uint64_t page = pc & ~(uint64_t)(PAGE_BYTES - 1), begin = pc - PRINT_BEFORE, print = 0;
+
+	if (is_in_object(pc))
+		return 0;
+	if (begin < page || begin > pc)
+		begin = page;
+	if (begin > page + PAGE_BYTES - PRINT_BYTES)
+		begin = page + PAGE_BYTES - PRINT_BYTES;
+	if (!ctx_rt_is_readable(page))
+		return NOT_READABLE;
+	for (uint64_t at = begin; at < begin + PRINT_BYTES; at += 8) {
+		uint64_t word;
+
+		memcpy(&word, (const void *)at, sizeof(word));
+		print = (print ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+		print ^= print >> 29;
+	}
+	return print > NOT_READABLE ? print : NOT_READABLE + 1;
 }
 
 struct ctx_code_frame ctx_rt_code_at(uint64_t pc, enum ctx_code_depth depth)

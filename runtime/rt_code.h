@@ -23,6 +23,12 @@ void ctx_rt_code_note(uint64_t begin, uint64_t size_bytes);
 /* Whether the page of an address can be read: a system call. False also where the kernel may not be asked (rt_filter.h). errno is kept. */
 bool ctx_rt_is_readable(uint64_t address);
 
+/*
+ * A number that changes where the code around a pc does. 0: it is of a loaded object, and stays as it is. Of 64 bytes
+ * next to the pc, in its page; a system call.
+ */
+uint64_t ctx_rt_code_print(uint64_t pc);
+
 /* What the code at a pc says; nothing is known where it is no code, or cannot be read. Some us. */
 struct ctx_code_frame ctx_rt_code_at(uint64_t pc, enum ctx_code_depth depth);
 

@@ -195,6 +195,7 @@ static bool is_behind_root(uint64_t address)
 
 /* Kinds of rows of code without call frame information. */
 #define BY_CODE 0x40u /* the kind that is found in the code: the caller is looked at each time */
+#define MADE 0x20u    /* besides: by no loaded object, so the code may change */
 #define REFUSED 0x80u /* nothing led to a caller; cfa_offset counts how often it was tried */
 #define TRIES 4	      /* then once in TRIES_APART */
 #define TRIES_APART 256
@@ -359,6 +360,14 @@ __attribute__((noinline)) static enum ctx_truncation step_by_state(struct ctx_rt
 
 /* Code without call frame information */
 
+/* Following instructions takes stack, of which other stacks than the thread's own may have little. */
+static bool has_stack(const struct ctx_rt_walker *walker)
+{
+	uint64_t sp = (uint64_t)__builtin_frame_address(0);
+
+	return is_own(walker, sp) && sp - walker->low >= 2 * CTX_RT_CODE_STACK;
+}
+
 /* Whether a pc can be a return address: behind a call, of a signal's trampoline, or the bottom of a coroutine. */
 static bool is_return(struct ctx_rt_walker *walker, uint64_t pc)
 {
@@ -372,7 +381,8 @@ static bool is_return(struct ctx_rt_walker *walker, uint64_t pc)
 	if (!code.is_known)
 		return false;
 	if (!code.is_returned_to && !(find_function(pc, &function) && function.cie.signal)) {
-		code = ctx_rt_code_at(pc, CTX_CODE_END);
+		if (has_stack(walker))
+			code = ctx_rt_code_at(pc, CTX_CODE_END);
 		if (!code.is_returned_to && !code.is_bottom)
 			return false;
 	}
@@ -432,14 +442,6 @@ static bool try_rules(struct ctx_rt_walker *walker, const struct frame *frame,
 static const struct ctx_cfi_summary by_frame_pointer = {
 	.kind = CTX_CFI_FP, .cfa_offset = 16, .fp_offset = -16};
 
-/* Following instructions takes stack, of which other stacks than the thread's own may have little. */
-static bool has_stack(const struct ctx_rt_walker *walker)
-{
-	uint64_t sp = (uint64_t)__builtin_frame_address(0);
-
-	return is_own(walker, sp) && sp - walker->low >= 2 * CTX_RT_CODE_STACK;
-}
-
 enum way_out {
 	NONE,
 	CALLER,
@@ -486,7 +488,7 @@ static enum way_out find_caller(struct ctx_rt_walker *walker, const struct frame
 		moved.regs.sp = walker->sender;
 	}
 	if ((rule->kind & BY_CODE) != 0) {
-		rule->kind &= (uint8_t)~BY_CODE;
+		rule->kind &= (uint8_t) ~(BY_CODE | MADE);
 		if (try_rule(walker, frame, *rule, ret) || (is_moved && try_rule(walker, &moved, *rule, ret)))
 			return CALLER;
 	}
@@ -505,12 +507,17 @@ __attribute__((noinline)) static enum ctx_truncation step_by_code(struct ctx_rt_
 	uint64_t address = frame->regs.pc - !frame->exact;
 	struct ctx_rt_row *row = row_of(walker, address);
 	struct ctx_cfi_summary rule = row->summary;
+	uint64_t *print = &walker->prints[row - walker->rows], seen = 0;
 	enum way_out way;
 	struct frame next;
 
 	if (rule.kind == REFUSED && ++row->summary.cfa_offset > TRIES &&
 	    row->summary.cfa_offset % TRIES_APART != 0)
 		return CTX_TRUNCATED_NO_TABLE;
+	if ((rule.kind & MADE) != 0 || (rule.kind & BY_CODE) == 0)
+		seen = ctx_rt_code_print(frame->regs.pc);
+	if ((rule.kind & MADE) != 0 && *print != seen)
+		rule.kind = CTX_CFI_NONE; /* other code than then */
 	way = find_caller(walker, frame, &rule, &next);
 	if (way == NONE && row->summary.kind != REFUSED)
 		row->summary = (struct ctx_cfi_summary){.kind = REFUSED};
@@ -519,7 +526,8 @@ __attribute__((noinline)) static enum ctx_truncation step_by_code(struct ctx_rt_
 		return *is_root ? CTX_TRUNCATED_NOT : CTX_TRUNCATED_NO_TABLE;
 	if (!frame->exact) { /* a pc that was interrupted may be returned to later, with another frame */
 		row->summary = rule;
-		row->summary.kind |= BY_CODE;
+		row->summary.kind |= seen != 0 ? BY_CODE | MADE : BY_CODE;
+		*print = seen;
 	}
 	if (rule.kind == CTX_CFI_FP && rule.cfa_offset == by_frame_pointer.cfa_offset)
 		note_sender(walker, frame);

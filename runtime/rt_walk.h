@@ -12,7 +12,7 @@
  *
  * Code without call frame information is left as unwind/ leaves it: its instructions say where the return address
  * may be, or it has a frame pointer, and a caller is taken only where a call stands in front of it. What was found
- * is kept as a row; its callers are looked at each time.
+ * is kept as a row as long as the code next to the pc is the same.
  *
  * Async-signal-safe: no locks, no memory is allocated. Objects are found by _dl_find_object (glibc
  * 2.35), which takes no lock. The thread's own stack is read within its bounds. Of any other one (of
@@ -58,6 +58,7 @@ struct ctx_rt_walker {
 	struct ctx_rt_frame fresh[CTX_RT_FRAMES_MAX]; /* scratch, leaf first */
 	uint32_t epoch;				      /* of ctx_rt_forget_objects */
 	struct ctx_rt_row rows[CTX_RT_ROWS];
+	uint64_t prints[CTX_RT_ROWS];	  /* ctx_rt_code_print of rows of code that may change */
 	uint64_t returns[CTX_RT_RETURNS]; /* 0: none */
 	struct ctx_cfi_machine machine;	  /* scratch, as all below */
 	struct ctx_cfi_state initial;
