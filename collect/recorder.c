@@ -23,9 +23,8 @@
 #include <unistd.h>
 
 #define ROUND_MS 100
-#define ALLOCATORS_MAX 8u   /* named at the end */
-#define TRACED_ROUND_MS 4   /* while processes are traced: their rings are filled in some 10 ms */
-#define SPARSE_BYTES 65536u /* between sampled allocations: rings last for the usual rounds */
+#define ALLOCATORS_MAX 8u /* named at the end */
+#define TRACED_ROUND_MS 4 /* while processes are traced: their rings are filled in some 10 ms */
 /* How long the experiment stays open for the exit status of a command that was interrupted. */
 #define GRACE_NS CTX_RECORDER_SECOND_NS
 
@@ -244,10 +243,8 @@ static enum ctx_status keep_up(struct ctx_recorder *recorder, uint64_t now, stru
 /* Whether rings of traced processes are to be read every few milliseconds. */
 static bool fills_fast(const struct ctx_recorder *recorder)
 {
-	uint64_t bytes = recorder->options->trace.sample_bytes;
-
 	return recorder->trace != NULL && ctx_trace_is_busy(recorder->trace) &&
-	       (recorder->options->trace.sync || recorder->options->trace.io || bytes < SPARSE_BYTES);
+	       !ctx_trace_is_sparse(recorder->trace);
 }
 
 /* Waits for records; false: it was for longer than it should have been. */

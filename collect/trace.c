@@ -22,7 +22,10 @@
 #define PRELOAD "LD_PRELOAD"
 #define QUEUES_BYTES ((size_t)64 << 20)
 #define MEMORY_MAX ((size_t)1 << 40)
-#define RINGS_SHARE 4u /* times what queues may have */
+#define RINGS_SHARE 4u		   /* times what queues may have */
+#define SPARSE_BYTES 65536u	   /* between sampled allocations */
+#define PAUSE_NS UINT64_C(4000000) /* the longest between two looks at rings */
+#define SPARSE_PAUSE_NS UINT64_C(20000000)
 #define COUNT_MAX (UINT64_C(1) << 40)
 #define ROUND_OPERATIONS 131072u /* at most before the rings of perf events are read again: some 20 ms */
 
@@ -46,6 +49,7 @@ struct ctx_trace {
 	struct ctx_exp_writer *writer;
 	struct ctx_proctree *tree;
 	uint64_t now_ns;  /* not after this moment */
+	bool is_sparse;	  /* as ctx_trace_is_sparse says */
 	bool has_backlog; /* the last round ended early */
 	struct ctx_trace_io_name io_name;
 	struct ctx_trace_counts counts;
@@ -106,6 +110,7 @@ enum ctx_status ctx_trace_create(const struct ctx_trace_options *options, struct
 		return ctx_err_nomem(err);
 	ctx_trace_segments_init(&trace->segments, (uint64_t)queues_bytes * RINGS_SHARE);
 	set_letters(trace, options);
+	trace->is_sparse = !options->sync && !options->io && options->sample_bytes >= SPARSE_BYTES;
 	status = find_library(trace->library, err);
 	if (status == CTX_OK)
 		status = ctx_trace_listener_create(&trace->segments, &trace->listener, err);
@@ -170,8 +175,13 @@ enum ctx_status ctx_trace_begin(struct ctx_trace *trace, struct ctx_exp_writer *
 {
 	trace->writer = writer;
 	trace->tree = tree;
-	ctx_trace_drain_start(trace->drain);
+	ctx_trace_drain_start(trace->drain, trace->is_sparse ? SPARSE_PAUSE_NS : PAUSE_NS);
 	return ctx_trace_listener_start(trace->listener, err);
+}
+
+bool ctx_trace_is_sparse(const struct ctx_trace *trace)
+{
+	return trace->is_sparse;
 }
 
 int ctx_trace_fd(const struct ctx_trace *trace)

@@ -55,8 +55,11 @@ int ctx_trace_fd(const struct ctx_trace *trace);
 /* Whether the last ctx_trace_take left something, since the rings of perf events must be read in between. */
 bool ctx_trace_has_backlog(const struct ctx_trace *trace);
 
-/* Whether any process is traced now: its rings are to be read every few milliseconds. */
+/* Whether any process is traced now: its rings are to be read every few milliseconds, unless little is recorded. */
 bool ctx_trace_is_busy(const struct ctx_trace *trace);
+
+/* Whether so little is recorded that a ring lasts for the usual rounds: sampled allocations alone. */
+bool ctx_trace_is_sparse(const struct ctx_trace *trace);
 
 /*
  * Takes what is there, or of much a part, all if `until_ns` is UINT64_MAX; records of perf events up to it have

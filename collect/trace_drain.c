@@ -8,7 +8,6 @@
 #include <signal.h>
 #include <stdlib.h>
 
-#define PAUSE_NS 2000000u /* a ring that is written 300 MB a second to is full after 14 ms */
 #define IDLE_NS 100000000u
 
 struct ctx_trace_drain {
@@ -21,13 +20,22 @@ struct ctx_trace_drain {
 	bool ends;
 	struct ctx_trace_pool pool;
 	uint64_t horizon_ns;
+	uint64_t
+		fullest_bytes; /* of the rings when they were pulled last, as if each were as large as can be */
+	uint64_t pause_ns, longest_pause_ns;
 };
 
 /* What is nobody's stays where it is. */
 static void pull_segment(struct ctx_trace_drain *drain, struct ctx_trace_segment *segment)
 {
-	for (uint32_t i = 0; i < segment->grant.slots && segment->process != CTX_NONE; i++)
+	for (uint32_t i = 0; i < segment->grant.slots && segment->process != CTX_NONE; i++) {
+		uint64_t before = segment->rings[i].tail, pulled;
+
 		ctx_trace_ring_pull(&segment->rings[i], &drain->pool);
+		pulled = (segment->rings[i].tail - before) *
+			 (CTX_RT_RING_BYTES_MAX / segment->grant.ring_bytes);
+		drain->fullest_bytes = pulled > drain->fullest_bytes ? pulled : drain->fullest_bytes;
+	}
 }
 
 /* With the lock. Those who wait for room are told that it will come. */
@@ -35,6 +43,7 @@ static void pull_all(struct ctx_trace_drain *drain)
 {
 	bool has_room = drain->pool.n_used < drain->limit;
 
+	drain->fullest_bytes = has_room ? 0 : CTX_RT_RING_BYTES_MAX;
 	if (has_room)
 		drain->horizon_ns = ctx_clock_ns(CLOCK_MONOTONIC);
 	for (struct ctx_trace_segment *segment = drain->segments->first; segment != NULL;
@@ -52,11 +61,15 @@ static void *run_thread(void *context)
 	pthread_mutex_lock(&drain->lock);
 	while (!drain->ends) {
 		uint64_t now = ctx_clock_ns(CLOCK_MONOTONIC);
-		uint64_t until = now + (drain->segments->first != NULL ? PAUSE_NS : IDLE_NS);
-		const struct timespec time = {(time_t)(until / 1000000000), (long)(until % 1000000000)};
+		struct timespec time;
+		uint64_t until;
 
-		if (now - drain->horizon_ns > PAUSE_NS)
+		if (now - drain->horizon_ns > drain->pause_ns)
 			pull_all(drain);
+		drain->pause_ns =
+			ctx_trace_drain_pause(drain->pause_ns, drain->fullest_bytes, drain->longest_pause_ns);
+		until = now + (drain->segments->first != NULL ? drain->pause_ns : IDLE_NS);
+		time = (struct timespec){(time_t)(until / 1000000000), (long)(until % 1000000000)};
 		(void)pthread_cond_timedwait(&drain->ending, &drain->lock, &time);
 	}
 	pthread_mutex_unlock(&drain->lock);
@@ -102,10 +115,12 @@ void ctx_trace_drain_destroy(struct ctx_trace_drain *drain)
 }
 
 /* Signals are for the other threads. */
-void ctx_trace_drain_start(struct ctx_trace_drain *drain)
+void ctx_trace_drain_start(struct ctx_trace_drain *drain, uint64_t longest_pause_ns)
 {
 	sigset_t all, before;
 
+	drain->pause_ns = CTX_TRACE_PAUSE_NS;
+	drain->longest_pause_ns = longest_pause_ns;
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &before);
 	drain->runs = pthread_create(&drain->thread, NULL, run_thread, drain) == 0;

@@ -25,8 +25,22 @@ CTX_MUST_CHECK enum ctx_status ctx_trace_drain_create(struct ctx_trace_segments 
 /* Ends the thread. Queues are emptied. NULL is allowed. */
 void ctx_trace_drain_destroy(struct ctx_trace_drain *drain);
 
-/* Begins the thread: not before a fork. Without one, rings are emptied less often, and nothing else changes. */
-void ctx_trace_drain_start(struct ctx_trace_drain *drain);
+/*
+ * Begins the thread: not before a fork. Without one, rings are emptied less often, and nothing else changes.
+ * `longest_pause_ns`: between two looks at rings in which little is found.
+ */
+void ctx_trace_drain_start(struct ctx_trace_drain *drain, uint64_t longest_pause_ns);
+
+#define CTX_TRACE_PAUSE_NS                                                                                   \
+	UINT64_C(2000000) /* a ring that is written 300 MB a second to is full after 14 ms */
+
+/* The next pause, from the last one and how many bytes were in the fullest ring after it, as if it were as large as can be. */
+static inline uint64_t ctx_trace_drain_pause(uint64_t last_ns, uint64_t fullest_bytes, uint64_t longest_ns)
+{
+	if (fullest_bytes > CTX_RT_RING_BYTES_MAX / 32)
+		return CTX_TRACE_PAUSE_NS;
+	return last_ns * 2 < longest_ns ? last_ns * 2 : longest_ns;
+}
 
 void ctx_trace_drain_lock(struct ctx_trace_drain *drain);
 void ctx_trace_drain_unlock(struct ctx_trace_drain *drain);

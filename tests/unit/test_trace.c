@@ -561,12 +561,30 @@ static void test_trace_drain__rings_are_pulled_together_up_to_a_limit(void **sta
 	ctx_trace_queue_drop(&mine->rings[0].queue, 3, &spent);
 	(void)ctx_trace_drain_pull(drain, &spent);
 	ctx_trace_drain_unlock(drain);
-	ctx_trace_drain_start(drain);
+	ctx_trace_drain_start(drain, 5000000);
 	put_free(&rings[1]);
 	while (atomic_load(&other->rings[0].slot->tail) != rings[1].head)
 		usleep(1000); /* until the thread does it */
 	ctx_trace_drain_destroy(drain);
 	ctx_trace_segments_deinit(&segments);
+}
+
+static void test_trace_drain__pauses_are_longer_while_little_is_found(void **state)
+{
+	const uint64_t longest_ns = 20000000, much = CTX_RT_RING_BYTES_MAX / 32 + 1;
+	uint64_t pause_ns = CTX_TRACE_PAUSE_NS;
+
+	(void)state;
+	for (int i = 0; i < 10; i++) {
+		uint64_t next_ns = ctx_trace_drain_pause(pause_ns, much - 1, longest_ns);
+
+		assert_true(next_ns == pause_ns * 2 || next_ns == longest_ns);
+		assert_true(next_ns >= pause_ns);
+		pause_ns = next_ns;
+	}
+	assert_int_equal(pause_ns, longest_ns);
+	assert_int_equal(ctx_trace_drain_pause(pause_ns, much, longest_ns), CTX_TRACE_PAUSE_NS);
+	assert_int_equal(ctx_trace_drain_pause(CTX_TRACE_PAUSE_NS, 0, 3000000), 3000000);
 }
 
 int main(void)
@@ -580,6 +598,7 @@ int main(void)
 		cmocka_unit_test(test_trace_grant__a_thousand_threads_have_rings),
 		cmocka_unit_test(test_trace_segments__the_bound_counts_what_there_is),
 		cmocka_unit_test(test_trace_listener__a_process_is_answered_at_both_sockets),
+		cmocka_unit_test(test_trace_drain__pauses_are_longer_while_little_is_found),
 		cmocka_unit_test(test_runtime__the_environment_is_handed_on_and_the_users_part_kept),
 		cmocka_unit_test(test_runtime__a_script_is_its_interpreter),
 	};
