@@ -110,15 +110,21 @@ static void world_free(struct world *world)
 	free(world);
 }
 
-static void put(struct world *world, uint64_t time_ns, uint32_t function, uint32_t thread)
+static void put_weight(struct world *world, uint64_t time_ns, uint32_t function, uint32_t thread,
+		       uint64_t weight)
 {
 	struct ctx_sample sample = {
-		.time_ns = time_ns, .weight = MS, .stack = world->stacks[function], .thread = thread};
-	struct ctx_hist_entry entry = {.weight = MS, .samples = 1, .stack = sample.stack};
+		.time_ns = time_ns, .weight = weight, .stack = world->stacks[function], .thread = thread};
+	struct ctx_hist_entry entry = {.weight = weight, .samples = 1, .stack = sample.stack};
 
 	assert_true(world->n < SAMPLES_MAX);
 	world->samples[world->n++] = sample;
 	assert_int_equal(ctx_histogram_add(&world->histogram, entry, NULL), CTX_OK);
+}
+
+static void put(struct world *world, uint64_t time_ns, uint32_t function, uint32_t thread)
+{
+	put_weight(world, time_ns, function, thread, MS);
 }
 
 /* 4,000 samples: hash in `of_1000` of each thousand, by chance, and parse in the rest. */
@@ -308,7 +314,7 @@ static enum ctx_status each_sample_or_wait(void *context, const struct ctx_sampl
 		uint64_t gap_ns = wait.time_ns - world->samples[i - 1].time_ns;
 
 		wait.time_ns -= 1;
-		wait.weight = gap_ns - MS;
+		wait.weight = gap_ns > MS ? gap_ns - MS : 0;
 		if (wait.weight != 0)
 			status = each(each_context, &wait, err);
 	}
@@ -368,6 +374,36 @@ static void test_diff__several_recordings_say_how_much_runs_differ(void **unused
 	}
 }
 
+/*
+ * Three runs of each side without any difference: no less is uncertain than a sample, and samples of side B are of
+ * 8 ms. A change by one of them would be certain if all were of 1 ms.
+ */
+static void test_diff__equal_runs_are_no_more_certain_than_samples(void **unused)
+{
+	(void)unused;
+	for (uint64_t of_b = 1; of_b <= 8; of_b += 7) {
+		struct ctx_report_source *sources[6];
+		struct world *worlds[6];
+		const struct ctx_diff_spec spec = {.sides = {{sources, 3}, {sources + 3, 3}}};
+		struct ctx_diff diff;
+
+		for (int i = 0; i < 6; i++) {
+			uint64_t each = i < 3 ? 1 : of_b, hash = i < 3 ? 296 : 304;
+
+			worlds[i] = world_new("/bin/app");
+			for (uint64_t at = 0; at < 1000; at += each)
+				put_weight(worlds[i], at * MS, at < hash ? HASH : PARSE, 0, each * MS);
+			sources[i] = fake_open(&worlds[i]->fake);
+		}
+		assert_int_equal(ctx_diff_make(&spec, &diff, NULL), CTX_OK);
+		assert_int_equal(row_of(&diff, "hash")->verdict,
+				 of_b == 1 ? CTX_VERDICT_SLOWER : CTX_VERDICT_NONE);
+		ctx_diff_deinit(&diff);
+		for (int i = 0; i < 6; i++)
+			world_free(worlds[i]);
+	}
+}
+
 static void test_diff__refuses_metrics_that_differ(void **unused)
 {
 	struct world *a = steady("/bin/app", 300), *b = steady("/bin/app", 300);
@@ -391,20 +427,27 @@ static void test_diff__refuses_metrics_that_differ(void **unused)
 static void test_diff__survives_each_failing_allocation(void **unused)
 {
 	struct world *a = steady("/bin/app", 300), *b = steady("/bin/app2", 450);
-	struct ctx_report_source *sources[] = {fake_open(&a->fake), fake_open(&b->fake)};
-	const struct ctx_diff_spec spec = {.sides = {{&sources[0], 1}, {&sources[1], 1}}};
-	enum ctx_status status = CTX_E_NOMEM;
-	struct ctx_diff diff;
 
 	(void)unused;
-	for (long i = 0; status != CTX_OK; i++) {
-		fail_after = i;
-		status = ctx_diff_make(&spec, &diff, NULL);
-		fail_after = -1;
-		assert_true(status == CTX_OK || status == CTX_E_NOMEM);
-		assert_true(i < 1000);
+	a->fake.samples = b->fake.samples = each_sample_or_wait;
+	a->profile.has_states = b->profile.has_states = true;
+	for (size_t runs = 1; runs <= 2; runs++) {
+		struct ctx_report_source *sources[] = {fake_open(&a->fake), fake_open(&b->fake)};
+		struct ctx_report_source *of_a[] = {sources[0], sources[0]},
+					 *of_b[] = {sources[1], sources[1]};
+		const struct ctx_diff_spec spec = {.sides = {{of_a, runs}, {of_b, runs}}};
+		enum ctx_status status = CTX_E_NOMEM;
+		struct ctx_diff diff;
+
+		for (long i = 0; status != CTX_OK; i++) {
+			fail_after = i;
+			status = ctx_diff_make(&spec, &diff, NULL);
+			fail_after = -1;
+			assert_true(status == CTX_OK || status == CTX_E_NOMEM);
+			assert_true(i < 1000);
+		}
+		ctx_diff_deinit(&diff);
 	}
-	ctx_diff_deinit(&diff);
 	world_free(a);
 	world_free(b);
 }
@@ -635,6 +678,7 @@ int main(void)
 		cmocka_unit_test(test_diff__one_recording_of_a_program_with_phases_shows_a_change),
 		cmocka_unit_test(test_diff__waits_for_a_processor_are_no_noise),
 		cmocka_unit_test(test_diff__several_recordings_say_how_much_runs_differ),
+		cmocka_unit_test(test_diff__equal_runs_are_no_more_certain_than_samples),
 		cmocka_unit_test(test_diff__refuses_metrics_that_differ),
 		cmocka_unit_test(test_diff__survives_each_failing_allocation),
 		cmocka_unit_test(test_matching__leaves_out_directories_and_versions_of_objects),
