@@ -74,7 +74,8 @@ struct ctx_moderation ctx_moderation_fit(const double *ratios, size_t n, double 
 	/* What the rows differ beyond what so few runs make them differ. */
 	rest = spread / (double)(used - 1) - ctx_trigamma(df / 2);
 	moderation.df = rest > 0 ? 2 * trigamma_inverse(rest) : CTX_MODERATION_DF_MAX;
-	moderation.df = fmin(moderation.df, CTX_MODERATION_DF_MAX);
+	/* Few rows that happen to differ little do not know the scale better than all their runs together. */
+	moderation.df = fmin(moderation.df, fmin(CTX_MODERATION_DF_MAX, (double)(used - 1) * df));
 	moderation.scale = exp(mean + ctx_digamma(moderation.df / 2) - log(moderation.df / 2));
 	return moderation;
 }

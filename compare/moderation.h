@@ -22,7 +22,7 @@ struct ctx_moderation {
 
 /*
  * `ratios`: of each row, its variance to what is expected of it; those that are not positive are left out. `df`: of
- * each variance. Fewer than three rows say nothing. O(n).
+ * each variance. Fewer than three rows say nothing; the df are no more than those of all rows but one together. O(n).
  */
 struct ctx_moderation ctx_moderation_fit(const double *ratios, size_t n, double df);
 

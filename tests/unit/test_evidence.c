@@ -313,6 +313,9 @@ static void test_moderation__finds_the_distribution_of_variances(void **unused)
 		ratios[i] = 3 * chi_square(4);
 	same = ctx_moderation_fit(ratios, CTX_COUNT_OF(ratios), 4);
 	assert_true(same.df > 60 && fabs(same.scale - 3) < 0.3);
+	/* Four rows that happen to be the same. */
+	ratios[0] = ratios[1] = ratios[2] = ratios[3];
+	assert_true(fabs(ctx_moderation_fit(ratios, 4, 4).df - 12) < 1e-9);
 	ratios[0] = ratios[1] = 0;
 	few = ctx_moderation_fit(ratios, 4, 4);
 	assert_true(few.df == 0);
