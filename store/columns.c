@@ -31,6 +31,18 @@ static void put_runs(struct ctx_buf *out, const uint64_t *values, size_t n)
 	}
 }
 
+/* Room for a whole varint; most values have one or two bytes, in no order that a processor could guess. */
+static inline size_t put_value(uint8_t *at, uint64_t value)
+{
+	uint8_t more = value >= 0x80;
+
+	if (value >= 0x4000)
+		return ctx_varint_encode(at, value);
+	at[0] = (uint8_t)(value | (uint8_t)(more << 7));
+	at[1] = (uint8_t)(value >> 7);
+	return 1u + more;
+}
+
 static void put_plain(struct ctx_buf *out, const uint64_t *values, size_t n)
 {
 	uint8_t *start = ctx_buf_reserve(out, n * COLUMN_VARINT_MAX);
@@ -39,7 +51,7 @@ static void put_plain(struct ctx_buf *out, const uint64_t *values, size_t n)
 	if (start == NULL)
 		return;
 	for (size_t i = 0; i < n; i++)
-		at += ctx_varint_encode(at, values[i]);
+		at += put_value(at, values[i]);
 	out->n += (size_t)(at - start);
 }
 
