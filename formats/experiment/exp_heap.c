@@ -164,10 +164,11 @@ void ctx_exp_reader_note_sampling(struct ctx_exp_reader *reader)
 {
 	const struct ctx_source_info *info = &reader->source.info;
 	const struct ctx_exp_traced_metrics *metrics = &reader->traced[CTX_TRACED_HEAP];
-	struct ctx_source_metric *own = info->metrics + metrics->first;
+	struct ctx_source_metric *own;
 
 	if (!reader->index.has_traced[CTX_TRACED_HEAP])
 		return;
+	own = info->metrics + metrics->first;
 	reader->heaps.sample_bytes = ctx_heap_sample_bytes(info->properties, info->n_properties);
 	/* A sampled allocation stands for several: counts have weights of their own. */
 	for (uint32_t i = 0; i < CTX_HEAP_METRIC_N && reader->heaps.sample_bytes != 0; i++) {
