@@ -52,4 +52,34 @@ python=$(python3 -c 'import sys; print(sys.executable)')
 PYTHONDONTWRITEBYTECODE=1
 export PYTHONDONTWRITEBYTECODE
 compare python3 "$here:$(dirname "$("$python" -c 'import os; print(os.__file__)')")" "$python" -S -c "$script"
+
+# A server does not do the same twice: strace stands outside of ctxrec in the same run. The start of the program (the recorder's byte, by a pipe) and the runtime's own socket are strace's alone.
+if command -v nginx >/dev/null 2>&1 && command -v curl >/dev/null 2>&1; then
+	rm -rf here strace.*
+	mkdir here
+	head -c 20000 /dev/zero >here/a
+	cat >nginx.conf <<-END
+		worker_processes 2; daemon off; pid $here/nginx.pid; error_log $here/nginx.err; user $(id -un);
+		events { worker_connections 64; }
+		http { access_log $here/nginx.log; client_body_temp_path $here/n1; proxy_temp_path $here/n2; fastcgi_temp_path $here/n3; uwsgi_temp_path $here/n4; scgi_temp_path $here/n5;
+			sendfile on; server { listen unix:$here/socket; root $here; } }
+	END
+	(
+		for i in $(seq 100); do [ -S here/socket ] && break; sleep 0.1; done
+		for i in $(seq 50); do curl -s --unix-socket here/socket http://localhost/a http://localhost/missing >/dev/null; done
+		kill -QUIT "$(cat here/nginx.pid)"
+	) &
+	strace -ff -y -s 1 -o strace -e trace=%desc,%file,%network ctxrec -q --no-archive -o nginx.er -O --io --trace-full wait -- nginx -c "$work/nginx.conf" -e "$here/nginx.err" >out.txt 2>&1 ||
+		fail "nginx: $(cat out.txt)"
+	wait
+	ctxan nginx.er --sql "select call, size, error, (select name from traced_file f where f.id = t.file) from traced t" >operations.txt || fail "nginx: --sql"
+	for pid in $(ctxan nginx.er --sql "select distinct pid from process" | tail -n +2); do
+		sed -i -e '/iov_base="s", iov_len=1}/d' -e '1,/^execve/{/^read(.*<pipe:/d}' "strace.$pid"
+		traced="${traced:-} strace.$pid"
+	done
+	printf 'nginx: '
+	python3 "$source_dir/tests/flow/strace_said.py" operations.txt "$here" $traced || fail "nginx: another number than strace's"
+else
+	leave_out "no nginx, or no curl"
+fi
 finish
