@@ -251,6 +251,28 @@ static enum ctx_status warn_of_missing_roots(struct ingest *in, struct ctx_err *
 						(double)(roots.missing + roots.reached));
 }
 
+/* What a live ingest has kept. */
+static enum ctx_status put_window(struct ingest *in, struct ctx_err *err)
+{
+	const struct ctx_window *window = in->window;
+	uint64_t *n = in->entities.profile.traced;
+	enum ctx_status status = ctx_window_put(window, in->trees, err);
+
+	for (size_t i = window->first_traced; i < window->n_traced; i++)
+		n[window->traced[i].kind]++;
+	if (status == CTX_OK && n[CTX_TRACED_HEAP] != 0)
+		status = ctx_profile_builder_warn(
+			&in->entities, err,
+			"leaks are not known yet: what is never freed shows at the end of the recording");
+	if (status == CTX_OK && window->n_dropped != 0)
+		status = ctx_profile_builder_warn(&in->entities, err,
+						  "%llu traced operations at the beginning of the interval "
+						  "are left out of reports of operations: "
+						  "there are too many",
+						  (unsigned long long)window->n_dropped);
+	return status;
+}
+
 /* All samples have been added: finishes the trees and adds remarks on them. */
 static enum ctx_status finish_trees(struct ingest *in, const struct ctx_ingest_options *options,
 				    struct ctx_err *err)
@@ -259,8 +281,7 @@ static enum ctx_status finish_trees(struct ingest *in, const struct ctx_ingest_o
 	uint64_t late = 0;
 
 	if (in->window != NULL)
-		status = ctx_window_put(in->window, in->trees, err);
-
+		status = put_window(in, err);
 	if (status == CTX_OK)
 		status = ctx_tree_forest_finish(in->trees, &in->stats.trees, &in->stats.moved, &late, err);
 	if (status == CTX_OK && in->stats.moved != 0)

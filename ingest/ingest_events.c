@@ -430,8 +430,8 @@ static enum ctx_status on_traced(struct ingest *in, const struct ctx_event *even
 	if (status != CTX_OK)
 		return status;
 	operation.stack = in->stacks.raw_to_stack[operation.raw_stack];
-	if (in->window != NULL) /* no recorder of such operations can be followed */
-		return CTX_OK;
+	if (in->window != NULL)
+		return ctx_window_add_traced(in->window, &operation, err);
 	in->entities.profile.traced[operation.kind]++;
 	return in->worker != NULL ? ctx_tree_worker_add_traced(in->worker, &operation, err)
 				  : ctx_tree_forest_add_traced(in->trees, &operation, err);

@@ -9,6 +9,7 @@ void ctx_window_deinit(struct ctx_window *window)
 {
 	free(window->samples);
 	free(window->wakeups);
+	free(window->traced);
 	*window = (struct ctx_window){0};
 }
 
@@ -33,6 +34,12 @@ void ctx_window_move(struct ctx_window *window, uint64_t begin_ns)
 	while (window->first_wakeup < window->n_wakeups &&
 	       window->wakeups[window->first_wakeup].time_ns < begin_ns)
 		window->first_wakeup++;
+	window->n_dropped = 0;
+	while (window->first_traced < window->n_traced &&
+	       window->traced[window->first_traced].time_ns < begin_ns)
+		window->first_traced++;
+	if (window->first_traced != 0)
+		close_gap(window->traced, sizeof(*window->traced), &window->first_traced, &window->n_traced);
 	if (window->first_sample != 0)
 		close_gap(window->samples, sizeof(*window->samples), &window->first_sample,
 			  &window->n_samples);
@@ -67,6 +74,24 @@ enum ctx_status ctx_window_add_wakeup(struct ctx_window *window, const struct ct
 	return status;
 }
 
+enum ctx_status ctx_window_add_traced(struct ctx_window *window, const struct ctx_traced *operation,
+				      struct ctx_err *err)
+{
+	enum ctx_status status;
+
+	if (operation->time_ns < window->begin_ns)
+		return CTX_OK;
+	if (window->n_traced - window->first_traced == CTX_WINDOW_TRACED_MAX) {
+		window->first_traced++;
+		window->n_dropped++;
+		close_gap(window->traced, sizeof(*window->traced), &window->first_traced, &window->n_traced);
+	}
+	status = ctx_grow(&window->traced, &window->traced_cap, window->n_traced + 1, err);
+	if (status == CTX_OK)
+		window->traced[window->n_traced++] = *operation;
+	return status;
+}
+
 enum ctx_status ctx_window_put(const struct ctx_window *window, struct ctx_tree_forest *trees,
 			       struct ctx_err *err)
 {
@@ -76,5 +101,7 @@ enum ctx_status ctx_window_put(const struct ctx_window *window, struct ctx_tree_
 		status = ctx_tree_forest_add(trees, &window->samples[i], err);
 	for (size_t i = window->first_wakeup; i < window->n_wakeups && status == CTX_OK; i++)
 		status = ctx_tree_forest_add_wakeup(trees, &window->wakeups[i], err);
+	for (size_t i = window->first_traced; i < window->n_traced && status == CTX_OK; i++)
+		status = ctx_tree_forest_add_traced(trees, &window->traced[i], err);
 	return status;
 }

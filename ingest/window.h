@@ -2,12 +2,14 @@
  * The samples and ended waits of the last while of a recording, in the order in which they came: what
  * an ingest that goes on (live.h) keeps instead of time trees.
  *
- * Memory: 48 bytes a sample of the window. All zero is an empty window of the whole run.
+ * Memory: 48 bytes a sample of the window, some 100 a traced operation. All zero is an empty window of the whole run.
  */
 #ifndef CTX_INGEST_WINDOW_H
 #define CTX_INGEST_WINDOW_H
 
 #include "ingest/forest.h"
+
+#define CTX_WINDOW_TRACED_MAX ((size_t)1 << 20)
 
 struct ctx_window {
 	uint64_t begin_ns; /* what ended before is left out */
@@ -15,6 +17,9 @@ struct ctx_window {
 	size_t first_sample, n_samples, samples_cap; /* those from first_sample up to n_samples are kept */
 	struct ctx_wakeup *wakeups;
 	size_t first_wakeup, n_wakeups, wakeups_cap;
+	struct ctx_traced *traced; /* at most CTX_WINDOW_TRACED_MAX of them: the last ones */
+	size_t first_traced, n_traced, traced_cap;
+	uint64_t n_dropped; /* earlier ones of the window that were too many; their samples are there */
 };
 
 void ctx_window_deinit(struct ctx_window *window);
@@ -26,6 +31,9 @@ CTX_MUST_CHECK enum ctx_status ctx_window_add(struct ctx_window *window, const s
 					      struct ctx_err *err);
 CTX_MUST_CHECK enum ctx_status ctx_window_add_wakeup(struct ctx_window *window,
 						     const struct ctx_wakeup *wakeup, struct ctx_err *err);
+
+CTX_MUST_CHECK enum ctx_status ctx_window_add_traced(struct ctx_window *window,
+						     const struct ctx_traced *operation, struct ctx_err *err);
 
 /* Hands everything to the time trees. */
 CTX_MUST_CHECK enum ctx_status ctx_window_put(const struct ctx_window *window, struct ctx_tree_forest *trees,

@@ -66,9 +66,14 @@ static bool is_set_to(const struct ctx_exp_log *log, const char *key, const char
 static void set_info(struct ctx_exp_reader *reader)
 {
 	struct ctx_source_info *info = &reader->source.info;
+	struct ctx_source_metric *metrics = info->metrics;
+	uint32_t n_metrics = info->n_metrics;
 	struct utsname host;
 
 	ctx_exp_reader_fill_info(reader);
+	/* Those of the log and of traced operations, as they were at the beginning. */
+	info->metrics = metrics;
+	info->n_metrics = n_metrics;
 	if (reader->scan.grows && info->kallsyms[0] == '\0' && uname(&host) == 0 &&
 	    is_set_to(&reader->log, "host", host.nodename) && is_set_to(&reader->log, "kernel", host.release))
 		info->kallsyms = "/proc/kallsyms";

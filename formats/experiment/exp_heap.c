@@ -142,7 +142,7 @@ enum ctx_status ctx_exp_reader_find_leaks(struct ctx_exp_reader *reader, struct 
 	uint64_t consumed = reader->consumed;
 	enum ctx_status status;
 
-	if (!reader->index.has_traced[CTX_TRACED_HEAP])
+	if (!reader->index.has_traced[CTX_TRACED_HEAP] || reader->scan.grows) /* known at the end only */
 		return CTX_OK;
 	status = number_blocks(reader, err);
 	for (size_t i = 0; i < reader->index.n_blocks && status == CTX_OK; i++) {

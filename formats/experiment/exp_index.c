@@ -92,8 +92,7 @@ static enum ctx_status add_block(struct ctx_exp_index *index, const struct ctx_e
 			index->kept[index->n_kept++] = place;
 		return status;
 	}
-	/* Leaks are known at the end only; which metrics there are is known at the beginning. */
-	if (kind != CTX_TRACED_N && index->grows)
+	if (index->is_followed && kind != CTX_TRACED_N && !index->has_traced[kind])
 		return CTX_OK;
 	if (kind == CTX_TRACED_N && header->kind != CTX_EXP_BLOCK_PROFILE &&
 	    header->kind != CTX_EXP_BLOCK_OVERVIEW && !ctx_exp_block_has_changes(header))

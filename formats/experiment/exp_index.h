@@ -36,6 +36,7 @@ struct ctx_exp_index {
 	 * no damage, and the next call of ctx_exp_index_add for the file begins there.
 	 */
 	bool grows;
+	bool is_followed;	 /* it grew at the beginning: has_traced stays as it was then */
 	struct ctx_strtab names; /* by file, relative to the experiment: "_f1.er/profile" */
 	struct ctx_exp_data_file *files;
 	size_t files_cap;

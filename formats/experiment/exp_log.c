@@ -691,6 +691,9 @@ static enum ctx_status read_element(struct ctx_exp_log *log, const struct ctx_ex
 		return read_source(log, line, err);
 	log->begin.has_states = log->begin.has_states || strcmp(line->element, "states") == 0 ||
 				strcmp(line->element, "scheduling") == 0;
+	log->begin.has_heap = log->begin.has_heap || strcmp(line->element, "heap") == 0;
+	log->begin.has_sync = log->begin.has_sync || strcmp(line->element, "sync") == 0;
+	log->begin.has_io = log->begin.has_io || strcmp(line->element, "io") == 0;
 	return CTX_OK;
 }
 

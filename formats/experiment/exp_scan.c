@@ -176,14 +176,12 @@ static enum ctx_status read_directory(struct ctx_exp_reader *reader, const char 
 	return status;
 }
 
-/*
- * The same while it grows: what recorders write, without a list of the directory. Not traced operations: they
- * are not read then.
- */
+/* The same while it grows: what recorders write, without a list of the directory. */
 static enum ctx_status read_growing(struct ctx_exp_reader *reader, const char *below, struct ctx_err *err)
 {
-	static const char *const NAMES[] = {"frameinfo", "hwcounters", CTX_EXP_MAP_FILE,
-					    "overview",	 "profile",    CTX_EXP_STATES_FILE};
+	static const char *const NAMES[] = {"frameinfo",       "hwcounters",	CTX_EXP_MAP_FILE,
+					    "overview",	       "profile",	CTX_EXP_STATES_FILE,
+					    CTX_EXP_HEAP_FILE, CTX_EXP_IO_FILE, CTX_EXP_SYNC_FILE};
 	enum ctx_status status = CTX_OK;
 
 	for (size_t i = 0; i < CTX_COUNT_OF(NAMES) && status == CTX_OK; i++)
@@ -247,6 +245,13 @@ enum ctx_status ctx_exp_reader_scan(struct ctx_exp_reader *reader, struct ctx_er
 	enum ctx_status status = read_text_file(reader, CTX_EXP_LOG_FILE, err);
 
 	reader->index.grows = reader->scan.grows;
+	if (reader->scan.grows) {
+		/* Which metrics there are is known at the beginning; blocks of others are left out. */
+		reader->index.is_followed = true;
+		reader->index.has_traced[CTX_TRACED_HEAP] = reader->log.begin.has_heap;
+		reader->index.has_traced[CTX_TRACED_SYNC] = reader->log.begin.has_sync;
+		reader->index.has_traced[CTX_TRACED_IO] = reader->log.begin.has_io;
+	}
 	if (status == CTX_OK && !reader->log.begin.has_run)
 		status = ctx_err_set(err, CTX_E_FORMAT, "log.xml: no run event in it");
 	if (status == CTX_OK && !reader->scan.grows)
