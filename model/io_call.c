@@ -61,6 +61,9 @@ static const struct {
 	[CTX_CALL_OPENDIR] = {"opendir", CTX_IO_OPEN},
 	[CTX_CALL_CLOSEDIR] = {"closedir", CTX_IO_CLOSE},
 	[CTX_CALL_NAME] = {"name", CTX_IO_OTHER},
+	[CTX_CALL_AIO_READ] = {"aio read", CTX_IO_READ},
+	[CTX_CALL_AIO_WRITE] = {"aio write", CTX_IO_WRITE},
+	[CTX_CALL_AIO_OTHER] = {"aio", CTX_IO_OTHER},
 };
 
 const char *ctx_io_call_name(unsigned call)

@@ -1,0 +1,110 @@
+# ctxrec --io of asynchronous input and output: libaio's operations with their bytes, files and callers; not those of POSIX, which the C library
+# does in threads of its own.
+. "$(dirname "$0")/../common.sh" "$@"
+need jq cc
+[ -e "$bin/libctxrt.so" ] || skip "the runtime is for x86-64"
+need_perf
+
+# What of libaio is used here.
+cat >stand_in.c <<'END_C'
+#include <errno.h>
+#include <linux/aio_abi.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static int result(long value) { return value < 0 ? -errno : (int)value; }
+int io_setup(int n, aio_context_t *context) { return result(syscall(SYS_io_setup, n, context)); }
+int io_submit(aio_context_t context, long n, struct iocb **blocks) { return result(syscall(SYS_io_submit, context, n, blocks)); }
+int io_getevents(aio_context_t context, long least, long n, struct io_event *events, void *timeout)
+{
+	return result(syscall(SYS_io_getevents, context, least, n, events, timeout));
+}
+END_C
+cat >uses.c <<'END_C'
+#include <aio.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/aio_abi.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+int io_setup(int n, aio_context_t *context);
+int io_submit(aio_context_t context, long n, struct iocb **blocks);
+int io_getevents(aio_context_t context, long least, long n, struct io_event *events, void *timeout);
+static char buffer[16][4096];
+static aio_context_t context;
+static struct iocb block(int i, int fd, int opcode, long bytes)
+{
+	return (struct iocb){.aio_fildes = (unsigned)fd, .aio_lio_opcode = (unsigned short)opcode, .aio_buf = (unsigned long)buffer[i],
+			     .aio_nbytes = (unsigned long)bytes, .aio_offset = 4096 * i, .aio_data = (unsigned long)i};
+}
+__attribute__((noinline)) static void fetches(long n)
+{
+	struct io_event events[16];
+	while (n > 0) {
+		int got = io_getevents(context, 1, n < 16 ? n : 16, events, NULL);
+		if (got <= 0)
+			exit(3);
+		n -= got;
+	}
+}
+__attribute__((noinline)) static void submits(int fd, int opcode, long n, long bytes)
+{
+	struct iocb blocks[16], *all[16];
+	for (int i = 0; i < n; i++) {
+		*(all[i] = &blocks[i]) = block(i, fd, opcode, bytes);
+		if (bytes == 0)
+			blocks[i].aio_buf = blocks[i].aio_offset = 0;
+	}
+	if (io_submit(context, n, all) != n)
+		exit(4);
+	fetches(n);
+}
+int main(void)
+{
+	int fd = open("data", O_RDWR | O_CREAT | O_TRUNC, 0600);
+	struct iocb good = block(0, fd, IOCB_CMD_PREAD, 100), bad = block(1, -1, IOCB_CMD_PREAD, 100), *both[2] = {&good, &bad};
+	struct aiocb posix = {.aio_fildes = fd, .aio_buf = buffer[0], .aio_nbytes = 777};
+	const struct aiocb *list[1] = {&posix};
+
+	if (io_setup(16, &context) != 0)
+		return 77;
+	submits(fd, IOCB_CMD_PWRITE, 10, 4096);
+	submits(fd, IOCB_CMD_PREAD, 5, 1000);
+	submits(fd, IOCB_CMD_FSYNC, 1, 0);
+	/* At the end of the file there are 96 bytes less. */
+	good.aio_offset = 4096 * 10 - 4;
+	if (io_submit(context, 2, both) != 1)
+		return 5;
+	fetches(1);
+	/* What the kernel refuses is refused as without. */
+	if (io_submit(context, 1, NULL) != -EFAULT || io_submit(context, 1, (struct iocb *[]){(struct iocb *)8}) != -EFAULT)
+		return 6;
+	if (aio_read(&posix) != 0)
+		return 7;
+	while (aio_error(&posix) == EINPROGRESS)
+		aio_suspend(list, 1, NULL);
+	return aio_return(&posix) == 777 ? 0 : 8;
+}
+END_C
+cc -O1 -g -shared -fPIC -o libstand_in.so stand_in.c && cc -O1 -g -o uses uses.c -L. -lstand_in -Wl,-rpath,"$PWD" || fail "uses.c"
+./uses
+got=$?
+[ $got != 77 ] || skip "the kernel has no asynchronous input and output"
+[ $got = 0 ] || fail "the program alone: $got"
+ctxrec -q -o run.er --io --trace-full wait -- ./uses 2>err.txt
+got=$?
+[ $got = 0 ] && [ ! -s err.txt ] || fail "exit status $got: $(cat err.txt)"
+ctxan run.er -r io --format json >io.json || fail "report"
+# sums FUNCTION KEY...
+sums() {
+	function=$1
+	shift
+	jq -r --arg f "$function" --arg keys "$*" '[.rows[] | select(.section == "stack") | select(.stack | index($f))] as $r | [$keys | split(" ") | .[] as $k | [$r[][$k]] | add // 0] | map(tostring) | join(" ")' io.json
+}
+got=$(sums fetches writes write_bytes reads read_bytes others errors)
+[ "$got" = "10 40960 6 5004 1 0" ] || fail "libaio's operations: $got"
+got=$(sums submits writes write_bytes reads read_bytes others errors)
+[ "$got" = "10 40960 5 5000 1 0" ] || fail "those of one caller: $got"
+got=$(jq -r '[.rows[] | select(.section == "file") | select((.file // .name // "") | endswith("/data"))] | map("\(.writes) \(.write_bytes) \(.reads) \(.read_bytes)") | join(",")' io.json)
+[ "$got" = "10 40960 6 5004" ] || fail "those of the file: $got $(jq -c '.rows[] | select(.section == "file")' io.json)"
+finish
