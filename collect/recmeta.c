@@ -107,6 +107,11 @@ static bool shows_kernel_names(void)
 	return shows;
 }
 
+void ctx_recmeta_add(struct ctx_recmeta *meta, const char *key, const char *value)
+{
+	add(meta, key, "%s", value);
+}
+
 static void add_settings(struct ctx_recmeta *meta, const struct ctx_rec_options *options,
 			 const struct ctx_session *session)
 {

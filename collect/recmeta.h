@@ -10,7 +10,7 @@
 #include "collect/session.h"
 #include "model/profile.h"
 
-#define CTX_RECMETA_MAX 24
+#define CTX_RECMETA_MAX 25
 
 struct ctx_recmeta {
 	struct ctx_arena arena; /* owns the strings */
@@ -28,6 +28,9 @@ CTX_MUST_CHECK enum ctx_status ctx_recmeta_init(struct ctx_recmeta *meta,
 						const struct ctx_priority_attr *priority,
 						struct ctx_err *err);
 void ctx_recmeta_deinit(struct ctx_recmeta *meta);
+
+/* One more property; without memory it is left out. `key` is borrowed. */
+void ctx_recmeta_add(struct ctx_recmeta *meta, const char *key, const char *value);
 
 /* sysctl kernel.perf_event_max_stack. */
 uint32_t ctx_max_stack(void);

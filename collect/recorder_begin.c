@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "collect/perfevent.h"
 #include "collect/permissions.h"
 #include "collect/recmeta.h"
 #include "collect/unwind_pool.h"
@@ -271,6 +272,10 @@ static enum ctx_status create_experiment(struct ctx_recorder *recorder, struct c
 
 	recorder->start_ns = ctx_clock_ns(CLOCK_MONOTONIC);
 	exp.start_ns = recorder->start_ns;
+	if (status == CTX_OK && recorder->trace != NULL && ctx_trace_uring_text(recorder->trace) != NULL) {
+		ctx_recmeta_add(&meta, "io_uring", ctx_trace_uring_text(recorder->trace));
+		exp.n_properties = meta.n;
+	}
 	if (status == CTX_OK)
 		status = ctx_mapped_files_create(&recorder->files, err);
 	exp.opener = (struct ctx_exp_opener){open_object, recorder->files};
@@ -387,6 +392,7 @@ static enum ctx_status fork_command(struct ctx_recorder *recorder, struct ctx_er
 					  .sync = options->trace.sync,
 					  .sync_threshold_ns = options->trace.sync_threshold_ns,
 					  .io = options->trace.io,
+					  .tracefs = ctx_perf_roots_default().tracefs,
 					  .waits = options->trace.waits,
 					  .sample_bytes = options->trace.sample_bytes,
 					  .command = options->command[0],

@@ -8,6 +8,7 @@
 #include "collect/trace_io.h"
 #include "collect/trace_listener.h"
 #include "collect/trace_sync.h"
+#include "collect/trace_uring.h"
 #include "model/io_call.h"
 #include "model/traced.h"
 #include "runtime/program_check.h"
@@ -42,6 +43,8 @@ struct ctx_trace {
 	char *old_preload; /* owned; NULL: there was none */
 	struct ctx_trace_segments segments;
 	struct ctx_trace_listener *listener;
+	struct ctx_trace_uring *uring; /* NULL: not watched */
+	char uring_text[480];
 	struct ctx_trace_drain *drain;	/* of the segments */
 	struct ctx_trace_reader reader; /* its context is of the ring that is read */
 	struct turn *turns;		/* owned; a heap by time */
@@ -94,6 +97,17 @@ static void set_letters(struct ctx_trace *trace, const struct ctx_trace_options 
 		 options->waits ? "w" : "");
 }
 
+/* Where it cannot be, one line says why. */
+static void watch_uring(struct ctx_trace *trace, const char *tracefs)
+{
+	struct ctx_err why = {0};
+
+	if (ctx_trace_uring_create(tracefs, &trace->uring, &why) == CTX_OK)
+		snprintf(trace->uring_text, sizeof(trace->uring_text), "recorded, by tracepoints");
+	else
+		snprintf(trace->uring_text, sizeof(trace->uring_text), "not recorded: %.400s", why.msg);
+}
+
 enum ctx_status ctx_trace_create(const struct ctx_trace_options *options, struct ctx_trace **ret,
 				 struct ctx_err *err)
 {
@@ -120,8 +134,15 @@ enum ctx_status ctx_trace_create(const struct ctx_trace_options *options, struct
 		ctx_trace_destroy(trace);
 		return status;
 	}
+	if (options->io)
+		watch_uring(trace, options->tracefs);
 	*ret = trace;
 	return CTX_OK;
+}
+
+const char *ctx_trace_uring_text(const struct ctx_trace *trace)
+{
+	return trace->uring_text[0] != '\0' ? trace->uring_text : NULL;
 }
 
 void ctx_trace_destroy(struct ctx_trace *trace)
@@ -129,6 +150,7 @@ void ctx_trace_destroy(struct ctx_trace *trace)
 	if (trace == NULL)
 		return;
 	ctx_trace_listener_destroy(trace->listener);
+	ctx_trace_uring_destroy(trace->uring);
 	if (trace->drain != NULL) {
 		ctx_trace_drain_lock(trace->drain);
 		(void)ctx_trace_drain_pull(trace->drain, &trace->reader.spent);
@@ -455,6 +477,13 @@ static enum ctx_status take_turns(struct ctx_trace *trace, struct taking *taking
 	return status;
 }
 
+static enum ctx_status take_uring(struct ctx_trace *trace, uint64_t until_ns, struct ctx_err *err)
+{
+	const struct ctx_trace_uring_target target = {trace->tree, trace->writer};
+
+	return trace->uring != NULL ? ctx_trace_uring_take(trace->uring, &target, until_ns, err) : CTX_OK;
+}
+
 enum ctx_status ctx_trace_take(struct ctx_trace *trace, uint64_t until_ns, struct ctx_err *err)
 {
 	bool is_last = until_ns == UINT64_MAX;
@@ -482,7 +511,7 @@ enum ctx_status ctx_trace_take(struct ctx_trace *trace, uint64_t until_ns, struc
 	if (status == CTX_OK)
 		status = take_turns(trace, &taking, end_ns, err);
 	trace->has_backlog = taking.left == 0;
-	return status;
+	return status == CTX_OK ? take_uring(trace, until_ns, err) : status;
 }
 
 enum ctx_status ctx_trace_before_end(struct ctx_trace *trace, int64_t pid, uint64_t time_ns,
@@ -507,7 +536,9 @@ enum ctx_status ctx_trace_before_end(struct ctx_trace *trace, int64_t pid, uint6
 		if (segment->pid == pid && segment->created_ns <= time_ns)
 			status = add_turns(trace, segment, err);
 	}
-	return status == CTX_OK ? take_turns(trace, &taking, end_ns, err) : status;
+	if (status == CTX_OK)
+		status = take_turns(trace, &taking, end_ns, err);
+	return status == CTX_OK ? take_uring(trace, time_ns, err) : status;
 }
 
 static void add(uint64_t *sum, uint64_t more)
@@ -595,6 +626,10 @@ struct ctx_trace_counts ctx_trace_counts(struct ctx_trace *trace)
 	pthread_mutex_lock(&trace->segments.lock);
 	add(&counts.nobodys, trace->segments.failed);
 	counts.ringless = trace->segments.refused;
+	if (trace->uring != NULL) {
+		add(&counts.operations, ctx_trace_uring_operations(trace->uring));
+		add(&counts.dropped, ctx_trace_uring_lost(trace->uring));
+	}
 	counts.rings_bytes = trace->segments.most_bytes;
 	counts.rings_limit_bytes = trace->segments.limit_bytes;
 	pthread_mutex_unlock(&trace->segments.lock);

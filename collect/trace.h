@@ -21,6 +21,7 @@
 
 struct ctx_trace_options {
 	bool heap, sync, io;
+	const char *tracefs;   /* for io_uring, with io */
 	uint64_t sample_bytes; /* allocations are sampled so many bytes apart; 0: all are recorded */
 	uint64_t
 		sync_threshold_ns; /* the shortest wait that is recorded; 0: all, and how long locks are held */
@@ -74,6 +75,9 @@ CTX_MUST_CHECK enum ctx_status ctx_trace_before_end(struct ctx_trace *trace, int
 
 /* After that record: what the image that ended had is released. */
 void ctx_trace_after_end(struct ctx_trace *trace, int64_t pid, uint64_t time_ns);
+
+/* One line on io_uring for the header of the experiment; NULL: input and output is not recorded. Borrowed. */
+const char *ctx_trace_uring_text(const struct ctx_trace *trace);
 
 struct ctx_trace_counts {
 	uint64_t operations;

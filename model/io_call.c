@@ -64,6 +64,9 @@ static const struct {
 	[CTX_CALL_AIO_READ] = {"aio read", CTX_IO_READ},
 	[CTX_CALL_AIO_WRITE] = {"aio write", CTX_IO_WRITE},
 	[CTX_CALL_AIO_OTHER] = {"aio", CTX_IO_OTHER},
+	[CTX_CALL_URING_READ] = {"io_uring read", CTX_IO_READ},
+	[CTX_CALL_URING_WRITE] = {"io_uring write", CTX_IO_WRITE},
+	[CTX_CALL_URING_OTHER] = {"io_uring", CTX_IO_OTHER},
 };
 
 const char *ctx_io_call_name(unsigned call)

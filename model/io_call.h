@@ -68,7 +68,10 @@ enum ctx_io_call {
 	CTX_CALL_NAME, /* none: it tells the name of a descriptor, such as those that the process began with */
 	CTX_CALL_AIO_READ, /* of libaio, when its result is fetched */
 	CTX_CALL_AIO_WRITE,
-	CTX_CALL_AIO_OTHER, /* fsync, poll */
+	CTX_CALL_AIO_OTHER,  /* fsync, poll */
+	CTX_CALL_URING_READ, /* of io_uring, by the kernel's tracepoints */
+	CTX_CALL_URING_WRITE,
+	CTX_CALL_URING_OTHER,
 	CTX_CALL_N,
 };
 
