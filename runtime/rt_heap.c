@@ -84,6 +84,26 @@ static bool is_of_libc(const void *function)
 	       of_function.dli_fbase == of_libc.dli_fbase;
 }
 
+static inline bool has_scratch(void)
+{
+	return __builtin_expect(ctx_rt_scratch.at != NULL, 0);
+}
+
+/* A block of zeros, or with what is in the old one and behind it. */
+__attribute__((noinline)) static void *take_scratch(const void *old, size_t size)
+{
+	char *block = ctx_rt_scratch.at;
+	size_t bytes = (size + 15) & ~(size_t)15;
+
+	if (size > ctx_rt_scratch.size || bytes > ctx_rt_scratch.size) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	ctx_rt_scratch.at += bytes;
+	ctx_rt_scratch.size -= bytes;
+	return old != NULL ? memmove(block, old, size) : memset(block, 0, size);
+}
+
 __attribute__((noinline)) static bool resolve(void)
 {
 	int error = errno;
@@ -211,6 +231,8 @@ EXPORT void *malloc(size_t size)
 	const struct ctx_rt_registers caller = CTX_RT_CALLER();
 	void *block;
 
+	if (has_scratch())
+		return take_scratch(NULL, size);
 	if (!is_ready())
 		return allocate_early(size);
 	block = CALL(real.malloc(size));
@@ -224,6 +246,8 @@ EXPORT void *calloc(size_t n, size_t size)
 	size_t bytes;
 	void *block;
 
+	if (has_scratch())
+		return __builtin_mul_overflow(n, size, &bytes) ? NULL : take_scratch(NULL, bytes);
 	if (!is_ready()) /* fresh memory of the program is zero */
 		return __builtin_mul_overflow(n, size, &bytes) ? NULL : allocate_early(bytes);
 	block = CALL(real.calloc(n, size));
@@ -251,7 +275,7 @@ EXPORT void free(void *block)
 {
 	bool outer;
 
-	if (block == NULL || is_early(block) || !is_ready())
+	if (block == NULL || is_early(block) || has_scratch() || !is_ready())
 		return;
 	note_free(block);
 	outer = enter();
@@ -287,6 +311,8 @@ static void *reallocate(void *old, size_t size, const struct ctx_rt_registers *c
 	bool was;
 	void *block;
 
+	if (has_scratch())
+		return take_scratch(old, size);
 	if (is_early(old))
 		return move_early(old, size);
 	if (!is_ready())

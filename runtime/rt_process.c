@@ -30,6 +30,9 @@
 #define WAIT_NS 200000		      /* between two looks at a full ring */
 #define WAIT_ROUNDS 5000u	      /* without a beat of the recorder: a second */
 #define STACK_MAX ((uint64_t)1 << 30) /* of the main thread */
+#define STACK_LEAST ((uint64_t)120 << 20)
+#define ALL_SIGNALS UINT64_MAX
+#define HANDLER_LEAST 512u /* bytes of a stack: registers of the floating point unit alone */
 
 #pragma weak __libc_stack_end
 extern void *__libc_stack_end;
@@ -69,10 +72,12 @@ static struct address {
 	socklen_t length;
 } recorder, recorder_path;   /* an abstract socket, which is in no file system, and one in the directory */
 static uint64_t main_thread; /* as pthread_self says */
+static uint64_t main_stack;  /* bytes that the main thread's can grow to */
 
 __thread struct ctx_rt_own ctx_rt_own CTX_RT_TLS;
-static __thread bool busy CTX_RT_TLS;
+static __thread uint64_t acquired_at CTX_RT_TLS; /* the frame that acquired the thread; 0: none has */
 static __thread uint32_t muted CTX_RT_TLS;
+__thread struct ctx_rt_scratch ctx_rt_scratch CTX_RT_TLS;
 
 static const uint32_t no_generation = UINT32_MAX;
 const uint32_t *ctx_rt_generation = &no_generation;
@@ -153,6 +158,14 @@ static int request_file(uint32_t n_segments)
 	return fd == -2 ? request_by(&recorder_path, n_segments) : fd;
 }
 
+/* Of a limit on its memory, which the program may need for itself, the runtime takes an eighth. */
+static bool may_map(uint64_t bytes)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur / 8 >= bytes;
+}
+
 static bool make_segment(struct segment *segment)
 {
 	struct ctx_rt_header *header = NULL;
@@ -170,6 +183,8 @@ static bool make_segment(struct segment *segment)
 	}
 	if (header != NULL)
 		ctx_rt_memory_unmap(header, CTX_RT_PAGE);
+	if (bytes != 0 && !may_map((atomic_load(&process->n_segments) + 1) * bytes))
+		bytes = 0;
 	segment->bytes = bytes != 0 ? ctx_rt_memory_map_file(fd, bytes) : NULL;
 	ctx_rt_close(fd);
 	if (segment->bytes == NULL)
@@ -235,6 +250,20 @@ static bool make_process(void)
 	return true;
 }
 
+/*
+ * The kernel maps nothing else in what the stack may grow to by the limit at exec, and nothing in 128 MB in any case,
+ * of which the environment takes some. A limit that the program raises itself is none: other stacks are there.
+ */
+static uint64_t find_main_stack(void)
+{
+	struct rlimit limit = {0};
+
+	(void)getrlimit(RLIMIT_STACK, &limit);
+	if (limit.rlim_cur < STACK_LEAST)
+		return STACK_LEAST;
+	return limit.rlim_cur < STACK_MAX ? limit.rlim_cur : STACK_MAX;
+}
+
 /* Once for the memory of a program; a forked child has the outcome. */
 static void begin(void)
 {
@@ -243,6 +272,7 @@ static void begin(void)
 	if (!atomic_compare_exchange_strong(&begun, &expected, 1))
 		return;
 	main_thread = (uint64_t)pthread_self();
+	main_stack = find_main_stack();
 	topics = ctx_rt_can_walk() ? read_settings() : 0;
 	if (topics != 0 && !make_process())
 		topics = 0;
@@ -337,6 +367,23 @@ static bool find_slot(int32_t tid, struct segment **ret_segment, uint32_t *ret)
 	return false;
 }
 
+/* No handler leaves by longjmp, and nobody cancels the thread, while it has a lock. Returns what was blocked. */
+static uint64_t block_signals(void)
+{
+	const uint64_t all = ALL_SIGNALS;
+	uint64_t before = ALL_SIGNALS;
+
+	if (!ctx_rt_is_restricted())
+		(void)syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof(all));
+	return before;
+}
+
+static void restore_signals(uint64_t before)
+{
+	if (!ctx_rt_is_restricted() && before != ALL_SIGNALS)
+		(void)syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof(before));
+}
+
 /*
  * Functions that hold a lock of the thread: pthread_getattr_np, which this needs too, allocates meanwhile, and in
  * the others a signal may arrive.
@@ -351,40 +398,36 @@ static bool holds_its_lock(const struct ctx_rt_walker *walker)
 
 /*
  * The bounds of the stack that the thread runs on: of others no more than a page is read. The
- * library's function reads a file for the main thread. Behind the thread's first stack, which is walked
+ * library's function reads a file for the main thread, and allocates for others: in memory of the thread, since the
+ * caller may have interrupted the allocator. Behind the thread's first stack, which is walked
  * without them.
  */
 static void find_stack(struct ctx_rt_thread *thread)
 {
 	struct ctx_rt_walker *walker = &thread->walker;
 	uint64_t sp = (uint64_t)__builtin_frame_address(0);
-	struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
 	pthread_attr_t attributes;
 	void *low;
 	size_t n;
 
 	thread->knows_stack = true;
 	walker->top = &__libc_stack_end != NULL ? (uint64_t)__libc_stack_end : 0;
-	if (ctx_rt_is_restricted()) {
-		bool is_main = (uint64_t)pthread_self() == main_thread && sp < walker->top;
-
-		walker->low = is_main ? sp & ~(uint64_t)(CTX_RT_PAGE - 1) : 0;
-		walker->top = is_main ? walker->top : 0;
-		return;
-	}
-	(void)getrlimit(RLIMIT_STACK, &limit);
-	walker->low = walker->top - (limit.rlim_cur < STACK_MAX ? limit.rlim_cur : STACK_MAX);
+	walker->low = walker->top - main_stack;
 	if ((sp >= walker->low && sp < walker->top) || (uint64_t)pthread_self() == main_thread)
 		return;
 	walker->low = walker->top = 0;
-	thread->knows_stack = !holds_its_lock(walker);
-	if (!thread->knows_stack || pthread_getattr_np(pthread_self(), &attributes) != 0)
+	thread->knows_stack = ctx_rt_is_restricted() || !holds_its_lock(walker);
+	if (!thread->knows_stack || ctx_rt_is_restricted())
 		return;
-	if (pthread_attr_getstack(&attributes, &low, &n) == 0) {
-		walker->low = (uint64_t)low;
-		walker->top = (uint64_t)low + n;
+	ctx_rt_scratch = (struct ctx_rt_scratch){(char *)thread->frames, sizeof(thread->frames)};
+	if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
+		if (pthread_attr_getstack(&attributes, &low, &n) == 0) {
+			walker->low = (uint64_t)low;
+			walker->top = (uint64_t)low + n;
+		}
+		pthread_attr_destroy(&attributes);
 	}
-	pthread_attr_destroy(&attributes);
+	ctx_rt_scratch = (struct ctx_rt_scratch){0};
 }
 
 static struct ctx_rt_thread *make_thread(struct segment *segment, uint32_t i)
@@ -433,6 +476,15 @@ static void enter_thread(void)
 	ctx_rt_record(ctx_rt_own.thread, &first, NULL);
 }
 
+static void enter_unsignalled(void)
+{
+	uint64_t signals = block_signals();
+
+	if (attach() && ctx_rt_own.generation != process->generation)
+		enter_thread();
+	restore_signals(signals);
+}
+
 __attribute__((noinline)) static struct ctx_rt_thread *acquire_first(uint32_t what)
 {
 	int error = errno;
@@ -443,9 +495,10 @@ __attribute__((noinline)) static struct ctx_rt_thread *acquire_first(uint32_t wh
 		errno = error;
 		return NULL;
 	}
-	if (process != NULL && atomic_load(&process->state) != OFF && attach() &&
-	    ctx_rt_own.generation != process->generation)
-		enter_thread();
+	if (process != NULL &&
+	    (atomic_load(&process->state) == NEW ||
+	     (atomic_load(&process->state) == ON && ctx_rt_own.generation != process->generation)))
+		enter_unsignalled();
 	errno = error;
 	if (process == NULL || atomic_load(&process->state) != ON)
 		return NULL;
@@ -459,19 +512,43 @@ static bool is_open(const struct ctx_rt_thread *thread)
 	return atomic_load_explicit(thread->closed, memory_order_relaxed) == 0;
 }
 
+/*
+ * A signal handler has interrupted the frame that acquired the thread, and left by longjmp: this is not below that
+ * frame by so much as the kernel puts on the stack for a handler. What was half written is not in the ring, and what
+ * the walker knows is forgotten.
+ */
+static bool was_left(struct ctx_rt_thread *thread, uint64_t now_at)
+{
+	const struct ctx_rt_walker *walker = &thread->walker;
+
+	if (now_at + HANDLER_LEAST <= acquired_at || acquired_at < walker->low ||
+	    acquired_at >= walker->top || now_at < walker->low || now_at >= walker->top)
+		return false;
+	ctx_rt_walk_forget(&thread->walker);
+	return true;
+}
+
+/* The thread is acquired already. False: it stays so. */
+__attribute__((noinline)) static bool acquire_again(uint64_t now_at)
+{
+	if (ctx_rt_own.thread == NULL || process == NULL || ctx_rt_own.generation != process->generation)
+		return false;
+	if (was_left(ctx_rt_own.thread, now_at))
+		return true;
+	atomic_fetch_add(&ctx_rt_own.thread->ring.slot->interrupted, 1);
+	return false;
+}
+
 struct ctx_rt_thread *ctx_rt_thread_acquire(uint32_t what)
 {
+	const uint64_t now_at = (uint64_t)__builtin_frame_address(0);
 	struct ctx_rt_thread *thread;
 
 	if (!ctx_rt_is_on(what) || muted != 0)
 		return NULL;
-	if (busy) {
-		if (ctx_rt_own.thread != NULL && process != NULL &&
-		    ctx_rt_own.generation == process->generation)
-			atomic_fetch_add(&ctx_rt_own.thread->ring.slot->interrupted, 1);
+	if (acquired_at != 0 && !acquire_again(now_at))
 		return NULL;
-	}
-	busy = true;
+	acquired_at = now_at;
 	atomic_signal_fence(memory_order_seq_cst);
 	if (__builtin_expect(process != NULL && ctx_rt_own.thread != NULL &&
 				     ctx_rt_own.generation == process->generation,
@@ -502,7 +579,7 @@ const struct ctx_rt_thread *ctx_rt_thread_of(int32_t tid)
 void ctx_rt_thread_release(void)
 {
 	atomic_signal_fence(memory_order_seq_cst);
-	busy = false;
+	acquired_at = 0;
 }
 
 void ctx_rt_mute(void)
@@ -626,11 +703,14 @@ static bool wait_for_room(struct ctx_rt_thread *thread)
 
 __attribute__((noinline)) static void learn_stack(struct ctx_rt_thread *thread)
 {
+	uint64_t signals;
 	int error = errno;
 
+	signals = block_signals();
 	ctx_rt_mute();
 	find_stack(thread);
 	ctx_rt_unmute();
+	restore_signals(signals);
 	errno = error;
 }
 

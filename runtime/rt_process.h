@@ -103,6 +103,16 @@ void ctx_rt_record(struct ctx_rt_thread *thread, struct ctx_rt_operation *operat
 void ctx_rt_mute(void);
 void ctx_rt_unmute(void);
 
+/*
+ * Room for some small blocks, aligned to 16: while the calling thread has it, malloc, calloc and realloc take from it, and
+ * free does nothing. For a function of the C library that allocates, where the allocator may not be used.
+ */
+struct ctx_rt_scratch {
+	char *at; /* of what is left; NULL: none */
+	size_t size;
+};
+extern __thread struct ctx_rt_scratch ctx_rt_scratch CTX_RT_TLS;
+
 /* Descriptors of the process whose names the recorder knows; of the process, empty after fork. */
 #define CTX_RT_DESCRIPTORS_MAX 65536u
 struct ctx_rt_descriptors {

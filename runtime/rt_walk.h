@@ -100,6 +100,13 @@ static inline void ctx_rt_walk_anew(struct ctx_rt_walker *walker)
 /* Whether a frame of the last stack is of the function that begins at an address. Some 100 ns a frame. */
 bool ctx_rt_walk_has(const struct ctx_rt_walker *walker, const void *function);
 
+/* The same, and nothing else is left either: a walk was not ended. */
+static inline void ctx_rt_walk_forget(struct ctx_rt_walker *walker)
+{
+	walker->epoch--;
+	walker->depth = 0;
+}
+
 /* Objects were unloaded: rows of their addresses are forgotten. */
 void ctx_rt_forget_objects(void);
 

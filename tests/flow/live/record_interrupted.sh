@@ -1,0 +1,88 @@
+# ctxrec --heap --sync --io of programs whose signal handlers leave by longjmp, have small stacks, interrupt an allocator, and of those that execute
+# others before any constructor: they do what they do alone.
+. "$(dirname "$0")/../common.sh" "$@"
+need cc
+[ -e "$bin/libctxrt.so" ] || skip "the runtime is for x86-64"
+need_perf
+
+# same NAME COMMAND...: output and exit status, recorded and alone
+same() {
+	name=$1
+	shift
+	timeout 60 "$@" >bare.txt 2>&1
+	bare=$?
+	timeout 120 ctxrec -q --no-archive -o "$name.er" --heap --sync --io --trace-full wait -- "$@" >traced.txt 2>err.txt
+	got=$?
+	[ $got = $bare ] || fail "$name: exit status $got instead of $bare: $(cat err.txt)"
+	cmp bare.txt traced.txt || fail "$name: another output: $(cat traced.txt)"
+}
+for name in early stream reads small; do
+	same $name interrupted $name
+done
+
+# A read that a jump leaves may be recorded or not; all others are.
+ctxan reads.er --sql "select count(*) from traced where call = 'pread'" >reads.txt || fail "reads: --sql"
+got=$(tail -n 1 reads.txt)
+read -r reads jumps <counts
+[ "$got" -ge "$reads" ] || fail "reads: $got of at least $reads are recorded"
+[ "$jumps" -gt 0 ] || fail "no read was left"
+
+# The first that a thread does is an allocation, whose lock a handler finds held: nothing that it does may allocate.
+cat >locking.c <<'END'
+#include <signal.h>
+#include <stddef.h>
+#include <unistd.h>
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t n, size_t size);
+void *__libc_realloc(void *old, size_t size);
+static volatile int held;
+volatile int interrupts;
+static void take(void)
+{
+	if (held)
+		_exit(9);
+}
+void *malloc(size_t size)
+{
+	take();
+	if (interrupts) {
+		interrupts = 0;
+		held = 1;
+		raise(SIGUSR1);
+		held = 0;
+	}
+	return __libc_malloc(size);
+}
+void *calloc(size_t n, size_t size) { take(); return __libc_calloc(n, size); }
+void *realloc(void *old, size_t size) { take(); return __libc_realloc(old, size); }
+END
+cat >handles.c <<'END'
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+extern volatile int interrupts;
+static void *volatile kept;
+static void handle(int signal_number) { (void)signal_number; (void)!write(1, "handled\n", 8); }
+static void *run(void *argument) { interrupts = 1; kept = malloc(100); return argument; }
+int main(void)
+{
+	pthread_t thread;
+	signal(SIGUSR1, handle);
+	for (int i = 0; i < 3; i++)
+		if (pthread_create(&thread, NULL, run, NULL) != 0 || pthread_join(thread, NULL) != 0)
+			return 1;
+	return 4;
+}
+END
+cc -O1 -shared -fPIC -fno-builtin -o liblocking.so locking.c && cc -O1 -fno-builtin -o handles handles.c -L. -llocking -lpthread -Wl,-rpath,"$PWD" || fail "handles.c"
+same handles ./handles
+grep -c handled traced.txt | grep -qx 3 || fail "handlers: $(cat traced.txt)"
+
+# With little memory allowed the program has what it has alone, and that it is not recorded is said.
+wanted=$(sh -c 'ulimit -v 24000; heap child 2; echo $?')
+got=$(ctxrec -q --no-archive -O -o limited.er --heap -- sh -c 'ulimit -v 24000; heap child 2; echo $?' 2>err.txt)
+[ "$got" = "$wanted" ] || fail "ulimit -v: $got instead of $wanted"
+grep -q '[12] parts of it could not be assigned' err.txt || fail "ulimit -v: not said: $(cat err.txt)"
+finish
