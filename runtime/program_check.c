@@ -15,10 +15,11 @@
 #define INTERPRETERS_MAX 4 /* of scripts, as the kernel */
 #define LOADER "/ld-linux-x86-64.so.2"
 
+/* Its headers are read one by one: the stack may be a small one of a signal handler. */
 struct program {
 	int fd;
-	size_t n;
-	Elf64_Phdr segments[SEGMENTS_MAX];
+	size_t n; /* segments */
+	uint64_t at;
 };
 
 static bool read_at(int fd, uint64_t offset, void *out, size_t n)
@@ -26,23 +27,29 @@ static bool read_at(int fd, uint64_t offset, void *out, size_t n)
 	return pread(fd, out, n, (off_t)offset) == (ssize_t)n;
 }
 
-static const Elf64_Phdr *find(const struct program *program, uint32_t type)
+static bool read_segment(const struct program *program, size_t i, Elf64_Phdr *ret)
+{
+	return read_at(program->fd, program->at + i * sizeof(*ret), ret, sizeof(*ret));
+}
+
+static bool find(const struct program *program, uint32_t type, Elf64_Phdr *ret)
 {
 	for (size_t i = 0; i < program->n; i++) {
-		if (program->segments[i].p_type == type)
-			return &program->segments[i];
+		if (read_segment(program, i, ret) && ret->p_type == type)
+			return true;
 	}
-	return NULL;
+	return false;
 }
 
 /* The offset in the file of an address; false: it is in no segment. */
 static bool offset_of(const struct program *program, uint64_t address, uint64_t *ret)
 {
-	for (size_t i = 0; i < program->n; i++) {
-		const Elf64_Phdr *segment = &program->segments[i];
+	Elf64_Phdr segment;
 
-		if (segment->p_type == PT_LOAD && address - segment->p_vaddr < segment->p_filesz) {
-			*ret = segment->p_offset + (address - segment->p_vaddr);
+	for (size_t i = 0; i < program->n; i++) {
+		if (read_segment(program, i, &segment) && segment.p_type == PT_LOAD &&
+		    address - segment.p_vaddr < segment.p_filesz) {
+			*ret = segment.p_offset + (address - segment.p_vaddr);
 			return true;
 		}
 	}
@@ -61,25 +68,28 @@ static bool is_sanitizer(const char *library)
 	return false;
 }
 
+/* The entry of the dynamic section; false: there are no more. */
+static bool read_entry(const struct program *program, const Elf64_Phdr *dynamic, size_t i, Elf64_Dyn *ret)
+{
+	return i < DYNAMIC_MAX && i < dynamic->p_filesz / sizeof(*ret) &&
+	       read_at(program->fd, dynamic->p_offset + i * sizeof(*ret), ret, sizeof(*ret)) &&
+	       ret->d_tag != DT_NULL;
+}
+
 static bool needs_sanitizer(const struct program *program, const Elf64_Phdr *dynamic)
 {
-	Elf64_Dyn entries[DYNAMIC_MAX];
-	size_t n = dynamic->p_filesz / sizeof(*entries);
 	uint64_t names = 0;
+	Elf64_Dyn entry;
 
-	n = n < DYNAMIC_MAX ? n : DYNAMIC_MAX;
-	if (!read_at(program->fd, dynamic->p_offset, entries, n * sizeof(*entries)))
-		return false;
-	for (size_t i = 0; i < n && entries[i].d_tag != DT_NULL; i++) {
-		if (entries[i].d_tag == DT_STRTAB && !offset_of(program, entries[i].d_un.d_ptr, &names))
+	for (size_t i = 0; read_entry(program, dynamic, i, &entry); i++) {
+		if (entry.d_tag == DT_STRTAB && !offset_of(program, entry.d_un.d_ptr, &names))
 			return false;
 	}
-	for (size_t i = 0; i < n && names != 0 && entries[i].d_tag != DT_NULL; i++) {
+	for (size_t i = 0; names != 0 && read_entry(program, dynamic, i, &entry); i++) {
 		char name[NAME_BYTES + 1] = "";
 
-		if (entries[i].d_tag == DT_NEEDED &&
-		    read_at(program->fd, names + entries[i].d_un.d_val, name, NAME_BYTES) &&
-		    is_sanitizer(name))
+		if (entry.d_tag == DT_NEEDED &&
+		    read_at(program->fd, names + entry.d_un.d_val, name, NAME_BYTES) && is_sanitizer(name))
 			return true;
 	}
 	return false;
@@ -87,7 +97,7 @@ static bool needs_sanitizer(const struct program *program, const Elf64_Phdr *dyn
 
 static enum ctx_program check_elf(struct program *program, const Elf64_Ehdr *header)
 {
-	const Elf64_Phdr *interpreter, *dynamic;
+	Elf64_Phdr interpreter, dynamic;
 	char loader[256] = "";
 	size_t n;
 
@@ -95,20 +105,19 @@ static enum ctx_program check_elf(struct program *program, const Elf64_Ehdr *hea
 	    header->e_machine != EM_X86_64)
 		return CTX_PROGRAM_OTHER_MACHINE;
 	program->n = header->e_phnum;
+	program->at = header->e_phoff;
 	if (header->e_phentsize != sizeof(Elf64_Phdr) || program->n > SEGMENTS_MAX ||
-	    !read_at(program->fd, header->e_phoff, program->segments, program->n * sizeof(Elf64_Phdr)))
+	    (program->n != 0 && !read_segment(program, program->n - 1, &interpreter)))
 		return CTX_PROGRAM_UNKNOWN;
-	interpreter = find(program, PT_INTERP);
-	dynamic = find(program, PT_DYNAMIC);
-	if (interpreter == NULL || dynamic == NULL)
+	if (!find(program, PT_INTERP, &interpreter) || !find(program, PT_DYNAMIC, &dynamic))
 		return CTX_PROGRAM_STATIC;
-	n = interpreter->p_filesz < sizeof(loader) ? interpreter->p_filesz : sizeof(loader) - 1;
-	if (!read_at(program->fd, interpreter->p_offset, loader, n))
+	n = interpreter.p_filesz < sizeof(loader) ? interpreter.p_filesz : sizeof(loader) - 1;
+	if (!read_at(program->fd, interpreter.p_offset, loader, n))
 		return CTX_PROGRAM_UNKNOWN;
 	n = strlen(loader);
 	if (n < strlen(LOADER) || strcmp(loader + n - strlen(LOADER), LOADER) != 0)
 		return CTX_PROGRAM_OTHER_LIBC;
-	return needs_sanitizer(program, dynamic) ? CTX_PROGRAM_SANITIZED : CTX_PROGRAM_FITS;
+	return needs_sanitizer(program, &dynamic) ? CTX_PROGRAM_SANITIZED : CTX_PROGRAM_FITS;
 }
 
 /* "#! /bin/sh -e" -> "/bin/sh" */

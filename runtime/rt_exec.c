@@ -63,14 +63,30 @@ static bool fits(const char *path)
 	return false;
 }
 
-static const char *find(const char *name, char *room)
+/* Bytes that the path of a program needs which is looked for. */
+static size_t path_bytes(const char *name)
+{
+	const char *search = getenv("PATH");
+	size_t n = strlen(name) + (search != NULL ? strlen(search) : 0) + sizeof("/usr/bin//");
+
+	return n < PATH_MAX ? n : PATH_MAX;
+}
+
+static const char *find(const char *name, char *room, size_t size)
 {
 	int error = errno;
-	const char *path = !ctx_rt_is_restricted() ? ctx_program_find(name, room, PATH_MAX) : NULL;
+	const char *path = !ctx_rt_is_restricted() ? ctx_program_find(name, room, size) : NULL;
 
 	errno = error;
 	return path;
 }
+
+/* Its path, in the frame of the function that uses this. */
+#define FOUND(name)                                                                                          \
+	({                                                                                                   \
+		size_t size_ = path_bytes(name);                                                             \
+		find(name, alloca(size_), size_);                                                            \
+	})
 
 /* An environment may be NULL, as clearenv leaves it: it is empty. */
 static char *const empty[] = {NULL};
@@ -98,16 +114,12 @@ EXPORT int execv(const char *path, char *const argv[])
 
 EXPORT int execvpe(const char *file, char *const argv[], char *const envp[])
 {
-	char room[PATH_MAX];
-
-	return CTX_RT_REAL(execvpe)(file, argv, ADAPTED(envp, fits(find(file, room))));
+	return CTX_RT_REAL(execvpe)(file, argv, ADAPTED(envp, fits(FOUND(file))));
 }
 
 EXPORT int execvp(const char *file, char *const argv[])
 {
-	char room[PATH_MAX];
-
-	return CTX_RT_REAL(execvpe)(file, argv, ADAPTED(environ, fits(find(file, room))));
+	return CTX_RT_REAL(execvpe)(file, argv, ADAPTED(environ, fits(FOUND(file))));
 }
 
 EXPORT int fexecve(int fd, char *const argv[], char *const envp[])
@@ -191,8 +203,6 @@ EXPORT int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_acti
 EXPORT int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
 			const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])
 {
-	char room[PATH_MAX];
-
 	return CTX_RT_REAL(posix_spawnp)(pid, file, actions, attributes, argv,
-					 ADAPTED(envp, fits(find(file, room))));
+					 ADAPTED(envp, fits(FOUND(file))));
 }

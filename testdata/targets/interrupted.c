@@ -164,6 +164,20 @@ static void use_small_stack(int signal_number)
 	(void)signal_number;
 	(void)!write(fd, "x", 1);
 	close(fd);
+	execl("./program", "program", NULL);
+}
+
+/* A program that may not be executed. */
+static void make_program(void)
+{
+	static char bytes[65536];
+	int from = open("/proc/self/exe", O_RDONLY), to = open("program", O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	ssize_t n = read(from, bytes, sizeof(bytes));
+
+	if (n <= 0 || write(to, bytes, (size_t)n) != n)
+		exit(3);
+	close(from);
+	close(to);
 }
 
 static void small_stack(void)
@@ -173,6 +187,7 @@ static void small_stack(void)
 	struct sigaction action = {.sa_handler = use_small_stack, .sa_flags = SA_ONSTACK};
 	size_t below = 0;
 
+	make_program();
 	use_small_stack(0); /* the functions are found */
 	fflush(stdout);
 	if (fork() != 0) {
