@@ -262,8 +262,11 @@ static inline struct ctx_rt_locks *find_simple(const volatile void *object)
 		struct ctx_rt_waiting waiting_ = wait_begin(&request_, 0);                                   \
 		int result_;                                                                                 \
                                                                                                              \
+		ctx_rt_lock_rest(&releasing_);                                                               \
 		result_ = (call);                                                                            \
-		if (outcome(result_) != REFUSED) {                                                           \
+		if (outcome(result_) == REFUSED) {                                                           \
+			ctx_rt_lock_stayed(&releasing_);                                                     \
+		} else {                                                                                     \
 			ctx_rt_lock_gone(&releasing_, true, &request_.caller);                               \
 			ctx_rt_wait_end(&waiting_, outcome(result_) != GOT, &request_.caller);               \
 			ctx_rt_lock_again(mutex, &request_.caller);                                          \

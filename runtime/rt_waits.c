@@ -151,9 +151,23 @@ struct ctx_rt_releasing ctx_rt_lock_find(const volatile void *object)
 
 	if (thread != NULL)
 		releasing.at = ctx_rt_locks_find(&thread->locks, (uint64_t)object);
-	if (releasing.at != CTX_RT_HELD_MAX && thread->locks.held[releasing.at].since_ns != 0)
+	if (releasing.at != CTX_RT_HELD_MAX)
+		releasing.since_ns = thread->locks.held[releasing.at].since_ns;
+	if (releasing.since_ns != 0)
 		releasing.to_ns = ctx_clock_ns(CLOCK_MONOTONIC);
 	return releasing;
+}
+
+void ctx_rt_lock_rest(const struct ctx_rt_releasing *releasing)
+{
+	if (releasing->at != CTX_RT_HELD_MAX)
+		ctx_rt_own.thread->locks.held[releasing->at].since_ns = 0;
+}
+
+void ctx_rt_lock_stayed(const struct ctx_rt_releasing *releasing)
+{
+	if (releasing->at != CTX_RT_HELD_MAX)
+		ctx_rt_own.thread->locks.held[releasing->at].since_ns = releasing->since_ns;
 }
 
 void ctx_rt_lock_gone(const struct ctx_rt_releasing *releasing, bool stays,
@@ -166,15 +180,13 @@ void ctx_rt_lock_gone(const struct ctx_rt_releasing *releasing, bool stays,
 		return;
 	locks = &ctx_rt_own.thread->locks;
 	held = locks->held[releasing->at];
-	if (stays)
-		locks->held[releasing->at].since_ns = 0;
-	else
+	if (!stays)
 		ctx_rt_locks_remove(locks, releasing->at);
 	if (releasing->to_ns == 0)
 		return;
 	record(CTX_RT_HOLD,
 	       (const uint64_t[CTX_RT_ARGUMENTS_MAX]){
-		       releasing->to_ns, releasing->to_ns - held.since_ns, held.object,
+		       releasing->to_ns, releasing->to_ns - releasing->since_ns, held.object,
 		       ctx_rt_pack_wait((struct ctx_rt_wait){.operation = held.operation})},
 	       caller);
 }

@@ -44,11 +44,19 @@ void ctx_rt_lock_note(const struct ctx_rt_held *held, bool is_tried, const struc
 
 /* Where the thread holds the lock, and when it is about to release it. */
 struct ctx_rt_releasing {
-	uint32_t at;	/* in its locks; CTX_RT_HELD_MAX: it is not known */
-	uint64_t to_ns; /* 0: how long it was held is not recorded */
+	uint32_t at;	   /* in its locks; CTX_RT_HELD_MAX: it is not known */
+	uint64_t since_ns; /* 0: not known */
+	uint64_t to_ns;	   /* 0: how long it was held is not recorded */
 };
 
 struct ctx_rt_releasing ctx_rt_lock_find(const volatile void *object);
+
+/*
+ * Before and after a function that releases it, takes it again, and may be cancelled in between: the thread holds
+ * it then, but not since it took it first. `ctx_rt_lock_stayed`: the function has done nothing.
+ */
+void ctx_rt_lock_rest(const struct ctx_rt_releasing *releasing);
+void ctx_rt_lock_stayed(const struct ctx_rt_releasing *releasing);
 
 /* It was released; `stays`: only until it is taken again, as by a wait for a condition variable. */
 void ctx_rt_lock_gone(const struct ctx_rt_releasing *releasing, bool stays,

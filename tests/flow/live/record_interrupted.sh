@@ -80,6 +80,42 @@ cc -O1 -shared -fPIC -fno-builtin -o liblocking.so locking.c && cc -O1 -fno-buil
 same handles ./handles
 grep -c handled traced.txt | grep -qx 3 || fail "handlers: $(cat traced.txt)"
 
+# A thread that is cancelled while it waits for a condition has not held the mutex meanwhile: the other one's hold is all.
+cat >waits.c <<'END'
+#include <pthread.h>
+#include <unistd.h>
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+static volatile int waits;
+static void release(void *lock) { pthread_mutex_unlock(lock); }
+static void *run(void *argument)
+{
+	pthread_mutex_lock(&mutex);
+	pthread_cleanup_push(release, &mutex);
+	waits = 1;
+	for (;;)
+		pthread_cond_wait(&condition, &mutex);
+	pthread_cleanup_pop(1);
+	return argument;
+}
+int main(void)
+{
+	pthread_t thread;
+	if (pthread_create(&thread, NULL, run, NULL) != 0)
+		return 1;
+	while (!waits)
+		usleep(1000);
+	pthread_mutex_lock(&mutex); /* it waits */
+	pthread_mutex_unlock(&mutex);
+	pthread_cancel(thread);
+	return pthread_join(thread, NULL);
+}
+END
+cc -O1 -o waits waits.c -lpthread || fail "waits.c"
+ctxrec -q --no-archive -o waits.er --sync --sync-threshold all --trace-full wait -- ./waits || fail "cancelled in a wait"
+got=$(ctxan waits.er --sql "select count(*) from traced where operation = 'hold'" | tail -n 1)
+[ "$got" = 1 ] || fail "cancelled in a wait: $got holds"
+
 # With little memory allowed the program has what it has alone, and that it is not recorded is said.
 wanted=$(sh -c 'ulimit -v 24000; heap child 2; echo $?')
 got=$(ctxrec -q --no-archive -O -o limited.er --heap -- sh -c 'ulimit -v 24000; heap child 2; echo $?' 2>err.txt)
