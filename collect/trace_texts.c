@@ -41,10 +41,17 @@ static void put_nothing(const struct ctx_rec_trace *trace, char *text, size_t si
 static void put_dropped(const struct ctx_trace_counts *counts, const struct ctx_rec_trace *trace, char *text,
 			size_t size)
 {
-	snprintf(text, size,
-		 "%llu %s were not recorded, since the recorder could not keep up%s: sums are too small%s",
+	const char *full =
+		trace->waits ? "the recorder could not keep up"
+			     : "the recorder could not keep up (--trace-full wait makes the program wait)";
+
+	snprintf(text, size, "%llu %s were not recorded, since %s%s%s: sums are too small%s",
 		 (number)counts->dropped + counts->interrupted, operations_of(trace),
-		 trace->waits ? "" : " (--trace-full wait makes the program wait)",
+		 counts->dropped != 0 ? full : "",
+		 counts->dropped != 0 && counts->interrupted != 0 ? " or " : "",
+		 counts->interrupted != 0
+			 ? "they are of signal handlers that interrupted the recording of others"
+			 : "",
 		 trace->heap ? ", and what such operations freed counts as leaked" : "");
 }
 

@@ -2,6 +2,7 @@
 #include "chance.h"
 #include "collect/trace_drain.h"
 #include "collect/trace_listener.h"
+#include "collect/trace_texts.h"
 #include "runtime/program_check.h"
 #include "runtime/rt_environment.h"
 #include "runtime/rt_ring.h"
@@ -587,6 +588,36 @@ static void test_trace_drain__pauses_are_longer_while_little_is_found(void **sta
 	assert_int_equal(ctx_trace_drain_pause(CTX_TRACE_PAUSE_NS, 0, 3000000), 3000000);
 }
 
+static void test_trace_texts__what_is_missing_is_said_with_its_reason(void **state)
+{
+	static const struct {
+		struct ctx_trace_counts counts;
+		const char *wanted; /* NULL: nothing is missing */
+	} cases[] = {
+		{{0}, NULL},
+		{{.dropped = 3},
+		 "3 waits were not recorded, since the recorder could not keep up: sums are too small"},
+		{{.interrupted = 4},
+		 "4 waits were not recorded, since they are of signal handlers that interrupted the "
+		 "recording of "
+		 "others: sums are too small"},
+		{{.dropped = 3, .interrupted = 4},
+		 "7 waits were not recorded, since the recorder could not keep up or they are of signal "
+		 "handlers "
+		 "that interrupted the recording of others: sums are too small"},
+	};
+	const struct ctx_rec_trace trace = {.sync = true, .waits = true};
+
+	(void)state;
+	for (size_t i = 0; i < CTX_COUNT_OF(cases); i++) {
+		char text[CTX_TRACE_TEXT_MAX];
+
+		assert_int_equal(ctx_trace_text(&cases[i].counts, &trace, 1, text), cases[i].wanted != NULL);
+		if (cases[i].wanted != NULL)
+			assert_string_equal(text, cases[i].wanted);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -601,6 +632,7 @@ int main(void)
 		cmocka_unit_test(test_trace_drain__pauses_are_longer_while_little_is_found),
 		cmocka_unit_test(test_runtime__the_environment_is_handed_on_and_the_users_part_kept),
 		cmocka_unit_test(test_runtime__a_script_is_its_interpreter),
+		cmocka_unit_test(test_trace_texts__what_is_missing_is_said_with_its_reason),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
