@@ -236,15 +236,47 @@ static bool serve(struct ctx_trace_listener *listener, int connection)
 	return true;
 }
 
-static void accept_all(struct ctx_trace_listener *listener, int socket_fd, uint64_t now_ns)
+/* It has said nothing, and is not answered any more. */
+static void drop_silent(struct ctx_trace_listener *listener, size_t i)
+{
+	close(listener->connections[i].fd);
+	listener->connections[i] = listener->connections[--listener->n_connections];
+	pthread_mutex_lock(&listener->segments->lock);
+	listener->segments->failed++;
+	pthread_mutex_unlock(&listener->segments->lock);
+}
+
+static size_t find_oldest(const struct ctx_trace_listener *listener)
+{
+	size_t oldest = 0;
+
+	for (size_t i = 1; i < listener->n_connections; i++) {
+		if (listener->connections[i].since_ns < listener->connections[oldest].since_ns)
+			oldest = i;
+	}
+	return oldest;
+}
+
+static void keep(struct ctx_trace_listener *listener, int fd, uint64_t now_ns)
+{
+	if (listener->n_connections == CONNECTIONS_MAX)
+		drop_silent(listener, find_oldest(listener));
+	listener->connections[listener->n_connections++] = (struct connection){fd, now_ns};
+}
+
+/* No more at once than can wait: somebody may connect without end. */
+static void accept_some(struct ctx_trace_listener *listener, int socket_fd, uint64_t now_ns)
 {
 	int fd;
 
-	while (socket_fd >= 0 && (fd = accept4(socket_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
-		if (serve(listener, fd) || listener->n_connections == CONNECTIONS_MAX)
+	for (unsigned i = 0; i < BACKLOG && socket_fd >= 0; i++) {
+		fd = accept4(socket_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		if (fd < 0)
+			return;
+		if (serve(listener, fd))
 			close(fd);
 		else
-			listener->connections[listener->n_connections++] = (struct connection){fd, now_ns};
+			keep(listener, fd, now_ns);
 	}
 }
 
@@ -253,14 +285,16 @@ static void serve_all(struct ctx_trace_listener *listener)
 	uint64_t now_ns = ctx_clock_ns(CLOCK_MONOTONIC);
 
 	for (int i = 0; i < SOCKETS_N; i++)
-		accept_all(listener, listener->fds[i], now_ns);
+		accept_some(listener, listener->fds[i], now_ns);
 	for (size_t i = listener->n_connections; i-- > 0;) {
 		struct connection *connection = &listener->connections[i];
 
-		if (!serve(listener, connection->fd) && now_ns - connection->since_ns <= SILENT_NS)
-			continue;
-		close(connection->fd);
-		*connection = listener->connections[--listener->n_connections];
+		if (serve(listener, connection->fd)) {
+			close(connection->fd);
+			*connection = listener->connections[--listener->n_connections];
+		} else if (now_ns - connection->since_ns > SILENT_NS) {
+			drop_silent(listener, i);
+		}
 	}
 }
 

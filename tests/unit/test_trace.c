@@ -427,6 +427,52 @@ static void test_trace_listener__a_process_is_answered_at_both_sockets(void **st
 	ctx_trace_segments_deinit(&segments);
 }
 
+#define SILENT 67u /* three more than the listener keeps */
+
+static uint64_t failed(struct ctx_trace_segments *segments)
+{
+	uint64_t n;
+
+	pthread_mutex_lock(&segments->lock);
+	n = segments->failed;
+	pthread_mutex_unlock(&segments->lock);
+	return n;
+}
+
+static void test_trace_listener__who_says_nothing_is_dropped_and_counted(void **state)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	struct ctx_trace_listener *listener;
+	struct ctx_trace_segments segments;
+	int silent[SILENT], fd;
+
+	(void)state;
+	ctx_trace_segments_init(&segments, 1 << 20);
+	assert_int_equal(ctx_trace_listener_create(&segments, &listener, NULL), CTX_OK);
+	memcpy(address.sun_path + 1, ctx_trace_listener_name(listener),
+	       strlen(ctx_trace_listener_name(listener)));
+	for (unsigned i = 0; i < SILENT; i++) {
+		silent[i] = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+		assert_int_equal(connect(silent[i], (struct sockaddr *)&address,
+					 (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 +
+						     strlen(ctx_trace_listener_name(listener)))),
+				 0);
+	}
+	assert_int_equal(ctx_trace_listener_start(listener, NULL), CTX_OK);
+	while (failed(&segments) < 3)
+		usleep(1000);
+	/* Others are answered meanwhile. */
+	fd = ask(ctx_trace_listener_name(listener), false, 0);
+	assert_true(fd >= 0);
+	close(fd);
+	while (failed(&segments) < SILENT)
+		usleep(1000);
+	for (unsigned i = 0; i < SILENT; i++)
+		close(silent[i]);
+	ctx_trace_listener_destroy(listener);
+	ctx_trace_segments_deinit(&segments);
+}
+
 /* The environment as one line. */
 static void check_environment(char *const *from, bool with, const char *wanted)
 {
@@ -630,6 +676,7 @@ int main(void)
 		cmocka_unit_test(test_trace_segments__the_bound_counts_what_there_is),
 		cmocka_unit_test(test_trace_listener__a_process_is_answered_at_both_sockets),
 		cmocka_unit_test(test_trace_drain__pauses_are_longer_while_little_is_found),
+		cmocka_unit_test(test_trace_listener__who_says_nothing_is_dropped_and_counted),
 		cmocka_unit_test(test_runtime__the_environment_is_handed_on_and_the_users_part_kept),
 		cmocka_unit_test(test_runtime__a_script_is_its_interpreter),
 		cmocka_unit_test(test_trace_texts__what_is_missing_is_said_with_its_reason),
