@@ -382,9 +382,8 @@ static enum ctx_status check_trace(const struct ctx_rec_options *options, struct
 	const struct ctx_rec_trace *trace = &options->trace;
 	bool any = ctx_rec_traces(trace);
 
-	if (any && options->command == NULL)
-		return ctx_err_set(err, CTX_E_ARG,
-				   "--%s needs a command: processes that run already cannot be traced",
+	if (any && options->command == NULL && options->pids.n == 0)
+		return ctx_err_set(err, CTX_E_ARG, "--%s needs a command, or processes (-p PID)",
 				   trace->heap	 ? "heap"
 				   : trace->sync ? "sync"
 						 : "io");

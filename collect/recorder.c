@@ -280,6 +280,21 @@ static bool wait_for_records(struct ctx_recorder *recorder, uint64_t now)
 	return !is_late;
 }
 
+/* Processes that were attached to go on without the runtime; what they have written is taken afterwards. */
+static void detach(struct ctx_recorder *recorder)
+{
+	struct ctx_err why = {0};
+	char text[CTX_ERR_MAX + 128];
+
+	if (recorder->trace == NULL || ctx_trace_detach(recorder->trace, &why) == CTX_OK)
+		return;
+	snprintf(text, sizeof(text),
+		 "the calls of a process that was traced still go by way of the library, which does nothing "
+		 "more: %s",
+		 why.msg);
+	recorder->user.say(recorder->user.context, text);
+}
+
 static enum ctx_status run_loop(struct ctx_recorder *recorder, struct ctx_err *err)
 {
 	for (;;) {
@@ -290,6 +305,7 @@ static enum ctx_status run_loop(struct ctx_recorder *recorder, struct ctx_err *e
 		ctx_titles_read(recorder->titles, now, is_last);
 		ctx_wait_sampling_turn(recorder->sampling, now, false);
 		if (is_last) {
+			detach(recorder);
 			ctx_wait_sampling_stop(recorder->sampling);
 			ctx_session_disable(&recorder->session);
 		}

@@ -384,8 +384,8 @@ static enum ctx_status begin_present(struct ctx_recorder *recorder, struct ctx_e
 	return status;
 }
 
-/* Forks the command, in an environment with the runtime where something is traced. */
-static enum ctx_status fork_command(struct ctx_recorder *recorder, struct ctx_err *err)
+/* Nothing has been touched yet: a process that cannot be traced ends the recording before it has begun. */
+static enum ctx_status create_trace(struct ctx_recorder *recorder, struct ctx_err *err)
 {
 	const struct ctx_rec_options *options = recorder->options;
 	struct ctx_trace_options trace = {.heap = options->trace.heap,
@@ -395,19 +395,45 @@ static enum ctx_status fork_command(struct ctx_recorder *recorder, struct ctx_er
 					  .tracefs = ctx_perf_roots_default().tracefs,
 					  .waits = options->trace.waits,
 					  .sample_bytes = options->trace.sample_bytes,
-					  .command = options->command[0],
+					  .command = options->command != NULL ? options->command[0] : NULL,
 					  .memory_bytes = (size_t)options->memory_bytes};
-	enum ctx_status status = CTX_OK;
+	enum ctx_status status = ctx_trace_create(&trace, &recorder->trace, err);
 
-	if (!ctx_rec_traces(&options->trace))
+	for (size_t i = 0; i < options->pids.n && status == CTX_OK; i++)
+		status = ctx_trace_check_process(recorder->trace, options->pids.items[i], err);
+	return status;
+}
+
+/* Forks the command, in an environment with the runtime where something is traced. */
+static enum ctx_status fork_command(struct ctx_recorder *recorder, struct ctx_err *err)
+{
+	const struct ctx_rec_options *options = recorder->options;
+	enum ctx_status status;
+
+	if (recorder->trace == NULL)
 		return ctx_child_fork(&recorder->child, options->command, &recorder->signals.old, err);
-	status = ctx_trace_create(&trace, &recorder->trace, err);
-	if (status != CTX_OK)
-		return status;
 	status = ctx_trace_enter_environment(recorder->trace, err);
 	if (status == CTX_OK)
 		status = ctx_child_fork(&recorder->child, options->command, &recorder->signals.old, err);
 	ctx_trace_leave_environment(recorder->trace);
+	return status;
+}
+
+/* Tracing of processes that run already. */
+static enum ctx_status attach(struct ctx_recorder *recorder, struct ctx_err *err)
+{
+	const struct ctx_ids *pids = &recorder->options->pids;
+	enum ctx_status status = CTX_OK;
+	char text[CTX_TRACE_TEXT_MAX];
+
+	for (size_t i = 0; i < pids->n && status == CTX_OK; i++) {
+		uint64_t stopped_ns = 0;
+
+		status = ctx_trace_attach(recorder->trace, pids->items[i], &stopped_ns, err);
+		ctx_trace_attached_text(&recorder->options->trace, pids->items[i], stopped_ns, text);
+		if (status == CTX_OK)
+			status = ctx_recorder_warn(recorder, text, err);
+	}
 	return status;
 }
 
@@ -418,6 +444,8 @@ enum ctx_status ctx_recorder_begin(struct ctx_recorder *recorder, struct ctx_err
 
 	if (status == CTX_OK)
 		status = take_over_signals(recorder, err);
+	if (status == CTX_OK && ctx_rec_traces(&options->trace))
+		status = create_trace(recorder, err);
 	if (status == CTX_OK && options->command != NULL)
 		status = fork_command(recorder, err);
 	/* The command has its process already, with the caller's priority. */
@@ -431,5 +459,7 @@ enum ctx_status ctx_recorder_begin(struct ctx_recorder *recorder, struct ctx_err
 		status = warn_of_limits(recorder, err);
 	if (status == CTX_OK && (options->command == NULL || options->system_wide))
 		status = begin_present(recorder, err);
+	if (status == CTX_OK && recorder->trace != NULL)
+		status = attach(recorder, err);
 	return status;
 }

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/heap.h"
 #include "base/mem.h"
+#include "collect/attach.h"
 #include "collect/installation.h"
 #include "collect/trace_drain.h"
 #include "collect/trace_io.h"
@@ -27,6 +28,7 @@
 #define SPARSE_BYTES 65536u	   /* between sampled allocations */
 #define PAUSE_NS UINT64_C(4000000) /* the longest between two looks at rings */
 #define SPARSE_PAUSE_NS UINT64_C(20000000)
+#define SETTING_MAX 128u /* of CTX_RT_VARIABLE */
 #define COUNT_MAX (UINT64_C(1) << 40)
 #define ROUND_OPERATIONS 131072u /* at most before the rings of perf events are read again: some 20 ms */
 
@@ -49,6 +51,8 @@ struct ctx_trace {
 	struct ctx_trace_reader reader; /* its context is of the ring that is read */
 	struct turn *turns;		/* owned; a heap by time */
 	size_t n_turns, turns_cap;
+	struct ctx_attach **attached; /* owned, as what they are */
+	size_t n_attached, attached_cap;
 	struct ctx_exp_writer *writer;
 	struct ctx_proctree *tree;
 	uint64_t now_ns;  /* not after this moment */
@@ -77,7 +81,7 @@ static enum ctx_status find_library(char path[PATH_MAX], struct ctx_err *err)
 static enum ctx_status check_command(const char *command, struct ctx_err *err)
 {
 	char room[PATH_MAX];
-	const char *path = ctx_program_find(command, room, sizeof(room));
+	const char *path = command != NULL ? ctx_program_find(command, room, sizeof(room)) : NULL;
 	enum ctx_program program = path != NULL ? ctx_program_check(path) : CTX_PROGRAM_UNKNOWN;
 
 	if (program == CTX_PROGRAM_FITS || program == CTX_PROGRAM_UNKNOWN)
@@ -149,6 +153,9 @@ void ctx_trace_destroy(struct ctx_trace *trace)
 {
 	if (trace == NULL)
 		return;
+	if (ctx_trace_detach(trace, NULL) != CTX_OK)
+		trace->n_attached = 0; /* was said before, or nobody is there to be told */
+	free(trace->attached);
 	ctx_trace_listener_destroy(trace->listener);
 	ctx_trace_uring_destroy(trace->uring);
 	if (trace->drain != NULL) {
@@ -164,19 +171,24 @@ void ctx_trace_destroy(struct ctx_trace *trace)
 	free(trace);
 }
 
+static void put_setting(const struct ctx_trace *trace, char out[SETTING_MAX])
+{
+	snprintf(out, SETTING_MAX, "%s:%s", ctx_trace_listener_name(trace->listener), trace->letters);
+}
+
 enum ctx_status ctx_trace_enter_environment(struct ctx_trace *trace, struct ctx_err *err)
 {
 	const char *old = getenv(PRELOAD);
 	char *preload CTX_AUTO_FREE = NULL;
-	char *setting CTX_AUTO_FREE = NULL;
+	char setting[SETTING_MAX];
 
 	if (old != NULL) {
 		trace->old_preload = ctx_memdup0(old, strlen(old));
 		if (trace->old_preload == NULL)
 			return ctx_err_nomem(err);
 	}
-	if (asprintf(&setting, "%s:%s", ctx_trace_listener_name(trace->listener), trace->letters) < 0 ||
-	    asprintf(&preload, "%s%s%s", trace->library, old != NULL && *old != '\0' ? ":" : "",
+	put_setting(trace, setting);
+	if (asprintf(&preload, "%s%s%s", trace->library, old != NULL && *old != '\0' ? ":" : "",
 		     old != NULL ? old : "") < 0 ||
 	    setenv(PRELOAD, preload, 1) != 0 || setenv(CTX_RT_VARIABLE, setting, 1) != 0)
 		return ctx_err_nomem(err);
@@ -190,6 +202,39 @@ void ctx_trace_leave_environment(struct ctx_trace *trace)
 		unsetenv(PRELOAD);
 	else
 		(void)setenv(PRELOAD, trace->old_preload, 1); /* shorter than what is there */
+}
+
+/* Running processes */
+
+enum ctx_status ctx_trace_check_process(const struct ctx_trace *trace, int64_t pid, struct ctx_err *err)
+{
+	return ctx_attach_check(&(struct ctx_attach_options){.pid = pid, .library = trace->library}, err);
+}
+
+enum ctx_status ctx_trace_attach(struct ctx_trace *trace, int64_t pid, uint64_t *ret_ns, struct ctx_err *err)
+{
+	char setting[SETTING_MAX];
+	const struct ctx_attach_options options = {.pid = pid, .library = trace->library, .setting = setting};
+	enum ctx_status status = ctx_grow(&trace->attached, &trace->attached_cap, trace->n_attached + 1, err);
+
+	put_setting(trace, setting);
+	if (status == CTX_OK)
+		status = ctx_attach_create(&options, &trace->attached[trace->n_attached], err);
+	if (status == CTX_OK)
+		*ret_ns = ctx_attach_result(trace->attached[trace->n_attached++]).stopped_ns;
+	return status;
+}
+
+enum ctx_status ctx_trace_detach(struct ctx_trace *trace, struct ctx_err *err)
+{
+	enum ctx_status result = CTX_OK;
+
+	while (trace->n_attached != 0) {
+		enum ctx_status status = ctx_attach_destroy(trace->attached[--trace->n_attached], err);
+
+		result = status != CTX_OK ? status : result;
+	}
+	return result;
 }
 
 enum ctx_status ctx_trace_begin(struct ctx_trace *trace, struct ctx_exp_writer *writer,

@@ -1,8 +1,9 @@
 /*
  * Tracing by the runtime in the target (runtime/): what is recorded of the heap and of the synchronisation of
- * a command and its descendants.
+ * a command or of running processes, and of their descendants.
  *
  *	environment of the command --> libctxrt.so in each process --socket--> its segments --> rings --> writer
+ *	attach.h: running process --------^
  *
  * A process's segments belong to the image of the program that asked for them. Who a segment is of, and
  * which thread a ring, follows from what the kernel says: the credentials of the connection, and the records
@@ -26,7 +27,7 @@ struct ctx_trace_options {
 	uint64_t
 		sync_threshold_ns; /* the shortest wait that is recorded; 0: all, and how long locks are held */
 	bool waits;		   /* the target waits where a ring is full */
-	const char *command;	   /* the program that is started */
+	const char *command;	   /* the program that is started; NULL: none */
 	/* For what was taken out of rings and is not written yet, and four times as much for rings; 0: 64 MB. */
 	size_t memory_bytes;
 };
@@ -45,6 +46,19 @@ void ctx_trace_destroy(struct ctx_trace *trace);
 /* This process's own environment, for a child to be forked: with the runtime, and as it was. */
 CTX_MUST_CHECK enum ctx_status ctx_trace_enter_environment(struct ctx_trace *trace, struct ctx_err *err);
 void ctx_trace_leave_environment(struct ctx_trace *trace);
+
+/*
+ * Whether a running process can be traced, as far as is known without touching it, and then loading the runtime into
+ * it, when its threads are known to the tree. `*ret` is how long one of them stood still. Fail as ctx_attach_check and
+ * ctx_attach_create.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_trace_check_process(const struct ctx_trace *trace, int64_t pid,
+						       struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_trace_attach(struct ctx_trace *trace, int64_t pid, uint64_t *ret_ns,
+						struct ctx_err *err);
+
+/* Takes it out of use in all of these; the last failure, if there is one. Not later than ctx_trace_destroy. */
+CTX_MUST_CHECK enum ctx_status ctx_trace_detach(struct ctx_trace *trace, struct ctx_err *err);
 
 /* Where it writes to; borrowed. Before the calls below. CTX_E_NOMEM. */
 CTX_MUST_CHECK enum ctx_status ctx_trace_begin(struct ctx_trace *trace, struct ctx_exp_writer *writer,

@@ -73,6 +73,9 @@ static enum ctx_status create(const struct ctx_trace_grant *grant, int *ret_fd,
 static void destroy(struct ctx_trace_segment *segment)
 {
 	atomic_store(&segment->header->closed, 1);
+	/* A process that goes on keeps the mapping, but not what is in it. */
+	(void)madvise(ctx_rt_words_of((uint8_t *)segment->header, 0, segment->grant.ring_bytes),
+		      (size_t)segment->grant.slots * segment->grant.ring_bytes, MADV_REMOVE);
 	munmap(segment->header, bytes_of(&segment->grant));
 	for (uint32_t i = 0; i < segment->grant.slots; i++)
 		ctx_trace_ring_deinit(&segment->rings[i]);

@@ -117,3 +117,13 @@ bool ctx_trace_text(const struct ctx_trace_counts *counts, const struct ctx_rec_
 		return counts->damaged + counts->nobodys != 0;
 	}
 }
+
+void ctx_trace_attached_text(const struct ctx_rec_trace *trace, int64_t pid, uint64_t stopped_ns,
+			     char text[CTX_TRACE_TEXT_MAX])
+{
+	snprintf(text, CTX_TRACE_TEXT_MAX,
+		 "process %lld is traced since ctxrec attached to it%s (one thread stood still for %.1f ms)",
+		 (long long)pid,
+		 trace->heap ? ": blocks that it had before, and their release, are not recorded" : "",
+		 (double)stopped_ns / 1e6);
+}

@@ -14,4 +14,8 @@
 bool ctx_trace_text(const struct ctx_trace_counts *counts, const struct ctx_rec_trace *trace, unsigned number,
 		    char text[CTX_TRACE_TEXT_MAX]);
 
+/* Since when a process is traced that ran already, and how long one of its threads stood still for it. */
+void ctx_trace_attached_text(const struct ctx_rec_trace *trace, int64_t pid, uint64_t stopped_ns,
+			     char text[CTX_TRACE_TEXT_MAX]);
+
 #endif

@@ -5,6 +5,7 @@
  * Between vfork and exec the memory is the parent's: nothing is allocated, the environment is made on
  * the stack. (libc's system and popen do not come here, they hand on the environment as it is.)
  */
+#include "runtime/rt_exec.h"
 #include "runtime/program_check.h"
 #include "runtime/rt_environment.h"
 #include "runtime/rt_filter.h"
@@ -30,18 +31,24 @@ static char library[PATH_MAX];
 static char variable[256];
 static struct ctx_rt_words words; /* library NULL: the runtime is off */
 
-/* As ctxrec set it: the program may change its environment later. */
-__attribute__((constructor)) static void keep_settings(void)
+void ctx_rt_exec_keep(const char *setting)
 {
-	const char *setting = getenv(CTX_RT_VARIABLE);
 	Dl_info own;
 
+	words = (struct ctx_rt_words){0};
 	if (setting == NULL || strlen(setting) > sizeof(variable) - sizeof(CTX_RT_VARIABLE "=") ||
-	    dladdr((void *)keep_settings, &own) == 0 || strlen(own.dli_fname) >= sizeof(library))
+	    dladdr((void *)ctx_rt_exec_keep, &own) == 0 || strlen(own.dli_fname) >= sizeof(library))
 		return;
 	stpcpy(stpcpy(variable, CTX_RT_VARIABLE "="), setting);
 	strcpy(library, own.dli_fname);
 	words = (struct ctx_rt_words){library, variable};
+}
+
+/* As ctxrec set it: the program may change its environment later. */
+__attribute__((constructor)) static void keep_settings(void)
+{
+	if (!ctx_rt_is_late())
+		ctx_rt_exec_keep(getenv(CTX_RT_VARIABLE));
 }
 
 /* Whether a program can have the runtime; one that cannot be looked at decides by itself. */

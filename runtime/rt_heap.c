@@ -12,6 +12,7 @@
 #include "runtime/rt_heap.h"
 #include "runtime/rt_addresses.h"
 #include "runtime/rt_process.h"
+#include "runtime/rt_real.h"
 #include "runtime/rt_sampler.h"
 
 #include "base/clock.h"
@@ -112,16 +113,16 @@ __attribute__((noinline)) static bool resolve(void)
 	if (resolving)
 		return false;
 	resolving = true;
-	*(void **)&real.calloc = dlsym(RTLD_NEXT, "calloc");
-	*(void **)&real.realloc = dlsym(RTLD_NEXT, "realloc");
-	*(void **)&real.free = dlsym(RTLD_NEXT, "free");
-	*(void **)&real.memalign = dlsym(RTLD_NEXT, "memalign");
-	*(void **)&real.posix_memalign = dlsym(RTLD_NEXT, "posix_memalign");
-	*(void **)&real.aligned_alloc = dlsym(RTLD_NEXT, "aligned_alloc");
-	*(void **)&real.valloc = dlsym(RTLD_NEXT, "valloc");
-	*(void **)&real.pvalloc = dlsym(RTLD_NEXT, "pvalloc");
+	*(void **)&real.calloc = ctx_rt_find("calloc", NULL);
+	*(void **)&real.realloc = ctx_rt_find("realloc", NULL);
+	*(void **)&real.free = ctx_rt_find("free", NULL);
+	*(void **)&real.memalign = ctx_rt_find("memalign", NULL);
+	*(void **)&real.posix_memalign = ctx_rt_find("posix_memalign", NULL);
+	*(void **)&real.aligned_alloc = ctx_rt_find("aligned_alloc", NULL);
+	*(void **)&real.valloc = ctx_rt_find("valloc", NULL);
+	*(void **)&real.pvalloc = ctx_rt_find("pvalloc", NULL);
 	/* The last one: the others are there when this is. */
-	next = dlsym(RTLD_NEXT, "malloc");
+	next = ctx_rt_find("malloc", NULL);
 	is_foreign = !is_of_libc(next);
 	__atomic_store_n((void **)&real.malloc, next, __ATOMIC_RELEASE);
 	resolving = false;
@@ -202,7 +203,7 @@ EXPORT pid_t fork(void)
 	pid_t pid;
 
 	if (real_fork == NULL)
-		*(void **)&real_fork = dlsym(RTLD_NEXT, "fork");
+		*(void **)&real_fork = ctx_rt_find("fork", NULL);
 	pid = real_fork();
 	if (pid == 0)
 		sampler = (struct ctx_rt_sampler){0};
@@ -404,7 +405,7 @@ EXPORT int dlclose(void *handle)
 	int result;
 
 	if (real_dlclose == NULL)
-		*(void **)&real_dlclose = dlsym(RTLD_NEXT, "dlclose");
+		*(void **)&real_dlclose = ctx_rt_find("dlclose", NULL);
 	result = real_dlclose(handle);
 	ctx_rt_forget_objects();
 	return result;
@@ -420,7 +421,7 @@ __attribute__((constructor)) static void look_for_own_allocator(void)
 	Dl_info found, own;
 	void *first;
 
-	if (getenv(CTX_RT_VARIABLE) == NULL)
+	if (getenv(CTX_RT_VARIABLE) == NULL || ctx_rt_is_late())
 		return;
 	first = dlsym(RTLD_DEFAULT, "malloc");
 	if (first != NULL && dladdr1(first, &found, (void **)&symbol, RTLD_DL_SYMENT) != 0 &&

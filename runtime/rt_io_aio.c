@@ -6,6 +6,7 @@
  *
  * The functions are libaio's, or whichever library has them: they return -errno. What is submitted by the system call itself is not seen.
  */
+#include "runtime/rt_code.h"
 #include "runtime/rt_io.h"
 #include "runtime/rt_walk.h"
 

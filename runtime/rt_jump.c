@@ -87,7 +87,7 @@ static void *find(unsigned which)
 	void *real = __atomic_load_n(&ctx_rt_jump_reals[which], __ATOMIC_ACQUIRE);
 
 	if (real == NULL) {
-		real = dlsym(RTLD_NEXT, names[which]);
+		real = ctx_rt_find(names[which], NULL);
 		__atomic_store_n(&ctx_rt_jump_reals[which], real, __ATOMIC_RELEASE);
 	}
 	return real;

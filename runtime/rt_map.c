@@ -14,6 +14,7 @@
 #include "runtime/rt_heap.h"
 #include "runtime/rt_memory.h"
 #include "runtime/rt_process.h"
+#include "runtime/rt_real.h"
 
 #include "base/clock.h"
 
@@ -49,14 +50,14 @@ static bool is_ready(void)
 	if (resolving)
 		return false;
 	resolving = true;
-	*(void **)&real.munmap = dlsym(RTLD_NEXT, "munmap");
-	*(void **)&real.mremap = dlsym(RTLD_NEXT, "mremap");
-	*(void **)&real.brk = dlsym(RTLD_NEXT, "brk");
-	*(void **)&real.sbrk = dlsym(RTLD_NEXT, "sbrk");
-	*(void **)&real.mprotect = dlsym(RTLD_NEXT, "mprotect");
-	*(void **)&real.pkey_mprotect = dlsym(RTLD_NEXT, "pkey_mprotect");
+	*(void **)&real.munmap = ctx_rt_find("munmap", NULL);
+	*(void **)&real.mremap = ctx_rt_find("mremap", NULL);
+	*(void **)&real.brk = ctx_rt_find("brk", NULL);
+	*(void **)&real.sbrk = ctx_rt_find("sbrk", NULL);
+	*(void **)&real.mprotect = ctx_rt_find("mprotect", NULL);
+	*(void **)&real.pkey_mprotect = ctx_rt_find("pkey_mprotect", NULL);
 	/* The last one: the others are there when this is. */
-	__atomic_store_n((void **)&real.mmap, dlsym(RTLD_NEXT, "mmap"), __ATOMIC_RELEASE);
+	__atomic_store_n((void **)&real.mmap, ctx_rt_find("mmap", NULL), __ATOMIC_RELEASE);
 	resolving = false;
 	errno = error;
 	return true;

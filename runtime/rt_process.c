@@ -5,6 +5,7 @@
 #include "runtime/rt_process.h"
 
 #include "runtime/rt_memory.h"
+#include "runtime/rt_real.h"
 
 #include "base/clock.h"
 #include "runtime/rt_filter.h"
@@ -56,6 +57,7 @@ struct process {
 	_Atomic uint32_t state;
 	_Atomic uint32_t lock;
 	uint32_t generation; /* tells a process from its parent */
+	uint32_t previous;   /* the same of this process when it was attached to before; 0: it was not */
 	_Atomic uint32_t n_segments;
 	struct segment segments[CTX_RT_SEGMENTS_MAX];
 	struct ctx_rt_descriptors descriptors;
@@ -88,7 +90,7 @@ static int32_t thread_id_kept(void)
 	pthread_mutex_t mutex = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
 	int (*real_lock)(pthread_mutex_t *) = NULL;
 
-	*(void **)&real_lock = dlsym(RTLD_NEXT, "pthread_mutex_lock");
+	*(void **)&real_lock = ctx_rt_find("pthread_mutex_lock", NULL);
 	return real_lock != NULL && real_lock(&mutex) == 0 ? mutex.__data.__owner : 0;
 }
 
@@ -166,11 +168,12 @@ static bool may_map(uint64_t bytes)
 	return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur / 8 >= bytes;
 }
 
-static bool make_segment(struct segment *segment)
+/* `n` is how many the process has. */
+static bool make_segment(struct segment *segment, uint32_t n)
 {
 	struct ctx_rt_header *header = NULL;
 	uint64_t bytes = 0;
-	int fd = request_file(atomic_load(&process->n_segments));
+	int fd = request_file(n);
 
 	if (fd < 0)
 		return false;
@@ -183,7 +186,7 @@ static bool make_segment(struct segment *segment)
 	}
 	if (header != NULL)
 		ctx_rt_memory_unmap(header, CTX_RT_PAGE);
-	if (bytes != 0 && !may_map((atomic_load(&process->n_segments) + 1) * bytes))
+	if (bytes != 0 && !may_map((n + 1) * bytes))
 		bytes = 0;
 	segment->bytes = bytes != 0 ? ctx_rt_memory_map_file(fd, bytes) : NULL;
 	ctx_rt_close(fd);
@@ -209,13 +212,14 @@ static void set_addresses(const char *name, size_t n)
 	recorder_path.length = sizeof(recorder_path.name);
 }
 
-/* "SOCKET:LETTERS". What is recorded, as enum ctx_rt_topic; 0: nothing. */
-static uint32_t read_settings(void)
+/* "SOCKET:LETTERS"; NULL: none. What is recorded, as enum ctx_rt_what; 0: nothing. */
+static uint32_t read_settings(const char *text)
 {
-	const char *text = getenv(CTX_RT_VARIABLE);
 	const char *letters = text != NULL ? strchr(text, ':') : NULL, *letter;
 	size_t n = letters != NULL ? (size_t)(letters - text) : 0;
 
+	ctx_rt_settings = (struct ctx_rt_settings){0};
+	ctx_rt_sample_bytes = 0;
 	if (n == 0 || n >= sizeof(recorder.name.sun_path) - sizeof(CTX_RT_SOCKETS "/"))
 		return 0;
 	set_addresses(text, n);
@@ -235,19 +239,22 @@ static uint32_t read_settings(void)
 	return ctx_rt_settings.what;
 }
 
-static bool make_process(void)
+static struct process *make_process(void)
 {
-	void *pages = ctx_rt_memory_map(sizeof(struct process));
+	struct process *pages = ctx_rt_memory_map(sizeof(struct process));
 
 	if (pages == NULL)
-		return false;
-	if (madvise(pages, sizeof(struct process), MADV_WIPEONFORK) != 0) {
-		ctx_rt_memory_unmap(pages, sizeof(struct process));
-		return false;
-	}
+		return NULL;
+	if (madvise(pages, sizeof(struct process), MADV_WIPEONFORK) == 0)
+		return pages;
+	ctx_rt_memory_unmap(pages, sizeof(struct process));
+	return NULL;
+}
+
+static void use_process(struct process *pages)
+{
 	process = pages;
-	ctx_rt_generation = &process->generation;
-	return true;
+	ctx_rt_generation = &pages->generation;
 }
 
 /*
@@ -268,15 +275,17 @@ static uint64_t find_main_stack(void)
 static void begin(void)
 {
 	uint32_t expected = 0, topics;
+	struct process *pages;
 
 	if (!atomic_compare_exchange_strong(&begun, &expected, 1))
 		return;
 	main_thread = (uint64_t)pthread_self();
 	main_stack = find_main_stack();
-	topics = ctx_rt_can_walk() ? read_settings() : 0;
-	if (topics != 0 && !make_process())
-		topics = 0;
-	atomic_store(&ctx_rt_topics, topics);
+	topics = ctx_rt_can_walk() ? read_settings(getenv(CTX_RT_VARIABLE)) : 0;
+	pages = topics != 0 ? make_process() : NULL;
+	if (pages != NULL)
+		use_process(pages);
+	atomic_store(&ctx_rt_topics, pages != NULL ? topics : 0);
 }
 
 uint32_t ctx_rt_begin(void)
@@ -304,7 +313,7 @@ static bool attach(void)
 {
 	lock();
 	if (atomic_load(&process->state) == NEW) {
-		bool made = !ctx_rt_is_restricted() && make_segment(&process->segments[0]);
+		bool made = !ctx_rt_is_restricted() && make_segment(&process->segments[0], 0);
 
 		process->generation = ++generations;
 		atomic_store(&process->n_segments, made ? 1 : 0);
@@ -312,6 +321,63 @@ static bool attach(void)
 	}
 	unlock();
 	return atomic_load(&process->state) == ON;
+}
+
+/* Attaching */
+
+/* Whether the recorder still listens that the process was attached to. */
+static bool is_there(const struct address *address)
+{
+	int socket_fd = ctx_rt_socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC);
+	bool is_there = socket_fd >= 0 && ctx_rt_connect(socket_fd, (const struct sockaddr *)&address->name,
+							 address->length) == 0;
+
+	if (socket_fd >= 0)
+		ctx_rt_close(socket_fd);
+	return is_there;
+}
+
+int ctx_rt_process_attach(const char *setting)
+{
+	struct process *pages;
+	uint32_t previous = process != NULL ? process->generation : 0;
+
+	if (atomic_load(&ctx_rt_topics) != 0 && process != NULL && atomic_load(&process->state) == ON &&
+	    (is_there(&recorder) || is_there(&recorder_path)))
+		return CTX_RT_ATTACH_TRACED;
+	atomic_store(&ctx_rt_topics, 0);
+	atomic_store(&begun, 1);
+	if (!ctx_rt_can_walk() || read_settings(setting) == 0)
+		return CTX_RT_ATTACH_UNFIT;
+	/* Elsewhere a thread is known by where its stack is. */
+	main_thread = thread_id() == getpid() ? (uint64_t)pthread_self() : 0;
+	main_stack = find_main_stack();
+	pages = make_process();
+	if (pages == NULL || !make_segment(&pages->segments[0], 0)) {
+		if (pages != NULL)
+			ctx_rt_memory_unmap(pages, sizeof(*pages));
+		ctx_rt_settings.what = 0;
+		return CTX_RT_ATTACH_UNREACHABLE;
+	}
+	pages->previous = previous;
+	pages->generation = ++generations;
+	atomic_store(&pages->n_segments, 1);
+	atomic_store(&pages->state, ON);
+	use_process(pages);
+	return CTX_RT_ATTACH_DONE;
+}
+
+void ctx_rt_process_go_on(void)
+{
+	atomic_store(&ctx_rt_topics, ctx_rt_settings.what);
+}
+
+void ctx_rt_process_detach(void)
+{
+	atomic_store(&ctx_rt_topics, 0);
+	ctx_rt_settings.what = 0;
+	if (process != NULL)
+		atomic_store(&process->state, OFF);
 }
 
 /* Threads */
@@ -346,7 +412,7 @@ static bool add_segment(uint32_t n)
 		return false;
 	lock();
 	if (atomic_load(&process->n_segments) == n && n < CTX_RT_SEGMENTS_MAX &&
-	    make_segment(&process->segments[n]))
+	    make_segment(&process->segments[n], n))
 		atomic_store(&process->n_segments, n + 1);
 	added = atomic_load(&process->n_segments) > n;
 	unlock();
@@ -430,21 +496,27 @@ static void find_stack(struct ctx_rt_thread *thread)
 	ctx_rt_scratch = (struct ctx_rt_scratch){0};
 }
 
-static struct ctx_rt_thread *make_thread(struct segment *segment, uint32_t i)
+static struct ctx_rt_thread *use_slot(struct ctx_rt_thread *thread, const struct segment *segment, uint32_t i)
 {
 	struct ctx_rt_header *header = (struct ctx_rt_header *)segment->bytes;
+
+	thread->ring = (struct ctx_rt_ring){.slot = ctx_rt_slot_of(segment->bytes, i),
+					    .words = ctx_rt_words_of(segment->bytes, i, segment->ring_bytes),
+					    .bytes = segment->ring_bytes};
+	thread->closed = &header->closed;
+	thread->beat = &header->beat;
+	thread->waits = ctx_rt_settings.waits;
+	return thread;
+}
+
+static struct ctx_rt_thread *make_thread(const struct segment *segment, uint32_t i)
+{
 	struct ctx_rt_thread *thread = ctx_rt_memory_map(sizeof(*thread));
 
 	if (thread == NULL)
 		return NULL;
 	(void)madvise(thread, sizeof(*thread), MADV_DONTFORK);
-	thread->ring.slot = ctx_rt_slot_of(segment->bytes, i);
-	thread->ring.words = ctx_rt_words_of(segment->bytes, i, segment->ring_bytes);
-	thread->ring.bytes = segment->ring_bytes;
-	thread->closed = &header->closed;
-	thread->beat = &header->beat;
-	thread->waits = ctx_rt_settings.waits;
-	return thread;
+	return use_slot(thread, segment, i);
 }
 
 /* `ctx_rt_own.thread` is the calling thread's; NULL: no slot, or no memory. */
@@ -454,13 +526,17 @@ static void enter_thread(void)
 	struct segment *segment;
 	uint32_t i;
 	struct ctx_rt_operation first = {.kind = CTX_RT_THREAD};
+	/* Its own memory of when the process was attached to before. */
+	struct ctx_rt_thread *known = process->previous != 0 && ctx_rt_own.generation == process->previous
+					      ? ctx_rt_own.thread
+					      : NULL;
 
 	ctx_rt_own.thread = NULL;
 	ctx_rt_own.generation = process->generation;
 	if (!find_slot(tid, &segment, &i))
 		return;
 	if (segment->threads[i] == NULL)
-		segment->threads[i] = make_thread(segment, i);
+		segment->threads[i] = known != NULL ? use_slot(known, segment, i) : make_thread(segment, i);
 	if (segment->threads[i] == NULL) {
 		atomic_store(&segment->owners[i], 0);
 		return;

@@ -12,6 +12,7 @@
 #ifndef CTX_RUNTIME_RT_PROCESS_H
 #define CTX_RUNTIME_RT_PROCESS_H
 
+#include "runtime/attach_result.h"
 #include "runtime/rt_held.h"
 #include "runtime/rt_ring.h"
 #include "runtime/rt_walk.h"
@@ -75,6 +76,17 @@ static inline struct ctx_rt_thread *ctx_rt_thread_known(void)
 
 /* Reads the settings if they are not known; returns ctx_rt_settings.what. errno is kept. */
 uint32_t ctx_rt_begin(void);
+
+/*
+ * For a process that runs already: begins anew with a setting as of CTX_RT_VARIABLE, and sends a segment. Nothing
+ * is recorded before ctx_rt_process_go_on. Returns an enum ctx_rt_attach; unless it is CTX_RT_ATTACH_DONE or
+ * CTX_RT_ATTACH_TRACED, nothing is recorded any more. By one thread at a time. errno is changed.
+ */
+int ctx_rt_process_attach(const char *setting);
+void ctx_rt_process_go_on(void);
+
+/* Nothing more is recorded. Memory of threads and segments stays: a thread may be just using it. */
+void ctx_rt_process_detach(void);
 
 /* Another thread of this process, by its id. It may have ended; its memory stays. NULL: unknown. */
 const struct ctx_rt_thread *ctx_rt_thread_of(int32_t tid);

@@ -8,6 +8,7 @@
 #define CTX_RUNTIME_RT_REAL_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 // clang-format off
@@ -51,6 +52,18 @@ enum ctx_rt_real {
 extern _Atomic(void *) ctx_rt_reals[CTX_RT_REAL_N];
 
 void *ctx_rt_real_find(enum ctx_rt_real which);
+
+/*
+ * Whether the library was loaded into a program that ran already (rt_attach.h), behind the C library, and not with
+ * the program, before it.
+ */
+bool ctx_rt_is_late(void);
+
+/*
+ * The function of a name that the program would have without the runtime, of this version if it is not NULL and
+ * there is such a one. NULL: none. errno is changed.
+ */
+void *ctx_rt_find(const char *name, const char *version);
 
 /* NULL: the C library has none, so nobody calls it. errno is kept. */
 static inline void *ctx_rt_real(enum ctx_rt_real which)

@@ -9,6 +9,7 @@
  * Locks that libc itself takes do not come here, nor do C11's functions by way of those of pthread: they are
  * here themselves.
  */
+#include "runtime/rt_real.h"
 #include "runtime/rt_waits.h"
 
 #include <dlfcn.h>
@@ -65,13 +66,6 @@ static struct {
 #undef FIELD
 } real;
 
-static void *find(const char *name, const char *version)
-{
-	void *found = version != NULL ? dlvsym(RTLD_NEXT, name, version) : NULL;
-
-	return found != NULL ? found : dlsym(RTLD_NEXT, name);
-}
-
 /* Finds the real functions, and whether waits are recorded. */
 __attribute__((noinline, constructor)) static void begin(void)
 {
@@ -82,14 +76,14 @@ __attribute__((noinline, constructor)) static void begin(void)
 		return;
 	is_resolving = true;
 	if (real.thrd_join == NULL) {
-#define FIND(name, version) *(void **)&real.name = find(#name, version);
+#define FIND(name, version) *(void **)&real.name = ctx_rt_find(#name, version);
 		REAL_FUNCTIONS(FIND)
 #undef FIND
 	}
-	if (environ != NULL)
-		ctx_rt_sync = (ctx_rt_begin() & CTX_RT_WHAT_SYNC) == 0 ? CTX_RT_SYNC_OFF
-			      : ctx_rt_settings.sync_threshold_ns != 0 ? CTX_RT_SYNC_LONG
-								       : CTX_RT_SYNC_ALL;
+	if (environ != NULL && !ctx_rt_is_late()) {
+		(void)ctx_rt_begin();
+		ctx_rt_sync_settle();
+	}
 	is_resolving = false;
 	errno = error;
 }

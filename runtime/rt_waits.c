@@ -6,6 +6,13 @@
 
 enum ctx_rt_sync ctx_rt_sync;
 
+void ctx_rt_sync_settle(void)
+{
+	ctx_rt_sync = (ctx_rt_settings.what & CTX_RT_WHAT_SYNC) == 0 ? CTX_RT_SYNC_OFF
+		      : ctx_rt_settings.sync_threshold_ns != 0	     ? CTX_RT_SYNC_LONG
+								     : CTX_RT_SYNC_ALL;
+}
+
 static bool all_are_recorded(void)
 {
 	return ctx_rt_sync == CTX_RT_SYNC_ALL;

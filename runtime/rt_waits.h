@@ -21,6 +21,9 @@ enum ctx_rt_sync {
 };
 extern enum ctx_rt_sync ctx_rt_sync;
 
+/* Sets it, from ctx_rt_settings. */
+void ctx_rt_sync_settle(void);
+
 /* A wait that goes on; zero in the first field: it is not recorded. */
 struct ctx_rt_waiting {
 	uint64_t since_ns;
