@@ -4,6 +4,7 @@
  *
  *	attached WAYS	begins with "PID"; a letter of WAYS each: b waits by way of read, n nanosleep, f a futex (a condition
  *			variable), e epoll_wait in a thread each; l allocates in a loop in a thread, p waits in poll
+ *	attached WAYS W	the main thread waits in the way W, and another one takes the commands
  *
  *	heap		allocates_200: 200 blocks of 30 bytes, of which 50 stay; libc_allocates_40: 40 by strdup, freed
  *	free		frees 10 blocks that it has had from its beginning
@@ -13,6 +14,7 @@
  *	child		a child, 30 blocks of 12 bytes in `in_child`
  *	exec PROGRAM N	runs PROGRAM child N, waits
  *	load FILE FUNCTION	dlopen, dlsym, calls it
+ *	signals N	waits until N signals SIGRTMIN have come
  *	end		its threads end; exit status 7
  */
 #include <dlfcn.h>
@@ -20,6 +22,8 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -270,6 +274,21 @@ static void loads(const char *file, const char *function)
 	dlclose(library);
 }
 
+static atomic_int n_signals;
+
+static void count_signal(int number)
+{
+	(void)number;
+	n_signals++;
+}
+
+static void waits_for_signals(int n)
+{
+	while (n_signals < n)
+		sched_yield();
+	check(n_signals == n, "signals");
+}
+
 static void obey(char *line)
 {
 	char *name = strtok(line, " \n"), *first = strtok(NULL, " \n"), *second = strtok(NULL, " \n");
@@ -290,6 +309,8 @@ static void obey(char *line)
 		forks();
 	} else if (strcmp(name, "exec") == 0) {
 		executes(first, second);
+	} else if (strcmp(name, "signals") == 0) {
+		waits_for_signals(atoi(first));
 	} else if (strcmp(name, "load") == 0) {
 		loads(first, second);
 	} else {
@@ -317,13 +338,28 @@ static void *(*way_of(char letter))(void *)
 	}
 }
 
+static void *obeys(void *unused)
+{
+	char line[4096];
+
+	while (fgets(line, sizeof(line), stdin) != NULL && strcmp(line, "end\n") != 0)
+		obey(line);
+	pthread_mutex_lock(&ending);
+	ends = 1;
+	pthread_cond_broadcast(&ended);
+	pthread_mutex_unlock(&ending);
+	close(wake[1]);
+	check(write(event_fd, &(uint64_t){1}, 8) == 8, "eventfd");
+	return unused;
+}
+
 int main(int argc, char **argv)
 {
-	pthread_t threads[WAYS_MAX];
-	char line[4096];
+	struct sigaction counts = {.sa_handler = count_signal, .sa_flags = SA_RESTART};
+	pthread_t threads[WAYS_MAX + 1];
 	int n = 0;
 
-	if (argc != 2 || strlen(argv[1]) > WAYS_MAX)
+	if (argc < 2 || argc > 3 || strlen(argv[1]) > WAYS_MAX || sigaction(SIGRTMIN, &counts, NULL) != 0)
 		return 2;
 	for (int i = 0; i < OLD; i++)
 		old[i] = malloc(100);
@@ -333,14 +369,12 @@ int main(int argc, char **argv)
 		check(pthread_create(&threads[n], NULL, way_of(argv[1][n]), NULL) == 0, "pthread_create");
 	printf("%ld\n", (long)getpid());
 	fflush(stdout);
-	while (fgets(line, sizeof(line), stdin) != NULL && strcmp(line, "end\n") != 0)
-		obey(line);
-	pthread_mutex_lock(&ending);
-	ends = 1;
-	pthread_cond_broadcast(&ended);
-	pthread_mutex_unlock(&ending);
-	close(wake[1]);
-	check(write(event_fd, &(uint64_t){1}, 8) == 8, "eventfd");
+	if (argc == 3) {
+		check(pthread_create(&threads[n++], NULL, obeys, NULL) == 0, "pthread_create");
+		way_of(argv[2][0])(NULL);
+	} else {
+		obeys(NULL);
+	}
 	for (int i = 0; i < n; i++)
 		pthread_join(threads[i], NULL);
 	puts("all is right");

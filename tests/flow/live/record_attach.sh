@@ -2,6 +2,7 @@
 # that it executes; it does the same as alone, also where the recorder is killed; what cannot be attached to is refused.
 . "$(dirname "$0")/../common.sh" "$@"
 need jq cc
+trap : PIPE # a target that has ended is a failure of its own
 [ -e "$bin/libctxrt.so" ] || skip "the runtime is for x86-64"
 need_perf
 
@@ -18,16 +19,16 @@ has_said() { [ "$(lines)" -ge "$1" ]; }
 # A thread that waits in the kernel is what is to be found: all of WAYS are there before anything is recorded.
 threads_are() { [ "$(ls /proc/"$pid"/task | wc -l)" = "$1" ]; }
 
-# begin WAYS: $pid runs, with its input from descriptor 9.
+# begin WAYS [WAY]: $pid runs, with its input from descriptor 9.
 begin() {
 	rm -f in said.txt
 	mkfifo in
-	attached "$1" <in >said.txt 2>&1 &
+	attached "$@" <in >said.txt 2>&1 &
 	job=$!
 	exec 9>in
 	until_is has_said 1 || fail "the target does not begin"
 	pid=$(head -n 1 said.txt)
-	until_is threads_are $((${#1} + 1)) || fail "threads of $1"
+	until_is threads_are $((${#1} + $#)) || fail "threads of $1"
 }
 # obey COMMAND: until it is done.
 obey() {
@@ -35,11 +36,12 @@ obey() {
 	echo "$1" >&9
 	until_is has_said "$wanted" || fail "$1 is not done: $(tail -n 1 said.txt)"
 }
-is_attached() { grep -q 'is traced since' err.txt || ! kill -0 "$recorder" 2>/dev/null; }
+is_attached() { grep -q 'is traced since' err.txt 2>/dev/null || ! kill -0 "$recorder" 2>/dev/null; }
 # attach NAME OPTION...
 attach() {
 	name=$1
 	shift
+	rm -f err.txt # of the recorder before
 	ctxrec -q --no-archive -o "$name" -p "$pid" "$@" 2>err.txt &
 	recorder=$!
 	until_is is_attached && grep -q 'is traced since' err.txt || fail "not attached ($*): $(cat err.txt)"
@@ -122,6 +124,46 @@ ctxan all.er -r sync --format json >sync.json || fail "report"
 ctxan all.er -r io --format json >io.json || fail "report"
 [ "$(sums_of_io io.json /dev/null)" = '0 0 20 200' ] && [ "$(sums_of_io io.json /dev/zero)" = '7 21 0 0' ] ||
 	fail "input and output: $(jq -c '.rows[] | select(.section == "file")' io.json)"
+
+# The thread that is used is the main thread, which waits in each of these ways, and checks that the wait has not ended for it.
+for way in b n f e p; do
+	begin '' $way
+	for name in way.er way_again.er; do
+		attach $name --heap -O
+		obey heap
+		detach
+	done
+	echo end >&9
+	exec 9>&-
+	wait $job
+	[ $? = 7 ] || fail "exit status of one that waits in $way: $(cat said.txt)"
+	[ "$(tail -n +2 said.txt | tr '\n' ' ')" = 'heap heap all is right ' ] || fail "output of one that waits in $way: $(cat said.txt)"
+	ctxan way_again.er -r heap --format json >way.json || fail "report"
+	has way.json allocates_200 allocations 200
+done
+
+# Signals that come meanwhile are not lost: each is counted.
+begin ''
+(
+	sent=0
+	until [ -e enough ]; do
+		kill -34 "$pid" && sent=$((sent + 1))
+		sleep 0.001
+	done
+	echo $sent >sent
+) &
+sender=$!
+for name in signal_one.er signal_two.er signal_three.er; do
+	attach $name --heap
+	detach
+done
+: >enough
+wait $sender
+obey "signals $(cat sent)"
+echo end >&9
+exec 9>&-
+wait $job
+[ $? = 7 ] || fail "exit status of one that gets signals: $(cat said.txt)"
 
 # The recorder is killed: the program goes on as if nothing was, and another recorder can attach to it.
 begin bnfepl
