@@ -6,6 +6,7 @@
 #include "collect/permissions.h"
 #include "collect/procfs.h"
 
+#ifdef __x86_64__
 #include <elf.h>
 #include <errno.h>
 #include <signal.h>
@@ -352,3 +353,61 @@ enum ctx_status ctx_attach_thread_call(struct ctx_attach_thread *thread, uint64_
 		return CTX_OK;
 	}
 }
+
+#else /* the runtime is for x86-64, and what calls these functions refuses before (ctx_attach_check) */
+
+enum ctx_status ctx_attach_thread_begin(int64_t pid, int64_t tid, struct ctx_attach_thread **ret,
+					struct ctx_err *err)
+{
+	(void)tid;
+	(void)ret;
+	return ctx_err_set(err, CTX_E_ARG, "process %lld cannot be traced on this machine", (long long)pid);
+}
+
+void ctx_attach_thread_end(struct ctx_attach_thread *thread)
+{
+	(void)thread;
+}
+
+struct ctx_user_regs ctx_attach_thread_regs(const struct ctx_attach_thread *thread)
+{
+	(void)thread;
+	return (struct ctx_user_regs){0};
+}
+
+void ctx_attach_thread_use_stack(struct ctx_attach_thread *thread, uint64_t low, uint64_t high)
+{
+	(void)thread;
+	(void)low;
+	(void)high;
+}
+
+bool ctx_attach_thread_read(const struct ctx_attach_thread *thread, uint64_t at, void *out, size_t n)
+{
+	(void)thread;
+	(void)at;
+	(void)out;
+	(void)n;
+	return false;
+}
+
+bool ctx_attach_thread_write(const struct ctx_attach_thread *thread, uint64_t at, const void *in, size_t n)
+{
+	(void)thread;
+	(void)at;
+	(void)in;
+	(void)n;
+	return false;
+}
+
+enum ctx_status ctx_attach_thread_call(struct ctx_attach_thread *thread, uint64_t function,
+				       const uint64_t arguments[CTX_ATTACH_ARGUMENTS], uint64_t *ret,
+				       struct ctx_err *err)
+{
+	(void)thread;
+	(void)function;
+	(void)arguments;
+	(void)ret;
+	return ctx_err_set(err, CTX_E_ARG, "there are no calls on this machine");
+}
+#endif
