@@ -114,8 +114,12 @@ static enum ctx_status stop(struct ctx_attach_thread *thread, struct ctx_err *er
 	for (;;) {
 		enum seen seen = wait_for_stop(thread, STOP_NS, &status);
 
-		if (seen == SEEN_NOTHING) /* it goes on, and is let go with the recorder */
-			thread->is_gone = true;
+		if (seen == SEEN_NOTHING) {
+			thread->is_gone =
+				true; /* nothing can be asked of it; the recorder's end lets it go */
+			return ctx_err_set(err, CTX_E_IO, "thread %lld does not stop",
+					   (long long)thread->tid);
+		}
 		if (seen != SEEN_STOP)
 			return CTX_END;
 		if (!is_event(status)) {
@@ -310,7 +314,10 @@ static bool enter(struct ctx_attach_thread *thread, uint64_t function,
 	       request(thread, PTRACE_SETREGS, 0, &regs) && request(thread, PTRACE_CONT, 0, NULL);
 }
 
-/* Where it is after half a minute is no worse a place than where it is. */
+/*
+ * It waits for a lock that another thread does not give back. As it is it would wait for ever; taken away from there, the
+ * locks that it has got already stay locked.
+ */
 static enum ctx_status give_up(struct ctx_attach_thread *thread, struct ctx_err *err)
 {
 	int status;

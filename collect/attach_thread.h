@@ -24,8 +24,9 @@
 struct ctx_attach_thread;
 
 /*
- * Stops a thread. CTX_END: not this one, which has ended, or is about to, or does not stop. Fails with CTX_E_PERM (the
- * kernel does not allow it; the message says why), CTX_E_ARG (the process is stopped), CTX_E_NOMEM, CTX_E_IO.
+ * Stops a thread. CTX_END: not this one, which has ended. Fails with CTX_E_PERM (the kernel does not allow it; the
+ * message says why), CTX_E_ARG (the process is stopped), CTX_E_NOMEM, CTX_E_IO (it does not stop in ten seconds: the
+ * recorder has to end then, or it would stand still from its next stop on).
  */
 CTX_MUST_CHECK enum ctx_status ctx_attach_thread_begin(int64_t pid, int64_t tid,
 						       struct ctx_attach_thread **ret, struct ctx_err *err);

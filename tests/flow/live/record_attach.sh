@@ -211,6 +211,31 @@ ctxan ends.er -r heap --format json >ends.json || fail "report"
 has ends.json in_child allocations 9
 has ends.json in_library_25 allocations 50
 
+# The only thread allocates nearly all the time.
+cat >hot.c <<'END'
+#include <stdlib.h>
+static void *volatile kept;
+int main(void)
+{
+	for (unsigned long i = 0;; i++) {
+		kept = malloc(i % 200);
+		free(kept);
+	}
+}
+END
+cc -O2 -fno-builtin -o hot hot.c || fail "hot.c"
+./hot &
+pid=$!
+attach hot.er --heap --trace-full wait
+detach
+attach hot.er -O --heap --trace-full wait
+detach
+kill -0 $pid || fail "a program that only allocates has ended"
+kill $pid
+wait $pid 2>/dev/null
+ctxan hot.er -r heap --format json >hot.json || fail "report"
+[ "$(sum hot.json main allocations)" -gt 0 ] || fail "nothing of a program that only allocates"
+
 # Two recorders.
 begin b
 attach first.er --heap
@@ -295,6 +320,17 @@ until_is test -s ready.txt
 expect 1 "process $job cannot be traced: it has a seccomp filter" ctxrec -o refused.er --heap -p $job
 exec 9>&-
 wait $job || fail "a program with a filter"
+if [ "$(id -u)" = 0 ] && unshare -n true 2>/dev/null; then
+	unshare -n sleep 60 &
+	job=$!
+	is_apart() { [ "$(readlink /proc/$job/ns/net)" != "$(readlink /proc/self/ns/net)" ] && [ "$(cat /proc/$job/comm)" = sleep ]; }
+	until_is is_apart
+	expect 1 "process $job cannot be traced: it has another network namespace" ctxrec -o refused.er --heap -p $job
+	kill $job
+	wait $job 2>/dev/null
+else
+	leave_out "needs root: another network namespace"
+fi
 expect 1 'there is no process 999999999' ctxrec -o refused.er --heap -p 999999999
 [ -e refused.er ] && fail "an experiment of a process that was refused"
 finish
