@@ -34,6 +34,7 @@ run() {
 	sync-all) ctxrec -q --no-archive --states off -F 49 -o out.er --sync --sync-threshold all --trace-full wait -- "$@" ;;
 	gprofng-sync) gprofng collect app -s on -p off -o out.er "$@" 2>&1 | sed -n '/^[0-9.]* [0-9.]*$/p' ;;
 	gprofng-sync-all) gprofng collect app -s all -p off -o out.er "$@" 2>&1 | sed -n '/^[0-9.]* [0-9.]*$/p' ;;
+	marks) ctxrec -q --no-archive --states off -F 49 -o out.er --marks --trace-full wait -- "$@" ;;
 	io) ctxrec -q --no-archive --states off -F 49 -o out.er --io --trace-full wait -- "$@" ;;
 	gprofng-io) gprofng collect app -i on -p off -o out.er "$@" 2>&1 | sed -n '/^[0-9.]* [0-9.]*$/p' ;;
 	strace) strace -f -o out "$@" ;;
@@ -60,6 +61,14 @@ for recorder in bare samples ctxrec io gprofng-io strace; do
 		n=40
 		[ $recorder != strace ] || n=2
 		for round in $(seq "$rounds"); do run $recorder ./pairs 8 $n $what | cut -d' ' -f1; done | middle
+	done | awk -v r=$recorder '{ t = t " | " $1 " | " $2 } END { print "| " r t " |" }'
+done
+echo
+echo '| recorder | ns for an interval, two calls of ctx_trace.h, 12 frames: least | median | 44 frames | median |'
+echo '|---|---:|---:|---:|---:|'
+for recorder in bare off marks; do
+	for depth in 8 40; do
+		for round in $(seq "$rounds"); do run $recorder ./pairs $depth 40 marks | cut -d' ' -f1; done | middle
 	done | awk -v r=$recorder '{ t = t " | " $1 " | " $2 } END { print "| " r t " |" }'
 done
 echo

@@ -2,8 +2,11 @@
  * The cost of one allocation and its release, at a depth of the stack: CPU time of many short rounds, each of which
  * fits into the ring of a recorder, with a pause for it. Prints the smallest and the mean, in ns.
  *
- *	pairs [DEPTH [ROUNDS [WHAT]]]	WHAT: heap; pread: of one byte; open: and its close; fputs: 20 bytes into a buffer
+ *	pairs [DEPTH [ROUNDS [WHAT]]]	WHAT: heap; pread: of one byte; open: and its close; fputs: 20 bytes into a buffer;
+ *					marks: an interval, by two calls of ctx_trace.h
  */
+#include "../runtime/ctx_trace.h"
+
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,13 +45,17 @@ static void use_files(int i)
 
 __attribute__((noinline)) static double measure(void)
 {
-	int is_heap = strcmp(what, "heap") == 0;
+	int is_heap = strcmp(what, "heap") == 0, is_marks = strcmp(what, "marks") == 0;
 	struct timespec begin, end;
 
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
 	for (int i = 0; i < PAIRS && is_heap; i++)
 		allocate(i);
-	for (int i = 0; i < PAIRS && !is_heap; i++)
+	for (int i = 0; i < PAIRS && is_marks; i++) {
+		ctx_trace_begin("interval");
+		ctx_trace_end("interval");
+	}
+	for (int i = 0; i < PAIRS && !is_heap && !is_marks; i++)
 		use_files(i);
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
 	return ((double)(end.tv_sec - begin.tv_sec) * 1e9 + (double)(end.tv_nsec - begin.tv_nsec)) / PAIRS;

@@ -238,9 +238,13 @@ static void draw_axis(struct drawing *drawing)
 
 	for (unsigned i = 0; i < layout->n_line; i++) {
 		bool inside = any && i >= first && i <= last;
+		bool marked = ctx_timeline_strip_has_mark(&browser->strip, i);
 		const char *text = inside && first == last ? (ascii ? "#" : "█")
 				   : inside && i == first  ? "["
 				   : inside && i == last   ? "]"
+				   : marked		   ? (ascii    ? "|"
+							      : inside ? "┷"
+								       : "┴")
 				   : inside		   ? (ascii ? "=" : "━")
 							   : (ascii ? "-" : "─");
 

@@ -1,11 +1,16 @@
 #include "browse/timeline_strip.h"
 
+#include "base/mem.h"
+#include "model/mark_spans.h"
 #include "report/state_cells.h"
+
+#include <stdlib.h>
 
 void ctx_timeline_strip_close(struct ctx_timeline_strip *strip, const struct ctx_browse_host *host)
 {
 	if (strip->source != NULL)
 		host->close(host->context, strip->source);
+	free(strip->marks);
 	*strip = (struct ctx_timeline_strip){0};
 }
 
@@ -31,6 +36,42 @@ static void find_full(struct ctx_timeline_strip *strip, const struct ctx_browse_
 	}
 }
 
+static void note_mark(struct ctx_timeline_strip *strip, uint64_t time_ns)
+{
+	uint64_t length = strip->span.end_ns - strip->span.begin_ns;
+
+	if (ctx_interval_has(strip->span, time_ns))
+		strip->marks[(__uint128_t)(time_ns - strip->span.begin_ns) * strip->columns / length] = true;
+}
+
+static enum ctx_status load_marks(struct ctx_timeline_strip *strip, const struct ctx_profile *profile,
+				  struct ctx_err *err)
+{
+	struct ctx_mark_spans spans = {0};
+	struct ctx_report_traced marks;
+	enum ctx_status status;
+
+	if (profile->traced[CTX_TRACED_MARK] == 0)
+		return CTX_OK;
+	status = strip->source->traced(strip->source, CTX_TRACED_MARK, &marks, err);
+	if (status == CTX_OK)
+		status = ctx_mark_spans_make(marks.items, marks.n, profile->run.end_ns, &spans, err);
+	if (status != CTX_OK)
+		return status;
+	strip->marks = ctx_calloc(strip->columns, sizeof(*strip->marks));
+	for (size_t i = 0; i < spans.n && strip->marks != NULL; i++) {
+		note_mark(strip, spans.items[i].begin_ns);
+		note_mark(strip, spans.items[i].end_ns);
+	}
+	ctx_mark_spans_deinit(&spans);
+	return strip->marks != NULL ? CTX_OK : ctx_err_nomem(err);
+}
+
+bool ctx_timeline_strip_has_mark(const struct ctx_timeline_strip *strip, unsigned column)
+{
+	return strip->marks != NULL && column < strip->columns && strip->marks[column];
+}
+
 enum ctx_status ctx_timeline_strip_load(struct ctx_timeline_strip *strip, struct ctx_browse_data *data,
 					struct ctx_interval span, unsigned columns, struct ctx_err *err)
 {
@@ -52,6 +93,8 @@ enum ctx_status ctx_timeline_strip_load(struct ctx_timeline_strip *strip, struct
 	status = strip->source->slices(strip->source, columns, 0, &slices, err);
 	if (status == CTX_OK)
 		status = ctx_strips_init(&strip->strips, &strip->source->selection, &slices, err);
+	if (status == CTX_OK)
+		status = load_marks(strip, data->host->profile, err);
 	if (status == CTX_OK)
 		find_full(strip, data);
 	else

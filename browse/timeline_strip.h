@@ -13,7 +13,8 @@ struct ctx_timeline_strip {
 	uint32_t thread, metric;
 	unsigned columns;
 	struct ctx_strips strips; /* letters of functions; its slices are the columns */
-	double full;		  /* load of a full block: busy CPUs, or weight per ns */
+	bool *marks; /* owned; by column: a mark of the program, or an end of its interval; NULL: there are none */
+	double full; /* load of a full block: busy CPUs, or weight per ns */
 	bool is_time;
 };
 
@@ -22,6 +23,9 @@ CTX_MUST_CHECK enum ctx_status ctx_timeline_strip_load(struct ctx_timeline_strip
 						       struct ctx_browse_data *data, struct ctx_interval span,
 						       unsigned columns, struct ctx_err *err);
 void ctx_timeline_strip_close(struct ctx_timeline_strip *strip, const struct ctx_browse_host *host);
+
+/* Whether the program said something of itself in the column. */
+bool ctx_timeline_strip_has_mark(const struct ctx_timeline_strip *strip, unsigned column);
 
 /* Of a column: the block of its load; the letter of its state or function, and its state. */
 const char *ctx_timeline_strip_block(const struct ctx_timeline_strip *strip, unsigned column, bool ascii);

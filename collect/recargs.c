@@ -242,9 +242,11 @@ SETTER(trace)
 			flag = &options->trace.sync;
 		else if (n == strlen("io") && strncmp(at, "io", n) == 0)
 			flag = &options->trace.io;
+		else if (n == strlen("marks") && strncmp(at, "marks", n) == 0)
+			flag = &options->trace.marks;
 		if (flag == NULL)
 			return ctx_err_set(err, CTX_E_ARG,
-					   "--%s: \"%.*s\" cannot be traced: heap, sync and io can",
+					   "--%s: \"%.*s\" cannot be traced: heap, sync, io and marks can",
 					   option->name, (int)n, at);
 		*flag = true;
 		if (at[n] == '\0')
@@ -301,7 +303,7 @@ SETTER(heap_sample)
 	return CTX_OK;
 }
 
-static const char *const trace_names[] = {"heap", "sync", "io", NULL};
+static const char *const trace_names[] = {"heap", "sync", "io", "marks", NULL};
 static const char *const trace_full_names[] = {"drop", "wait", NULL};
 static const char *const threshold_names[] = {"calibrate", "all", NULL};
 static const char *const unwind_names[] = {
@@ -343,6 +345,7 @@ static const struct ctx_option rows[] = {
 	{"sync", 0, CTX_OPTION_FLAG, FLAG(trace.sync)},
 	{"sync-threshold", 0, CTX_OPTION_TEXT, .set = set_sync_threshold, .words = threshold_names},
 	{"io", 0, CTX_OPTION_FLAG, FLAG(trace.io)},
+	{"marks", 0, CTX_OPTION_FLAG, FLAG(trace.marks)},
 	{"trace", 0, CTX_OPTION_LIST, .set = set_trace, .words = trace_names},
 	{"trace-full", 0, CTX_OPTION_TEXT, .set = set_trace_full, .words = trace_full_names},
 	{"user", 0, CTX_OPTION_FLAG, FLAG(user_only)},
@@ -386,9 +389,11 @@ static enum ctx_status check_trace(const struct ctx_rec_options *options, struct
 		return ctx_err_set(err, CTX_E_ARG, "--%s needs a command, or processes (-p PID)",
 				   trace->heap	 ? "heap"
 				   : trace->sync ? "sync"
-						 : "io");
+				   : trace->io	 ? "io"
+						 : "marks");
 	if (trace->waits && !any)
-		return ctx_err_set(err, CTX_E_ARG, "--trace-full needs --trace, --heap, --sync or --io");
+		return ctx_err_set(err, CTX_E_ARG,
+				   "--trace-full needs --trace, --heap, --sync, --io or --marks");
 	if (trace->has_sync_threshold && !trace->sync)
 		return ctx_err_set(err, CTX_E_ARG, "--sync-threshold needs --sync");
 	return CTX_OK;

@@ -137,6 +137,8 @@ static void add_settings(struct ctx_recmeta *meta, const struct ctx_rec_options 
 		add(meta, "states", "off: too many threads and CPUs for the limit on open files (ulimit -n)");
 	if (options->trace.heap) /* as gprofng says it: a report without operations is empty, not refused */
 		add(meta, "heap trace", "on");
+	if (options->trace.marks)
+		add(meta, "mark trace", "on");
 	if (options->trace.sample_bytes != 0)
 		add(meta, CTX_HEAP_SAMPLE_PROPERTY, "%llu", (unsigned long long)options->trace.sample_bytes);
 	add(meta, "max_stack", "%u", ctx_max_stack());

@@ -262,6 +262,7 @@ static enum ctx_status create_experiment(struct ctx_recorder *recorder, struct c
 				      .has_heap = options->trace.heap,
 				      .has_sync = options->trace.sync,
 				      .has_io = options->trace.io,
+				      .has_marks = ctx_rec_traces(&options->trace),
 				      .has_states = recorder->session.states.level != CTX_STATES_NONE,
 				      .comment = options->comment,
 				      .store = store_of(options->store),

@@ -8,6 +8,7 @@
 #include "collect/trace_drain.h"
 #include "collect/trace_io.h"
 #include "collect/trace_listener.h"
+#include "collect/trace_marks.h"
 #include "collect/trace_sync.h"
 #include "collect/trace_uring.h"
 #include "model/io_call.h"
@@ -59,6 +60,7 @@ struct ctx_trace {
 	bool is_sparse;	  /* as ctx_trace_is_sparse says */
 	bool has_backlog; /* the last round ended early */
 	struct ctx_trace_io_name io_name;
+	struct ctx_trace_marks marks;
 	struct ctx_trace_counts counts;
 };
 
@@ -97,7 +99,7 @@ static void set_letters(struct ctx_trace *trace, const struct ctx_trace_options 
 		snprintf(heap, sizeof(heap), "h%llu", (unsigned long long)options->sample_bytes);
 	if (options->sync)
 		snprintf(sync, sizeof(sync), "s%llu", (unsigned long long)options->sync_threshold_ns);
-	snprintf(trace->letters, sizeof(trace->letters), "%s%s%s%s", heap, sync, options->io ? "i" : "",
+	snprintf(trace->letters, sizeof(trace->letters), "m%s%s%s%s", heap, sync, options->io ? "i" : "",
 		 options->waits ? "w" : "");
 }
 
@@ -166,6 +168,7 @@ void ctx_trace_destroy(struct ctx_trace *trace)
 	ctx_trace_drain_destroy(trace->drain);
 	ctx_trace_segments_deinit(&trace->segments);
 	ctx_trace_reader_deinit(&trace->reader);
+	ctx_trace_marks_deinit(&trace->marks);
 	free(trace->turns);
 	free(trace->old_preload);
 	free(trace);
@@ -370,6 +373,24 @@ static enum ctx_status take_io(struct taking *taking, const struct ctx_trace_rec
 	return ctx_exp_io(trace->writer, &io, err);
 }
 
+static enum ctx_status take_mark(struct taking *taking, const struct ctx_trace_record *record,
+				 struct ctx_err *err)
+{
+	struct ctx_trace *trace = taking->trace;
+	struct ctx_exp_mark mark = {.process = taking->segment->process,
+				    .thread = taking->segment->threads[taking->slot],
+				    .frames = record->frames,
+				    .n_frames = record->n_frames};
+
+	if (!ctx_trace_mark_read(record, &trace->marks, &mark) || is_impossible(trace, mark.time_ns)) {
+		trace->counts.damaged++;
+		return CTX_OK;
+	}
+	trace->counts.operations++;
+	trace->counts.pauses += mark.operation == CTX_MARK_PAUSE;
+	return ctx_exp_mark(trace->writer, &mark, err);
+}
+
 static enum ctx_status take_operation(void *context, const struct ctx_trace_record *record,
 				      struct ctx_err *err)
 {
@@ -400,6 +421,8 @@ static enum ctx_status take_operation(void *context, const struct ctx_trace_reco
 	}
 	if (ctx_trace_sync_is(record->kind))
 		return take_sync(taking, record, err);
+	if (record->kind == CTX_RT_MARK)
+		return take_mark(taking, record, err);
 	if (record->kind >= CTX_RT_IO)
 		return take_io(taking, record, err);
 	if (record->kind == CTX_RT_FREE) {

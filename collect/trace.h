@@ -21,7 +21,7 @@
 #include <stdbool.h>
 
 struct ctx_trace_options {
-	bool heap, sync, io;
+	bool heap, sync, io;   /* marks are with any of them, and without */
 	const char *tracefs;   /* for io_uring, with io */
 	uint64_t sample_bytes; /* allocations are sampled so many bytes apart; 0: all are recorded */
 	uint64_t
@@ -108,6 +108,7 @@ struct ctx_trace_counts {
 	uint64_t apart;	     /* libraries that were opened with symbols of their own first */
 	char apart_name[CTX_RT_APART_NAME_MAX]; /* of the first; what the target says */
 	uint64_t processes;			/* images that were traced */
+	uint64_t pauses;			/* by the program itself */
 };
 struct ctx_trace_counts ctx_trace_counts(struct ctx_trace *trace);
 

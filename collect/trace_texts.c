@@ -8,7 +8,10 @@ static const char *operations_of(const struct ctx_rec_trace *trace)
 {
 	if (trace->heap + trace->sync + trace->io > 1)
 		return "traced operations";
-	return trace->heap ? "heap operations" : trace->sync ? "waits" : "inputs and outputs";
+	return trace->heap   ? "heap operations"
+	       : trace->sync ? "waits"
+	       : trace->io   ? "inputs and outputs"
+			     : "marks";
 }
 
 static const char *topic_of(const struct ctx_rec_trace *trace)
@@ -19,7 +22,7 @@ static const char *topic_of(const struct ctx_rec_trace *trace)
 		return trace->heap   ? "heap, input and output"
 		       : trace->sync ? "synchronisation, input and output"
 				     : "input and output";
-	return trace->heap ? "the heap" : "synchronisation";
+	return trace->heap ? "the heap" : trace->sync ? "synchronisation" : "what the program says of itself";
 }
 
 static void put_nothing(const struct ctx_rec_trace *trace, char *text, size_t size)
@@ -32,6 +35,8 @@ static void put_nothing(const struct ctx_rec_trace *trace, char *text, size_t si
 		snprintf(text, size,
 			 "no input or output was recorded: no process has done any by the C library's "
 			 "functions");
+	else if (!trace->sync)
+		snprintf(text, size, "no mark was recorded: no process has called a function of ctx_trace.h");
 	else
 		snprintf(text, size,
 			 "no wait was recorded: no process has used locks of the C library (some use the "
@@ -109,6 +114,13 @@ bool ctx_trace_text(const struct ctx_trace_counts *counts, const struct ctx_rec_
 	case 6:
 		put_ringless(counts, trace, text, size);
 		return counts->unplaced + counts->ringless != 0;
+	case 7:
+		snprintf(text, size,
+			 "the program has paused the recording of %s %llu time%s (ctx_trace_pause): what it "
+			 "did "
+			 "meanwhile is not there",
+			 topic_of(trace), (number)counts->pauses, counts->pauses == 1 ? "" : "s");
+		return counts->pauses != 0 && (trace->heap || trace->sync || trace->io);
 	default:
 		snprintf(text, size,
 			 "%s are missing: %llu places in the memory of traced processes were damaged, %llu "

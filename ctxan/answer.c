@@ -8,6 +8,7 @@
 #include "ctxan/refusals.h"
 #include "ctxan/selection_words.h"
 #include "ctxan/sql.h"
+#include "query/marked.h"
 #include "query/store_source.h"
 #include "report/html_tables.h"
 
@@ -178,12 +179,17 @@ enum ctx_status ctx_answer(struct ctx_store *store, const char *name, const stru
 			   struct ctx_err *err)
 {
 	struct answer answer = {.store = store, .options = options};
+	struct ctx_selection_spec words = options->selection; /* with the marks of this recording */
+	struct ctx_marked marked;
 	enum ctx_status status;
 
 	if (options->output.sql != NULL)
 		return ctx_sql_print(store, options->output.sql, options->report.format, options->report.out,
 				     err);
-	status = ctx_selection_make(&options->selection, ctx_store_profile(store), &answer.selection, err);
+	status = ctx_marked_load(store, &words, &marked, err);
+	if (status == CTX_OK)
+		status = ctx_selection_make(&words, ctx_store_profile(store), &answer.selection, err);
+	ctx_marked_deinit(&marked);
 	if (status == CTX_OK)
 		status = ctx_refusals_check(options, &answer.selection, err);
 	if (status != CTX_OK) {

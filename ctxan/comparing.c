@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "ctxan/opening.h"
+#include "query/marked.h"
 #include "query/store_source.h"
 #include "report/diff_report.h"
 
@@ -52,6 +53,7 @@ static enum ctx_status open_one(struct opened *opened, const char *name, const c
 {
 	struct ctx_query_source_spec spec = {.path = name, .words = &opened->words, .options = ""};
 	enum ctx_status status = ctx_opening_split(name, &opened->experiment, &opened->lineage, err);
+	struct ctx_marked marked;
 
 	if (status == CTX_OK)
 		status = ctx_opening_open(opened->experiment != NULL ? opened->experiment : name,
@@ -65,8 +67,12 @@ static enum ctx_status open_one(struct opened *opened, const char *name, const c
 		opened->words.intervals = &opened->interval;
 		opened->words.n_intervals = 1;
 	}
-	status =
-		ctx_selection_make(&opened->words, ctx_store_profile(opened->store), &opened->selection, err);
+	status = ctx_marked_load(opened->store, &opened->words, &marked, err);
+	if (status == CTX_OK)
+		status = ctx_selection_make(&opened->words, ctx_store_profile(opened->store),
+					    &opened->selection, err);
+	ctx_marked_deinit(&marked);
+	opened->words.marks = NULL;
 	if (status != CTX_OK)
 		return status;
 	spec.store = opened->store;

@@ -34,10 +34,11 @@ static const char FIRST_LINES[] =
 	"<event kind=\"run\" tstamp=\"0.0\"/>\n"
 	"<event kind=\"process\" tstamp=\"0.1\" process=\"0\" pid=\"1\" lineage=\"\" command=\"c\"/>\n";
 
-static const char *const FILES[] = {
-	"log.xml",	  "map.xml",	    "profile",		"frameinfo",   "overview",  "hwcounters",
-	"_f1.er/map.xml", "_f1.er/profile", "_f1.er/frameinfo", "notes",       "states",    "_f1.er/states",
-	"heaptrace",	  "log.xml.zst",    "map.xml.zst",	"profile.zst", "synctrace", "iotrace"};
+static const char *const FILES[] = {"log.xml",		"map.xml",     "profile",	 "frameinfo",
+				    "overview",		"hwcounters",  "_f1.er/map.xml", "_f1.er/profile",
+				    "_f1.er/frameinfo", "notes",       "states",	 "_f1.er/states",
+				    "heaptrace",	"log.xml.zst", "map.xml.zst",	 "profile.zst",
+				    "synctrace",	"iotrace",     "marktrace"};
 #define LOG 0u
 #define PACKED_LOG 13u
 #define N_FILES (sizeof(FILES) / sizeof(FILES[0]))
@@ -118,6 +119,8 @@ static void check_traced(const struct ctx_event *event, uint32_t n_processes, ui
 		abort();
 	if (kind == CTX_TRACED_SYNC && operation->other != CTX_NONE && operation->other >= n_threads)
 		abort();
+	if (kind == CTX_TRACED_MARK && event->traced.file == NULL)
+		abort();
 	if (event->traced.file != NULL && strlen(event->traced.file) > CTX_EXP_IO_NAME_MAX)
 		abort();
 }
@@ -181,6 +184,8 @@ static void wrap(const char *file, const uint8_t *bytes, size_t n, struct ctx_bu
 		header.kind = CTX_EXP_BLOCK_SYNC;
 	if (strstr(file, "iotrace") != NULL)
 		header.kind = CTX_EXP_BLOCK_IO;
+	if (strstr(file, "marktrace") != NULL)
+		header.kind = CTX_EXP_BLOCK_MARKS;
 	header.process = bytes[0] & 3;
 	header.epoch = bytes[1] & 3;
 	header.n_records = bytes[2];

@@ -82,6 +82,10 @@ void ctx_expression_subject_add(const struct ctx_traced *operation, struct ctx_e
 {
 	int64_t *values = subject->values;
 
+	if (operation->kind == CTX_TRACED_MARK) {
+		values[CTX_NAME_EVT_TIME] = clamp(operation->duration_ns);
+		return;
+	}
 	if (operation->kind != CTX_TRACED_HEAP)
 		values[CTX_NAME_EVT_TIME] = clamp(operation->duration_ns);
 	if (operation->kind != CTX_TRACED_SYNC)

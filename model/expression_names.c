@@ -78,12 +78,13 @@ enum ctx_expression_name ctx_expression_find_name(const char *text, size_t n)
 
 unsigned ctx_expression_kinds(enum ctx_expression_name name)
 {
-	const unsigned heap = 1u << CTX_TRACED_HEAP, sync = 1u << CTX_TRACED_SYNC, io = 1u << CTX_TRACED_IO;
+	const unsigned heap = 1u << CTX_TRACED_HEAP, sync = 1u << CTX_TRACED_SYNC, io = 1u << CTX_TRACED_IO,
+		       mark = 1u << CTX_TRACED_MARK;
 
 	if (name < CTX_NAME_EVT_TIME)
 		return 0;
 	if (name == CTX_NAME_EVT_TIME)
-		return sync | io;
+		return sync | io | mark;
 	if (name == CTX_NAME_SIZE)
 		return heap | io;
 	if (name == CTX_NAME_ADDRESS)

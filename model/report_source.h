@@ -134,7 +134,7 @@ struct ctx_report_source {
 	 */
 	enum ctx_status (*waits)(struct ctx_report_source *source, const struct ctx_report_waits **ret,
 				 size_t *ret_n, struct ctx_err *err);
-	/* Traced operations of a kind, in order of time. */
+	/* Traced operations of a kind, in order of time; of CTX_TRACED_MARK those of the whole run, whatever the intervals. */
 	enum ctx_status (*traced)(struct ctx_report_source *source, enum ctx_traced_kind kind,
 				  struct ctx_report_traced *ret, struct ctx_err *err);
 	/*

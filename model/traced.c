@@ -6,7 +6,7 @@
 
 const char *ctx_traced_kind_name(enum ctx_traced_kind kind)
 {
-	static const char *const names[CTX_TRACED_N] = {"heap", "sync", "io"};
+	static const char *const names[CTX_TRACED_N] = {"heap", "sync", "io", "mark"};
 
 	return (unsigned)kind < CTX_TRACED_N ? names[kind] : "?";
 }
@@ -19,11 +19,15 @@ const char *ctx_traced_operation_name(enum ctx_traced_kind kind, unsigned operat
 					   "condition", "semaphore", "barrier",	  "join",
 					   "spin lock", "hold",	     "order",	  "block"};
 	static const char *const io[] = {"read", "write", "open", "close", "other"};
+	static const char *const mark[] = {"mark",   "begin",	"end",	 "begin id",
+					   "end id", "counter", "pause", "resume"};
 
 	if (kind == CTX_TRACED_HEAP)
 		return operation < CTX_COUNT_OF(heap) ? heap[operation] : "?";
 	if (kind == CTX_TRACED_IO)
 		return operation < CTX_COUNT_OF(io) ? io[operation] : "?";
+	if (kind == CTX_TRACED_MARK)
+		return operation < CTX_COUNT_OF(mark) ? mark[operation] : "?";
 	return kind == CTX_TRACED_SYNC && operation < CTX_COUNT_OF(sync) ? sync[operation] : "?";
 }
 

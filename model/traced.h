@@ -1,6 +1,6 @@
 /*
  * One operation of the program, traced by a collector: an allocation, a wait for an object, an
- * input or output.
+ * input or output, or what the program says of itself (runtime/ctx_trace.h).
  *
  * Not a sample: every operation is recorded. Sums by call stack (bytes, time, counts) come as
  * samples of metrics in addition; this is the input of reports by object, file, descriptor and
@@ -17,6 +17,7 @@ enum ctx_traced_kind {
 	CTX_TRACED_HEAP = 0,
 	CTX_TRACED_SYNC,
 	CTX_TRACED_IO,
+	CTX_TRACED_MARK,
 	CTX_TRACED_N,
 };
 
@@ -60,17 +61,31 @@ enum ctx_sync_operation {
 	CTX_SYNC_N,
 };
 
+/* What the program says of itself. Numbers of runtime/ctx_trace.h and of recordings, too. */
+enum ctx_mark_operation {
+	CTX_MARK_POINT = 0,
+	CTX_MARK_BEGIN, /* of a named interval of this thread */
+	CTX_MARK_END,
+	CTX_MARK_BEGIN_ID, /* of one that may end in another thread, told apart by its name and a number */
+	CTX_MARK_END_ID,
+	CTX_MARK_COUNTER, /* a named number has this value from now on */
+	CTX_MARK_PAUSE,	  /* of recording inside the process */
+	CTX_MARK_RESUME,
+	CTX_MARK_N,
+};
+
 /* `size` of CTX_SYNC_ORDER: which of the two is taken to read only. */
 #define CTX_SYNC_ORDER_HELD_READ 1u
 #define CTX_SYNC_ORDER_TAKEN_READ 2u
 
 struct ctx_traced {
 	uint64_t time_ns;     /* its end */
-	uint64_t duration_ns; /* the wait, the input or output; heap: 0 */
+	uint64_t duration_ns; /* the wait, the input or output, the interval that ends; heap: 0 */
 	uint64_t size;	      /* bytes allocated, unmapped, read or written */
 	union {
 		uint64_t address; /* allocated or freed; the object waited for */
 		uint64_t call;	  /* I/O: enum ctx_io_call */
+		int64_t value;	  /* of CTX_MARK_COUNTER; number of an interval that has one */
 	};
 	union {
 		uint64_t old_address; /* of CTX_HEAP_REALLOCATE; of CTX_SYNC_ORDER */
@@ -81,14 +96,15 @@ struct ctx_traced {
 	uint32_t raw_stack; /* 0 unknown */
 	uint32_t stack;	    /* CCT node */
 	union {
-		uint32_t file;	/* I/O: index in profile->files; CTX_NONE unknown */
+		/* I/O: index in profile->files; of what the program says: of its name. CTX_NONE unknown */
+		uint32_t file;
 		uint32_t other; /* sync: thread that had the object, or waited; CTX_NONE unknown */
 	};
 	int32_t descriptor; /* I/O; -1 none */
 	uint8_t kind;	    /* enum ctx_traced_kind */
-	uint8_t operation;  /* enum ctx_heap_operation, ctx_sync_operation, ctx_io_operation */
-	bool failed;	    /* I/O: returned an error; a wait: it timed out, or was interrupted */
-	bool leaked;	    /* an allocation not freed up to the end */
+	uint8_t operation; /* enum ctx_heap_operation, ctx_sync_operation, ctx_io_operation, ctx_mark_operation */
+	bool failed; /* I/O: returned an error; a wait: it timed out, or was interrupted; an end: of nothing */
+	bool leaked; /* an allocation not freed up to the end */
 	uint64_t
 		leaked_size; /* its leaked bytes: `size`, or less if a map was unmapped in part; 0 if not leaked */
 };
@@ -106,6 +122,21 @@ bool ctx_traced_is_wait(const struct ctx_traced *operation);
 
 /* Whether it returned memory; false for a realloc to size 0, and for mapped files. */
 bool ctx_traced_is_allocation(const struct ctx_traced *operation);
+
+/* Whether a mark has a value: of a counter, or the number of an interval. */
+static inline bool ctx_mark_has_value(unsigned operation)
+{
+	return operation == CTX_MARK_COUNTER || operation == CTX_MARK_BEGIN_ID ||
+	       operation == CTX_MARK_END_ID;
+}
+
+/* Whether it ends something: an interval or a pause, as long as its duration. */
+static inline bool ctx_mark_has_duration(const struct ctx_traced *operation)
+{
+	return !operation->failed &&
+	       (operation->operation == CTX_MARK_END || operation->operation == CTX_MARK_END_ID ||
+		operation->operation == CTX_MARK_RESUME);
+}
 
 /* Whether it maps its range of addresses, and replaces what was there; of memory or a file. */
 static inline bool ctx_heap_maps(unsigned operation)
@@ -147,7 +178,7 @@ bool ctx_traced_kind_of_metric(const char *word, enum ctx_traced_kind *ret);
 /* The operation's weight in such a metric; false: not a sample of it. */
 bool ctx_traced_weigh(const struct ctx_traced *operation, const char *word, uint64_t *ret);
 
-/* "heap", "sync", "io"; "?" for other numbers. */
+/* "heap", "sync", "io", "mark"; "?" for other numbers. */
 const char *ctx_traced_kind_name(enum ctx_traced_kind kind);
 
 /* "allocate", ..., "wait", "read", ...; "?" for other numbers. */
@@ -159,6 +190,7 @@ static inline unsigned ctx_traced_n_operations(enum ctx_traced_kind kind)
 	return kind == CTX_TRACED_HEAP	 ? CTX_HEAP_N
 	       : kind == CTX_TRACED_SYNC ? CTX_SYNC_N
 	       : kind == CTX_TRACED_IO	 ? CTX_IO_N
+	       : kind == CTX_TRACED_MARK ? CTX_MARK_N
 					 : 0;
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "model/mark_spans.h"
 #include "query/filters.h"
 #include "query/metric_choice.h"
 
@@ -33,25 +34,44 @@ static void join_intervals(struct ctx_selection *selection)
 	selection->n_intervals = n;
 }
 
+static enum ctx_status add_interval(struct ctx_mark_intervals *all, const char *text, struct ctx_interval run,
+				    struct ctx_err *err)
+{
+	enum ctx_status status = ctx_grow(&all->items, &all->cap, all->n + 1, err);
+
+	if (status == CTX_OK)
+		status = ctx_interval_parse(text, run, &all->items[all->n], err);
+	all->n += status == CTX_OK;
+	return status;
+}
+
 static enum ctx_status make_intervals(const struct ctx_selection_spec *spec,
 				      const struct ctx_profile *profile, struct ctx_selection *selection,
 				      struct ctx_err *err)
 {
-	size_t n = spec->n_intervals != 0 ? spec->n_intervals : 1;
+	static const struct ctx_mark_spans no_spans;
+	const struct ctx_mark_view none = {.spans = &no_spans, .run = profile->run};
+	struct ctx_mark_intervals all = {0};
+	enum ctx_status status = CTX_OK;
 
-	selection->intervals = ctx_calloc(n, sizeof(*selection->intervals));
-	if (selection->intervals == NULL)
-		return ctx_err_nomem(err);
-	selection->n_intervals = n;
-	selection->intervals[0] = profile->run;
-	for (size_t i = 0; i < spec->n_intervals; i++) {
-		enum ctx_status status =
-			ctx_interval_parse(spec->intervals[i], profile->run, &selection->intervals[i], err);
-		if (status != CTX_OK)
-			return status;
+	for (size_t i = 0; i < spec->n_intervals && status == CTX_OK; i++)
+		status = ctx_mark_text_is(spec->intervals[i])
+				 ? ctx_mark_intervals_find(spec->marks != NULL ? spec->marks : &none,
+							   spec->intervals[i], &all, err)
+				 : add_interval(&all, spec->intervals[i], profile->run, err);
+	if (status == CTX_OK && spec->n_intervals == 0) {
+		status = ctx_grow(&all.items, &all.cap, 1, err);
+		if (status == CTX_OK)
+			all.items[all.n++] = profile->run;
 	}
-	join_intervals(selection);
-	return CTX_OK;
+	if (status == CTX_OK && all.n == 0)
+		status = ctx_err_set(err, CTX_E_ARG, "interval '%s' lies behind the end of the run",
+				     spec->intervals[0]);
+	selection->intervals = all.items;
+	selection->n_intervals = all.n;
+	if (status == CTX_OK)
+		join_intervals(selection);
+	return status;
 }
 
 static enum ctx_status make_filters(const struct ctx_selection_spec *spec, const struct ctx_profile *profile,

@@ -10,6 +10,8 @@
 
 #include <stddef.h>
 
+struct ctx_mark_view;
+
 /* A filter that an option of its own stands for: --focus parse. Both are owned. */
 struct ctx_stack_test {
 	char *expression;
@@ -27,6 +29,8 @@ struct ctx_selection_spec { /* arrays are owned (ctx_selection_spec_deinit), str
 	size_t n_tests, tests_cap;
 	const char **indexes; /* NAME=EXPRESSION */
 	size_t n_indexes, indexes_cap;
+	const struct ctx_mark_view
+		*marks;	    /* of the recording, for intervals named by them; borrowed; NULL: none */
 	const char *by;	    /* key of the report index; NULL: none */
 	const char *metric; /* one or a list; NULL: the first that has samples */
 };

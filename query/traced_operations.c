@@ -30,6 +30,9 @@ static bool is_selected(const struct collecting *collecting, const struct ctx_tr
 		return false;
 	if (!ctx_selection_has_operation(selection, &sample, operation))
 		return false;
+	/* What ends behind an interval may touch it, and begins and ends belong together. */
+	if (operation->kind == CTX_TRACED_MARK)
+		return true;
 	for (size_t i = 0; i < selection->n_intervals; i++) {
 		if (ctx_interval_has(selection->intervals[i], operation->time_ns))
 			return true;
@@ -88,16 +91,14 @@ enum ctx_status ctx_query_traced(struct ctx_query *query, enum ctx_traced_kind k
 				 struct ctx_report_traced *ret, struct ctx_err *err)
 {
 	const struct ctx_selection *selection = query->selection;
+	struct ctx_interval span = kind == CTX_TRACED_MARK ? CTX_INTERVAL_ALL : ctx_selection_hull(selection);
 	struct collecting collecting = {.selection = selection};
 	enum ctx_status status =
 		ctx_selection_mark_threads(selection, query->profile, &collecting.selected, err);
 
 	if (status == CTX_OK)
-		status =
-			ctx_store_scan_traced(query->store,
-					      &(struct ctx_store_traced_scan){
-						      kind, ctx_selection_hull(selection), take, &collecting},
-					      err);
+		status = ctx_store_scan_traced(
+			query->store, &(struct ctx_store_traced_scan){kind, span, take, &collecting}, err);
 	free(collecting.selected);
 	*ret = (struct ctx_report_traced){0};
 	if (status != CTX_OK) {

@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "report/head.h"
+#include "report/html_marks.h"
 #include "report/missing_objects.h"
 #include "report/names.h"
 
@@ -215,6 +216,7 @@ static void put_figures(const struct ctx_html_head *head, struct ctx_buf *out)
 enum ctx_status ctx_html_head_put(const struct ctx_html_head *head, struct ctx_buf *out, struct ctx_err *err)
 {
 	const struct ctx_profile *profile = head->input->profile;
+	enum ctx_status status;
 
 	put_figures(head, out);
 	put_metrics(head->metrics, out);
@@ -227,6 +229,9 @@ enum ctx_status ctx_html_head_put(const struct ctx_html_head *head, struct ctx_b
 	ctx_buf_put_text(out, "],\"warnings\":[");
 	ctx_buf_put(out, head->warnings.bytes, head->warnings.n);
 	ctx_buf_put_u8(out, ']');
+	status = ctx_html_marks_put(head->input->source, out, err);
+	if (status != CTX_OK)
+		return status;
 	put_selected(out, head->input);
 	return ctx_buf_check(out, err);
 }

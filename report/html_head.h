@@ -30,7 +30,7 @@ struct ctx_html_head {
  */
 CTX_MUST_CHECK enum ctx_status ctx_html_head_warn(struct ctx_html_head *head, struct ctx_err *err);
 
-/* Appends the JSON object. Fails with CTX_E_NOMEM. */
+/* Appends the JSON object. Fails with CTX_E_NOMEM, and as the source of marks does. */
 CTX_MUST_CHECK enum ctx_status ctx_html_head_put(const struct ctx_html_head *head, struct ctx_buf *out,
 						 struct ctx_err *err);
 

@@ -27,6 +27,7 @@
 	X(leaks)                                                                                             \
 	X(sync)                                                                                              \
 	X(io)                                                                                                \
+	X(marks)                                                                                             \
 	X(threads)                                                                                           \
 	X(processes)                                                                                         \
 	X(timeline)                                                                                          \

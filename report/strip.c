@@ -6,6 +6,7 @@
 #include "report/order.h"
 #include "report/part_cells.h"
 #include "report/state_cells.h"
+#include "report/strip_marks.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -301,6 +302,21 @@ static void print_losses(const struct ctx_strips *strips, struct ctx_out *out, c
 	ctx_buf_clear(line);
 }
 
+static void print_marks(const struct ctx_strips *strips, struct ctx_out *out, const struct layout *layout)
+{
+	const struct ctx_report_slice *slices = strips->slices.slices;
+	size_t n = strips->slices.per_thread;
+	uint64_t edges[MAX_COLUMNS + 1];
+
+	if (strips->marks == NULL)
+		return;
+	for (size_t i = 0; i < layout->columns; i++)
+		edges[i] = slices[i * n / layout->columns].interval.begin_ns;
+	edges[layout->columns] = slices[n - 1].interval.end_ns;
+	ctx_strip_marks_print(strips->marks, &(struct ctx_strip_columns){edges, layout->columns, LABEL_WIDTH},
+			      out);
+}
+
 static void print_axis(const struct ctx_strips *strips, struct ctx_out *out, const struct layout *layout,
 		       struct ctx_buf *line)
 {
@@ -401,6 +417,7 @@ void ctx_strips_print(const struct ctx_strips *strips, struct ctx_out *out)
 	for (size_t i = 0; i + strips->slices.per_thread <= strips->slices.n; i += strips->slices.per_thread)
 		print_thread(strips, out, &layout, strips->slices.slices + i, &line);
 	print_losses(strips, out, &layout, &line);
+	print_marks(strips, out, &layout);
 	print_axis(strips, out, &layout, &line);
 	ctx_out_line(out, "");
 	if (out->profile->has_states)

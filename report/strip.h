@@ -5,6 +5,7 @@
 #ifndef CTX_REPORT_STRIP_H
 #define CTX_REPORT_STRIP_H
 
+#include "model/mark_spans.h"
 #include "report/out.h"
 
 #define CTX_STRIP_LETTERS 26
@@ -12,6 +13,7 @@
 struct ctx_strips {
 	const struct ctx_report_selection *selection; /* borrowed */
 	struct ctx_report_slices slices;
+	const struct ctx_mark_spans *marks;    /* borrowed; set by the caller; NULL: none */
 	uint32_t functions[CTX_STRIP_LETTERS]; /* by letter */
 	uint64_t dominated
 		[CTX_STRIP_LETTERS]; /* slices of the first strip that it dominates; 0: only slices of others */

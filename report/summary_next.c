@@ -128,5 +128,7 @@ void ctx_summary_next(const struct ctx_summary *summary, void (*put)(void *conte
 		put_command(&commands, " -r processes", CTX_NONE);
 	if (computes)
 		put_tree(&commands, &has_tree);
+	if (summary->profile->traced[CTX_TRACED_MARK] != 0)
+		put_command(&commands, " -r marks", CTX_NONE);
 	put_command(&commands, " --export html -o run.html", CTX_NONE);
 }

@@ -101,11 +101,14 @@ struct timeline {
 	struct ctx_report_slices slices;
 	const struct ctx_report_level *levels;
 	size_t n_levels;
+	struct ctx_mark_spans marks; /* owned; of text */
 };
 
 static enum ctx_status pull(struct ctx_report_source *source, const struct ctx_report_options *options,
 			    struct timeline *ret, struct ctx_err *err)
 {
+	const struct ctx_profile *profile = source->selection.profile;
+	struct ctx_report_traced marks = {0};
 	enum ctx_status status = source->parts(
 		source, &(struct ctx_parts_query){.per_thread = options->per_thread}, &ret->parts, err);
 
@@ -117,6 +120,10 @@ static enum ctx_status pull(struct ctx_report_source *source, const struct ctx_r
 					&ret->slices, err);
 	if (status == CTX_OK)
 		status = source->levels(source, &ret->levels, &ret->n_levels, err);
+	if (status == CTX_OK && profile->traced[CTX_TRACED_MARK] != 0 && options->format == CTX_REPORT_TEXT)
+		status = source->traced(source, CTX_TRACED_MARK, &marks, err);
+	if (status == CTX_OK)
+		status = ctx_mark_spans_make(marks.items, marks.n, profile->run.end_ns, &ret->marks, err);
 	return status;
 }
 
@@ -141,15 +148,18 @@ static enum ctx_status print(struct ctx_report_source *source, const struct ctx_
 				    .columns = slice_columns,
 				    .n_columns = CTX_COUNT_OF(slice_columns) -
 						 (source->selection.profile->has_states ? 0 : 1)};
-	struct timeline timeline;
+	struct timeline timeline = {0};
 	struct ctx_strips strips;
 	struct ctx_out out;
 	enum ctx_status status = pull(source, options, &timeline, err);
 
 	if (status == CTX_OK)
 		status = ctx_strips_init(&strips, spec.selection, &timeline.slices, err);
-	if (status != CTX_OK)
+	if (status != CTX_OK) {
+		ctx_mark_spans_deinit(&timeline.marks);
 		return status;
+	}
+	strips.marks = &timeline.marks;
 	ctx_out_spec_parts(&spec, &timeline.parts);
 	ctx_out_begin(&out, &spec);
 	if (ctx_out_is_text(&out))
@@ -157,6 +167,7 @@ static enum ctx_status print(struct ctx_report_source *source, const struct ctx_
 	for (size_t i = 0; i < timeline.slices.n && !ctx_out_is_text(&out); i++)
 		put_slice(&out, &timeline.slices.slices[i]);
 	put_levels(&out, timeline.levels, timeline.n_levels);
+	ctx_mark_spans_deinit(&timeline.marks);
 	return ctx_out_end(&out, err);
 }
 

@@ -215,7 +215,8 @@ static inline void note(const void *block, size_t size, const struct ctx_rt_regi
 	struct ctx_rt_thread *thread;
 	struct ctx_rt_operation operation = {.kind = CTX_RT_ALLOCATE};
 
-	if (block == NULL || !ctx_rt_is_on(CTX_RT_WHAT_HEAP) || ctx_rt_in_allocator || !is_sampled(size))
+	if (block == NULL || !ctx_rt_is_on(CTX_RT_WHAT_HEAP) || ctx_rt_in_allocator || ctx_rt_is_paused() ||
+	    !is_sampled(size))
 		return;
 	thread = acquire_for(block, size);
 	if (thread == NULL)
@@ -284,18 +285,18 @@ EXPORT void free(void *block)
 	leave(outer);
 }
 
-/* The old block was recorded; of the new one that is not sampled only its release is. */
+/* The old block was recorded; of the new one that is not sampled, or made in a pause, only its release is. */
 static void note_resized(struct ctx_rt_operation *operation, const struct ctx_rt_registers *caller)
 {
 	size_t size = operation->words[1];
 	const void *block = (const void *)operation->words[2];
 	struct ctx_rt_thread *thread = NULL;
 
-	if (block != NULL && is_sampled(size))
+	if (block != NULL && !ctx_rt_is_paused() && is_sampled(size))
 		thread = acquire_for(block, size);
 	if (thread == NULL) {
 		thread = ctx_rt_thread_acquire(CTX_RT_WHAT_HEAP);
-		if (ctx_rt_sample_bytes != 0)
+		if (ctx_rt_sample_bytes != 0 || ctx_rt_is_paused())
 			operation->words[1] = operation->words[2] = 0;
 	}
 	if (thread == NULL)

@@ -143,10 +143,22 @@ static bool is_foreign(const struct ctx_rt_thread *thread, enum ctx_io_call call
 	return changes && !ctx_rt_is_restricted() && syscall(SYS_gettid) != thread->tid;
 }
 
+/* In a pause all that names of descriptors follow from is recorded, and nothing else. */
+static bool is_left_out(enum ctx_io_call call)
+{
+	enum ctx_io_operation operation = ctx_io_call_operation(call);
+
+	return ctx_rt_is_paused() && operation != CTX_IO_OPEN && operation != CTX_IO_CLOSE &&
+	       call != CTX_CALL_CHDIR && call != CTX_CALL_FCHDIR && call != CTX_CALL_BIND &&
+	       call != CTX_CALL_CONNECT;
+}
+
 void ctx_rt_io_start(struct ctx_rt_io *io)
 {
-	struct ctx_rt_thread *thread = ctx_rt_thread_acquire(CTX_RT_WHAT_IO);
+	struct ctx_rt_thread *thread = NULL;
 
+	if (!is_left_out((enum ctx_io_call)io->call))
+		thread = ctx_rt_thread_acquire(CTX_RT_WHAT_IO);
 	if (thread == NULL)
 		return;
 	list_once(thread);
@@ -198,8 +210,10 @@ static void record(struct ctx_rt_thread *thread, const struct ctx_rt_io *io, int
 
 void ctx_rt_io_put(const struct ctx_rt_io *io, int error, const struct ctx_rt_registers *caller)
 {
-	struct ctx_rt_thread *thread = io->begin_ns != 0 ? ctx_rt_thread_acquire(CTX_RT_WHAT_IO) : NULL;
+	struct ctx_rt_thread *thread = NULL;
 
+	if (io->begin_ns != 0 && !is_left_out((enum ctx_io_call)io->call))
+		thread = ctx_rt_thread_acquire(CTX_RT_WHAT_IO);
 	if (thread == NULL)
 		return;
 	record(thread, io, error, caller);

@@ -83,6 +83,8 @@ static void note(enum ctx_heap_operation kind, struct range range, const struct 
 	thread = ctx_rt_thread_acquire(CTX_RT_WHAT_HEAP);
 	if (thread == NULL)
 		return;
+	if (ctx_rt_is_paused() && ctx_heap_maps(kind))
+		kind = CTX_HEAP_UNMAP; /* of what was mapped there before */
 	operation.words[0] = ctx_clock_ns(CLOCK_MONOTONIC);
 	operation.words[1] = range.bytes;
 	operation.words[2] = (uint64_t)range.address;

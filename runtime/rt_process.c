@@ -8,6 +8,7 @@
 #include "runtime/rt_real.h"
 
 #include "base/clock.h"
+#include "model/traced.h"
 #include "runtime/rt_filter.h"
 #include "runtime/rt_syscall.h"
 
@@ -60,6 +61,7 @@ struct process {
 	uint32_t previous;   /* the same of this process when it was attached to before; 0: it was not */
 	_Atomic uint32_t n_segments;
 	struct segment segments[CTX_RT_SEGMENTS_MAX];
+	_Atomic uint32_t told_pause;
 	struct ctx_rt_descriptors descriptors;
 };
 
@@ -69,6 +71,7 @@ static uint32_t generations;
 struct ctx_rt_settings ctx_rt_settings;
 _Atomic uint32_t ctx_rt_topics = CTX_RT_WHAT_ALL;
 uint64_t ctx_rt_sample_bytes;
+_Atomic uint32_t ctx_rt_paused;
 static struct address {
 	struct sockaddr_un name;
 	socklen_t length;
@@ -236,6 +239,8 @@ static uint32_t read_settings(const char *text)
 		ctx_rt_settings.sync_threshold_ns = strtoull(letter + 1, NULL, 10);
 		ctx_rt_settings.what |= CTX_RT_WHAT_SYNC;
 	}
+	if (strchr(letters, 'm') != NULL)
+		ctx_rt_settings.what |= CTX_RT_WHAT_MARKS;
 	return ctx_rt_settings.what;
 }
 
@@ -519,6 +524,20 @@ static struct ctx_rt_thread *make_thread(const struct segment *segment, uint32_t
 	return use_slot(thread, segment, i);
 }
 
+/* A child was forked in a pause: it begins with one. */
+static void tell_pause(struct ctx_rt_thread *thread)
+{
+	static const char name[] = "pause";
+	struct ctx_rt_operation operation = {
+		.kind = CTX_RT_MARK, .text = name, .text_bytes = sizeof(name) - 1};
+
+	if (!ctx_rt_is_paused() || atomic_exchange(&process->told_pause, 1) != 0)
+		return;
+	operation.words[0] = ctx_clock_ns(CLOCK_MONOTONIC);
+	operation.words[1] = CTX_MARK_PAUSE;
+	ctx_rt_record(thread, &operation, NULL);
+}
+
 /* `ctx_rt_own.thread` is the calling thread's; NULL: no slot, or no memory. */
 static void enter_thread(void)
 {
@@ -550,6 +569,7 @@ static void enter_thread(void)
 	ctx_rt_walk_anew(&ctx_rt_own.thread->walker);
 	ctx_rt_locks_clear(&ctx_rt_own.thread->locks);
 	ctx_rt_record(ctx_rt_own.thread, &first, NULL);
+	tell_pause(ctx_rt_own.thread);
 }
 
 static void enter_unsignalled(void)

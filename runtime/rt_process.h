@@ -25,7 +25,8 @@ enum ctx_rt_what {
 	CTX_RT_WHAT_HEAP = 1,
 	CTX_RT_WHAT_SYNC = 2,
 	CTX_RT_WHAT_IO = 4,
-	CTX_RT_WHAT_ALL = 7,
+	CTX_RT_WHAT_MARKS = 8,
+	CTX_RT_WHAT_ALL = 15,
 };
 
 struct ctx_rt_settings {
@@ -42,6 +43,17 @@ extern _Atomic uint32_t ctx_rt_topics;
 static inline bool ctx_rt_is_on(uint32_t what)
 {
 	return (atomic_load_explicit(&ctx_rt_topics, memory_order_relaxed) & what) != 0;
+}
+
+/*
+ * The program has paused recording (ctx_trace.h). What others need is recorded nevertheless: releases of
+ * memory, and what opens, closes and names descriptors. A forked child begins as its parent is.
+ */
+extern _Atomic uint32_t ctx_rt_paused;
+
+static inline bool ctx_rt_is_paused(void)
+{
+	return __builtin_expect(atomic_load_explicit(&ctx_rt_paused, memory_order_relaxed) != 0, 0);
 }
 
 /* A thread that is traced, in memory of its own. */

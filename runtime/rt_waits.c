@@ -34,9 +34,12 @@ static struct ctx_rt_thread *thread_of_caller(void)
 static void record(enum ctx_rt_kind kind, const uint64_t words[CTX_RT_ARGUMENTS_MAX],
 		   const struct ctx_rt_registers *caller)
 {
-	struct ctx_rt_thread *thread = ctx_rt_thread_acquire(CTX_RT_WHAT_SYNC);
 	struct ctx_rt_operation operation = {.kind = kind};
+	struct ctx_rt_thread *thread;
 
+	if (ctx_rt_is_paused())
+		return;
+	thread = ctx_rt_thread_acquire(CTX_RT_WHAT_SYNC);
 	if (thread == NULL)
 		return;
 	for (unsigned i = 0; i < ctx_rt_words(kind); i++)
@@ -60,8 +63,9 @@ static void note_pair(struct ctx_rt_locks *locks, const struct ctx_rt_held *held
 			 (taken->operation == CTX_SYNC_READ_LOCK ? CTX_SYNC_ORDER_TAKEN_READ : 0);
 	uint64_t hash, *place = ctx_rt_locks_pair(locks, held->object, taken->object ^ modes << 62, &hash);
 
-	if (held->object == taken->object || *place != 0 || locks->n_pairs == CTX_RT_PAIRS_MAX)
-		return;
+	if (held->object == taken->object || *place != 0 || locks->n_pairs == CTX_RT_PAIRS_MAX ||
+	    ctx_rt_is_paused())
+		return; /* that of a pause is recorded the next time */
 	*place = hash;
 	locks->n_pairs++;
 	record(CTX_RT_ORDER,

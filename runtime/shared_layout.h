@@ -49,7 +49,7 @@
 
 /*
  * The environment variable that switches the runtime on: "SOCKET:LETTERS", an abstract socket's name, which is also
- * that of a socket in the directory CTX_RT_SOCKETS (for processes in another network namespace), and a letter for each thing: h heap, i input and output, s synchronisation, w wait where a ring is full. Behind h stands
+ * that of a socket in the directory CTX_RT_SOCKETS (for processes in another network namespace), and a letter for each thing: h heap, i input and output, m marks, s synchronisation, w wait where a ring is full. Behind h stands
  * how many bytes apart allocations are sampled, 0: all are recorded. Behind s stands the shortest wait that is
  * recorded, in ns; 0: all waits, and how long each lock was held.
  */
@@ -131,6 +131,8 @@ enum ctx_rt_kind {
 	/* Input or output: time at its end, duration, bytes, ctx_rt_io_pack, and a stack. */
 	CTX_RT_IO = CTX_RT_SYNC_END,
 	CTX_RT_IO_NAMED, /* the same, with text: the file's name */
+	/* What the program says: time, enum ctx_mark_operation, value, a stack, with text: the name. */
+	CTX_RT_MARK,
 	CTX_RT_KIND_N = 64,
 };
 
@@ -140,7 +142,7 @@ static inline unsigned ctx_rt_words(enum ctx_rt_kind kind)
 	static const uint8_t words[CTX_RT_KIND_N] = {
 		[CTX_RT_THREAD] = 2,   [CTX_RT_ALLOCATE] = 3, [CTX_RT_FREE] = 2,  [CTX_RT_REALLOCATE] = 4,
 		[CTX_RT_WAIT] = 5,     [CTX_RT_HOLD] = 4,     [CTX_RT_ORDER] = 4, [CTX_RT_IO] = 4,
-		[CTX_RT_IO_NAMED] = 4, [CTX_RT_MAPPING] = 4,
+		[CTX_RT_IO_NAMED] = 4, [CTX_RT_MAPPING] = 4,  [CTX_RT_MARK] = 3,
 	};
 
 	return words[kind];
@@ -148,7 +150,7 @@ static inline unsigned ctx_rt_words(enum ctx_rt_kind kind)
 
 static inline int ctx_rt_has_text(enum ctx_rt_kind kind)
 {
-	return kind == CTX_RT_IO_NAMED;
+	return kind == CTX_RT_IO_NAMED || kind == CTX_RT_MARK;
 }
 
 /* What an input or output was, as a word. */
@@ -183,6 +185,7 @@ static inline struct ctx_rt_io_what ctx_rt_io_unpack(uint64_t word)
 				       .call = (uint8_t)word};
 }
 
+#define CTX_RT_MARK_NAME_MAX 127u /* bytes; longer names are cut */
 #define CTX_RT_ARGUMENTS_MAX 5u
 #define CTX_RT_TEXT_MAX 4096u /* bytes; longer texts are left out */
 #define CTX_RT_RECORD_WORDS_MAX (1 + CTX_RT_ARGUMENTS_MAX + CTX_RT_TEXT_MAX / 8 + CTX_RT_FRAMES_MAX)

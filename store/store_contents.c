@@ -207,6 +207,7 @@ static enum ctx_status put_experiment(struct ctx_store *store, const struct ctx_
 		{"heap_operations", NULL, profile->traced[CTX_TRACED_HEAP]},
 		{"sync_operations", NULL, profile->traced[CTX_TRACED_SYNC]},
 		{"io_operations", NULL, profile->traced[CTX_TRACED_IO]},
+		{"mark_operations", NULL, profile->traced[CTX_TRACED_MARK]},
 		{"states", NULL, profile->states},
 		{"call_stacks", NULL, !profile->losses.call_stacks},
 	};

@@ -245,6 +245,7 @@ static void take_fact(struct ctx_store_reader *reader, struct facts *facts)
 		{"heap_operations", NULL, &profile->traced[CTX_TRACED_HEAP]},
 		{"sync_operations", NULL, &profile->traced[CTX_TRACED_SYNC]},
 		{"io_operations", NULL, &profile->traced[CTX_TRACED_IO]},
+		{"mark_operations", NULL, &profile->traced[CTX_TRACED_MARK]},
 		{"stacks", NULL, &facts->stacks},
 		{"raw_stacks", NULL, &facts->raw_stacks},
 		{"locations", NULL, &facts->locations},

@@ -1,6 +1,6 @@
 /*
  * traced(time_ns, duration_ns, kind, operation, size, address, old_address, thread, cpu,
- * descriptor, file, failed, leaked, leaked_size, stack, raw_stack, other, call, error): the traced operations as rows.
+ * descriptor, file, failed, leaked, leaked_size, stack, raw_stack, other, call, error, value): the traced operations as rows.
  * Constraints on time_ns select the blocks.
  */
 #include "store/vtab.h"
@@ -28,6 +28,7 @@ enum column {
 	OTHER,
 	CALL,
 	ERROR,
+	VALUE,
 	N_COLUMNS
 };
 
@@ -40,19 +41,19 @@ static enum ctx_status next_block(struct vtab_timed_cursor *timed, struct ctx_er
 static int64_t number_of(const struct ctx_traced *operation, int which, bool *ret_null)
 {
 	const bool heap = operation->kind == CTX_TRACED_HEAP, io = operation->kind == CTX_TRACED_IO;
-	const bool sync = operation->kind == CTX_TRACED_SYNC;
+	const bool sync = operation->kind == CTX_TRACED_SYNC, mark = operation->kind == CTX_TRACED_MARK;
 
 	switch (which) {
 	case TIME_NS:
 		return (int64_t)operation->time_ns;
 	case DURATION_NS:
-		*ret_null = heap;
+		*ret_null = heap || (mark && !ctx_mark_has_duration(operation));
 		return (int64_t)operation->duration_ns;
 	case SIZE:
-		*ret_null = sync;
+		*ret_null = sync || mark;
 		return (int64_t)operation->size;
 	case ADDRESS:
-		*ret_null = io;
+		*ret_null = io || mark;
 		return (int64_t)operation->address;
 	case OLD_ADDRESS:
 		*ret_null = !(heap && operation->operation == CTX_HEAP_REALLOCATE) &&
@@ -84,6 +85,9 @@ static int64_t number_of(const struct ctx_traced *operation, int which, bool *re
 	case ERROR:
 		*ret_null = !io || operation->error == 0;
 		return (int64_t)operation->error;
+	case VALUE:
+		*ret_null = !mark || !ctx_mark_has_value(operation->operation);
+		return operation->value;
 	default:
 		return operation->raw_stack;
 	}
@@ -127,7 +131,7 @@ const struct vtab_table ctx_vtab_traced = {
 		       "size INTEGER, address INTEGER, old_address INTEGER, thread INTEGER, cpu INTEGER, "
 		       "descriptor INTEGER, file INTEGER, failed INTEGER, leaked INTEGER, leaked_size "
 		       "INTEGER, stack INTEGER, "
-		       "raw_stack INTEGER, other INTEGER, call TEXT, error INTEGER)",
+		       "raw_stack INTEGER, other INTEGER, call TEXT, error INTEGER, value INTEGER)",
 	.wishes = ctx_vtab_blocks_wishes,
 	.n_wishes = CTX_COUNT_OF(ctx_vtab_blocks_wishes),
 	.next_block = next_block,

@@ -43,6 +43,7 @@ enum ctx_exp_block_kind {
 	CTX_EXP_BLOCK_IO = 9,	/* input and output: exp_io_block.h */
 	CTX_EXP_BLOCK_PACKED_FRAMES = 10, /* call stacks of older recorders: exp_packed_frames.h; read only */
 	CTX_EXP_BLOCK_CALLS = 11,	  /* call stacks: exp_calls.h */
+	CTX_EXP_BLOCK_MARKS = 12,	  /* what programs say: the columns and names of input and output */
 };
 
 struct ctx_exp_block_header {
@@ -95,10 +96,11 @@ static inline bool ctx_exp_block_has_changes(const struct ctx_exp_block_header *
 /* The kind of its traced operations; CTX_TRACED_N: it has none. */
 static inline enum ctx_traced_kind ctx_exp_block_traced(const struct ctx_exp_block_header *header)
 {
-	return header->kind == CTX_EXP_BLOCK_HEAP   ? CTX_TRACED_HEAP
-	       : header->kind == CTX_EXP_BLOCK_SYNC ? CTX_TRACED_SYNC
-	       : header->kind == CTX_EXP_BLOCK_IO   ? CTX_TRACED_IO
-						    : CTX_TRACED_N;
+	return header->kind == CTX_EXP_BLOCK_HEAP    ? CTX_TRACED_HEAP
+	       : header->kind == CTX_EXP_BLOCK_SYNC  ? CTX_TRACED_SYNC
+	       : header->kind == CTX_EXP_BLOCK_IO    ? CTX_TRACED_IO
+	       : header->kind == CTX_EXP_BLOCK_MARKS ? CTX_TRACED_MARK
+						     : CTX_TRACED_N;
 }
 
 /* A sample, a thread state change or a heap operation in memory, in writer and reader. */
@@ -107,7 +109,7 @@ struct ctx_exp_packet {
 	union {
 		uint64_t weight;      /* sample. 0: the period of the metric */
 		uint64_t waker;	      /* change. 0: none; 2 k + 1: thread k; 2 k + 2: external waker k */
-		uint64_t size;	      /* heap operation, input or output: bytes */
+		uint64_t size;	      /* heap operation, input or output: bytes; mark: its value, zigzag */
 		uint64_t duration_ns; /* synchronisation; of CTX_SYNC_ORDER modes */
 	};
 	uint32_t stack;
@@ -117,7 +119,7 @@ struct ctx_exp_packet {
 		uint16_t metric; /* sample */
 		uint16_t change; /* change: enum ctx_state_change */
 		uint16_t
-			operation; /* enum ctx_heap_operation, ctx_io_call; enum ctx_sync_operation with flags */
+			operation; /* enum ctx_heap_operation, ctx_io_call, ctx_mark_operation; enum ctx_sync_operation with flags */
 	};
 	uint16_t order; /* of arrival in the block, so that sorting by time is stable */
 };
@@ -142,6 +144,7 @@ struct ctx_exp_sync_rest {
 #define CTX_EXP_HEAP_FILE "heaptrace"
 #define CTX_EXP_SYNC_FILE "synctrace"
 #define CTX_EXP_IO_FILE "iotrace"
+#define CTX_EXP_MARKS_FILE "marktrace"
 
 /* Encodes the waker of a packet. At most one of the two is not CTX_NONE. */
 static inline uint64_t ctx_exp_waker(uint32_t thread, uint32_t external_waker)

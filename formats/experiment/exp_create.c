@@ -47,7 +47,8 @@ static bool is_file_name(const char *name)
 	       strcmp(name, "frameinfo") != 0 && strcmp(name, "notes") != 0 &&
 	       strcmp(name, "archives") != 0 && strcmp(name, CTX_EXP_KEPT_FILE) != 0 &&
 	       strcmp(name, CTX_EXP_STATES_FILE) != 0 && strcmp(name, CTX_EXP_HEAP_FILE) != 0 &&
-	       strcmp(name, CTX_EXP_SYNC_FILE) != 0 && strcmp(name, CTX_EXP_IO_FILE) != 0 && name[0] != '_';
+	       strcmp(name, CTX_EXP_SYNC_FILE) != 0 && strcmp(name, CTX_EXP_IO_FILE) != 0 &&
+	       strcmp(name, CTX_EXP_MARKS_FILE) != 0 && name[0] != '_';
 }
 
 /* CTX_NONE: there is none. */
@@ -86,6 +87,7 @@ static enum ctx_status set_metrics(struct ctx_exp_writer *writer, const struct c
 	writer->data.heap = add_file(&writer->data, options->has_heap, CTX_EXP_HEAP_FILE);
 	writer->data.sync = add_file(&writer->data, options->has_sync, CTX_EXP_SYNC_FILE);
 	writer->data.io = add_file(&writer->data, options->has_io, CTX_EXP_IO_FILE);
+	writer->data.marks = add_file(&writer->data, options->has_marks, CTX_EXP_MARKS_FILE);
 	return CTX_OK;
 }
 
@@ -154,6 +156,19 @@ static void put_io(struct ctx_buf *out)
 			      "<field name=\"name\" type=\"varint\"/></io>\n");
 }
 
+/* The <marks> line: the same for what programs say. */
+static void put_marks(struct ctx_buf *out)
+{
+	ctx_buf_put_text(out, "<marks");
+	ctx_exp_xml_attribute(out, "file", CTX_EXP_MARKS_FILE);
+	ctx_buf_put_text(out, ">" FIRST_FIELDS "<field name=\"operation\" type=\"varint\"/>"
+			      "<field name=\"value\" type=\"varint\"/>"
+			      "<field name=\"unused\" type=\"varint\"/>"
+			      "<field name=\"unused\" type=\"varint\"/>"
+			      "<field name=\"unused\" type=\"varint\"/>"
+			      "<field name=\"name\" type=\"varint\"/></marks>\n");
+}
+
 static enum ctx_status put_first_lines(struct ctx_exp_writer *writer, const struct ctx_exp_options *options,
 				       struct ctx_err *err)
 {
@@ -176,6 +191,8 @@ static enum ctx_status put_first_lines(struct ctx_exp_writer *writer, const stru
 		put_sync(out);
 	if (options->has_io)
 		put_io(out);
+	if (options->has_marks)
+		put_marks(out);
 	ctx_buf_put_text(out, "<event kind=\"run\"");
 	ctx_exp_xml_time(out, "tstamp", options->start_ns);
 	ctx_exp_xml_signed(out, "unix_ns", options->start_unix_ns);

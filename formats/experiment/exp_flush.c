@@ -189,10 +189,11 @@ static enum ctx_status flush_packets(struct ctx_exp_writer *writer, struct ctx_e
 {
 	struct ctx_exp_packet_buf *buf = &live->bufs[file];
 	bool is_heap = file == writer->data.heap, is_sync = file == writer->data.sync;
-	bool is_io = file == writer->data.io;
+	bool is_io = file == writer->data.io, is_marks = file == writer->data.marks;
 	struct ctx_exp_block_header header = {.kind = is_heap			    ? CTX_EXP_BLOCK_HEAP
 						      : is_sync			    ? CTX_EXP_BLOCK_SYNC
 						      : is_io			    ? CTX_EXP_BLOCK_IO
+						      : is_marks		    ? CTX_EXP_BLOCK_MARKS
 						      : file == writer->data.states ? CTX_EXP_BLOCK_SEEN
 										    : CTX_EXP_BLOCK_PROFILE,
 					      .n_records = (uint32_t)buf->n,
@@ -212,8 +213,9 @@ static enum ctx_status flush_packets(struct ctx_exp_writer *writer, struct ctx_e
 		status = encode_heap(writer, live, buf, err);
 	else if (is_sync)
 		ctx_exp_encode_sync(buf->packets, live->sync_rests, buf->n, &writer->scratch.raw);
-	else if (is_io)
-		ctx_exp_encode_io(buf->packets, &live->io, buf->n, &writer->scratch.raw);
+	else if (is_io || is_marks)
+		ctx_exp_encode_io(buf->packets, is_io ? &live->io : &live->marks, buf->n,
+				  &writer->scratch.raw);
 	else
 		ctx_exp_encode_packets(buf->packets, buf->n, &writer->scratch.raw);
 	if (status == CTX_OK)
@@ -225,6 +227,8 @@ static enum ctx_status flush_packets(struct ctx_exp_writer *writer, struct ctx_e
 	buf->n = 0;
 	if (is_io)
 		ctx_exp_io_packets_clear(&live->io);
+	if (is_marks)
+		ctx_exp_io_packets_clear(&live->marks);
 	return status;
 }
 
@@ -291,7 +295,7 @@ void ctx_exp_account(struct ctx_exp_writer *writer, struct ctx_exp_live *live)
 	for (uint32_t file = 0; file < writer->data.n_files; file++)
 		bytes += live->bufs[file].cap * sizeof(*live->bufs[file].packets);
 	bytes += live->heap_cap * sizeof(*live->heap_addresses) + live->sync_cap * sizeof(*live->sync_rests);
-	bytes += ctx_exp_io_packets_bytes(&live->io);
+	bytes += ctx_exp_io_packets_bytes(&live->io) + ctx_exp_io_packets_bytes(&live->marks);
 	writer->limits.memory_used += bytes - live->accounted;
 	live->accounted = bytes;
 }
@@ -315,6 +319,7 @@ enum ctx_status ctx_exp_retire(struct ctx_exp_writer *writer, struct ctx_exp_liv
 	free(live->heap_addresses);
 	free(live->sync_rests);
 	ctx_exp_io_packets_deinit(&live->io);
+	ctx_exp_io_packets_deinit(&live->marks);
 	free(live);
 	return status;
 }

@@ -21,14 +21,14 @@
 
 struct ctx_exp_open_block {
 	uint32_t
-		kind; /* enum ctx_exp_block_kind: PROFILE, SEEN (also for STATES), HEAP, SYNC, IO, OVERVIEW */
+		kind; /* enum ctx_exp_block_kind: PROFILE, SEEN (also for STATES), HEAP, SYNC, IO, MARKS, OVERVIEW */
 	uint32_t process; /* row */
 	size_t n, at, bytes;
 	struct ctx_exp_packet *packets;		  /* NULL: OVERVIEW */
 	struct ctx_exp_heap_addresses *addresses; /* HEAP: by order of the packets */
 	uint64_t first_record;			  /* HEAP */
 	struct ctx_exp_sync_rest *rests;	  /* SYNC: by order of the packets */
-	struct ctx_exp_io_block *io;		  /* IO; owned with `rest` */
+	struct ctx_exp_io_block *io;		  /* IO, MARKS; owned with `rest` */
 	struct ctx_exp_usage_record *usage;	  /* OVERVIEW: its process fields are rows */
 };
 
@@ -114,6 +114,27 @@ struct ctx_exp_ios {
 	struct ctx_exp_io_names names;
 };
 
+/* An interval that was begun. */
+struct ctx_exp_open_mark {
+	uint64_t begin_ns;
+	int64_t number; /* of one that may end in another thread; else 0 */
+	uint32_t name;
+};
+
+struct ctx_exp_open_marks {
+	struct ctx_exp_open_mark *items;
+	size_t n, cap;
+	uint64_t paused_ns; /* of a process: since when; 0: it is not paused */
+};
+
+/* What programs say, of all processes (exp_marks.c). All zero is empty. */
+struct ctx_exp_marks {
+	struct ctx_exp_open_marks *threads, *processes; /* by row */
+	size_t n_threads, threads_cap, n_processes, processes_cap;
+	struct ctx_strtab names;
+	struct ctx_traced operation; /* of the last event */
+};
+
 /* How far the files have been read. */
 struct ctx_exp_scan {
 	bool grows;			    /* the recording goes on */
@@ -149,6 +170,7 @@ struct ctx_exp_reader {
 	struct ctx_traced operation; /* of the last event of a traced operation */
 	struct ctx_exp_heaps heaps;
 	struct ctx_exp_ios ios;
+	struct ctx_exp_marks marks;
 	bool thread_damage_reported, external_waker_damage_reported;
 };
 
@@ -310,6 +332,19 @@ CTX_MUST_CHECK enum ctx_status ctx_exp_reader_fill_io(struct ctx_exp_reader *rea
 						      const struct ctx_exp_open_block *block,
 						      struct ctx_event *event, bool *ret_some,
 						      struct ctx_err *err);
+
+void ctx_exp_marks_deinit(struct ctx_exp_marks *marks);
+
+/* Whether the mark of a block can be used. */
+bool ctx_exp_mark_is_fine(const struct ctx_exp_open_block *block, const struct ctx_exp_packet *packet);
+
+/*
+ * Fills the event of a mark except time, process and thread. One that ends something gets the time since it began.
+ * CTX_E_NOMEM.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_exp_reader_fill_mark(struct ctx_exp_reader *reader,
+							const struct ctx_exp_open_block *block,
+							struct ctx_event *event, struct ctx_err *err);
 
 /* NULL is allowed. */
 void ctx_exp_open_block_free(struct ctx_exp_open_block *block);

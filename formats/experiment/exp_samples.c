@@ -37,6 +37,7 @@ struct record {
 	const struct ctx_exp_heap_addresses *addresses; /* of a heap operation */
 	const struct ctx_exp_sync_rest *rest;		/* of synchronisation */
 	const struct ctx_exp_io *io;			/* input or output */
+	const char *mark;				/* name of what a program says */
 };
 
 /* Writes everything and empties all dictionaries, which frees almost all memory. */
@@ -97,6 +98,8 @@ static enum ctx_status make_room(struct ctx_exp_writer *writer, const struct rec
 		status = ctx_grow(&(*ret)->sync_rests, &(*ret)->sync_cap, buf->cap, err);
 	if (status == CTX_OK && record->io != NULL)
 		status = ctx_exp_io_packets_reserve(&(*ret)->io, buf->cap, err);
+	if (status == CTX_OK && record->mark != NULL)
+		status = ctx_exp_io_packets_reserve(&(*ret)->marks, buf->cap, err);
 	if (status == CTX_OK && ctx_buf_reserve(&(*ret)->frames, 40 + 10 * record->n_frames) == NULL)
 		status = ctx_err_nomem(err);
 	if ((*ret)->frames.failed)
@@ -219,6 +222,10 @@ static enum ctx_status add(struct ctx_exp_writer *writer, struct record *record,
 	status = make_room(writer, record, &live, err);
 	if (status == CTX_OK && record->io != NULL)
 		status = put_io(live, record, err);
+	if (status == CTX_OK && record->mark != NULL)
+		status = ctx_exp_io_packets_put(&live->marks, live->bufs[record->file].n,
+						&(struct ctx_exp_io_rest){.descriptor = -1}, record->mark,
+						err);
 	if (status != CTX_OK)
 		return status;
 	packet->time_ns = ctx_exp_relative(writer, record->time_ns);
@@ -238,7 +245,7 @@ static enum ctx_status add(struct ctx_exp_writer *writer, struct record *record,
 	if (record->time_ns < live->oldest_ns)
 		live->oldest_ns = record->time_ns;
 	if (buf->n >= ctx_exp_packets_max(is_heap) || (live->frames.n >= CTX_EXP_BUFFER_BYTES && !packs) ||
-	    live->io.name_bytes >= CTX_EXP_BUFFER_BYTES ||
+	    live->io.name_bytes >= CTX_EXP_BUFFER_BYTES || live->marks.name_bytes >= CTX_EXP_BUFFER_BYTES ||
 	    ctx_exp_nears_limit(writer, live->frames.n + PACKET_BYTES * buf->n))
 		return ctx_exp_flush_process(writer, live, err);
 	/* Larger blocks of operations are worth more than that their stacks come just before them. */
@@ -441,6 +448,34 @@ enum ctx_status ctx_exp_io(struct ctx_exp_writer *writer, const struct ctx_exp_i
 	record.io = io;
 	record.packet.size = io->size;
 	writer->stats.io_operations++;
+	return add(writer, &record, err);
+}
+
+enum ctx_status ctx_exp_mark(struct ctx_exp_writer *writer, const struct ctx_exp_mark *mark,
+			     struct ctx_err *err)
+{
+	enum ctx_status status = ctx_exp_check_process(writer, mark->process, err);
+	struct record record = {.time_ns = mark->time_ns,
+				.process = mark->process,
+				.like = mark->thread,
+				.file = writer->data.marks,
+				.frames = mark->frames,
+				.n_frames = smaller(mark->n_frames, FRAMES_MAX),
+				.mark = mark->name};
+
+	if (status == CTX_OK)
+		status = ctx_exp_check_thread(writer, mark->thread, err);
+	if (status == CTX_OK && writer->data.marks == CTX_NONE)
+		status = ctx_err_set(err, CTX_E_ARG, "the experiment was created without marks");
+	if (status == CTX_OK && (mark->operation >= CTX_MARK_N || mark->name == NULL || *mark->name == '\0'))
+		status = ctx_err_set(err, CTX_E_ARG, "mark %u is unknown, or has no name", mark->operation);
+	if (status != CTX_OK)
+		return status;
+	record.packet = (struct ctx_exp_packet){.size = ctx_zigzag_encode(mark->value),
+						.thread = mark->thread,
+						.cpu = -1,
+						.operation = mark->operation};
+	writer->stats.marks++;
 	return add(writer, &record, err);
 }
 

@@ -22,7 +22,7 @@
 
 #define CTX_EXP_METRIC_FILES_MAX 8u
 #define CTX_EXP_FILES_MAX                                                                                    \
-	(CTX_EXP_METRIC_FILES_MAX + 4) /* four more: states of threads, heap, synchronisation, I/O */
+	(CTX_EXP_METRIC_FILES_MAX + 5) /* five more: states of threads, heap, synchronisation, I/O, marks */
 #define CTX_EXP_FILE_NAME_MAX 32u
 #define CTX_EXP_LINEAGE_MAX 200u /* longer lineages restart, to stay within the length of a file name */
 #define CTX_EXP_DIR_NAME_MAX (CTX_EXP_LINEAGE_MAX + 32u)
@@ -65,7 +65,8 @@ struct ctx_exp_live {
 	size_t heap_cap;
 	struct ctx_exp_sync_rest *sync_rests; /* of the packets for `synctrace`, by order */
 	size_t sync_cap;
-	struct ctx_exp_io_packets io; /* the same of the packets for `iotrace` */
+	struct ctx_exp_io_packets io;	 /* the same of the packets for `iotrace` */
+	struct ctx_exp_io_packets marks; /* and for `marktrace` */
 };
 
 /* Where the data of a process is. */
@@ -128,6 +129,7 @@ struct ctx_exp_data_files {
 	uint32_t heap;	 /* file of heap operations; the same */
 	uint32_t sync;	 /* file of synchronisation; the same */
 	uint32_t io;	 /* file of input and output; the same */
+	uint32_t marks;	 /* file of what programs say; the same */
 	char names[CTX_EXP_FILES_MAX][CTX_EXP_FILE_NAME_MAX];
 };
 

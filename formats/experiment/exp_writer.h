@@ -54,6 +54,7 @@ struct ctx_exp_options {
 	bool has_heap;		      /* ctx_exp_heap will be called */
 	bool has_sync;		      /* ctx_exp_sync will be called */
 	bool has_io;		      /* ctx_exp_io will be called */
+	bool has_marks;		      /* ctx_exp_mark will be called */
 	bool keep_places;	      /* for ctx_exp_each_sampled: up to 20 MB more */
 	const char *comment;	      /* goes to `notes`; "" none */
 	/*
@@ -289,6 +290,25 @@ struct ctx_exp_io {
 CTX_MUST_CHECK enum ctx_status ctx_exp_io(struct ctx_exp_writer *writer, const struct ctx_exp_io *io,
 					  struct ctx_err *err);
 
+/* What a traced process says of itself (runtime/ctx_trace.h). */
+struct ctx_exp_mark {
+	uint64_t time_ns;
+	uint32_t process;
+	uint32_t thread;
+	uint8_t operation;	/* enum ctx_mark_operation */
+	int64_t value;		/* of a counter; the number of an interval */
+	const char *name;	/* not empty */
+	const uint64_t *frames; /* as in samples; n_frames 0: no stack */
+	size_t n_frames;
+};
+
+/*
+ * Interns and buffers, like ctx_exp_sample, for the file `marktrace` of the process. CTX_E_ARG without
+ * options.has_marks.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_exp_mark(struct ctx_exp_writer *writer, const struct ctx_exp_mark *mark,
+					    struct ctx_err *err);
+
 /*
  * The number of an external waker ("kworker/0:1"), which is not a thread of the recording. A new
  * name adds a line to the log. Numbers are dense from 0.
@@ -381,7 +401,7 @@ enum ctx_exp_described {
 };
 
 struct ctx_exp_stats {
-	uint64_t samples, changes, heap_operations, syncs, io_operations; /* received */
+	uint64_t samples, changes, heap_operations, syncs, io_operations, marks; /* received */
 	uint64_t bytes_written, stacks, epochs;
 	uint64_t dropped_by_limit; /* samples, changes, operations */
 	uint64_t late;		   /* samples and changes of processes that ended long before; dropped */

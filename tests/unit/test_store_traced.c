@@ -315,14 +315,21 @@ static void test_store_traced__sql_shows_them_with_their_details(void **state)
 					    .other = 2,
 					    .descriptor = -1,
 					    .cpu = -1};
+	operations[3] = (struct ctx_traced){.kind = CTX_TRACED_MARK,
+					    .operation = CTX_MARK_COUNTER,
+					    .value = -5,
+					    .file = 0,
+					    .descriptor = -1,
+					    .cpu = -1};
 	add_entities(&fixture);
 	store = write_and_open_operations(&fixture, 100);
 	p = ctx_store_profile(store);
 	assert_true(p->metrics[3].kind == CTX_METRIC_COUNT && p->metrics[2].kind == CTX_METRIC_BYTES);
 	assert_int_equal(p->n_files, 2);
 	assert_string_equal(p->files[1], "b\xff");
-	snprintf(want, sizeof(want), "heap|%llu\nio|%llu\nsync|%llu\n",
+	snprintf(want, sizeof(want), "heap|%llu\nio|%llu\nmark|%llu\nsync|%llu\n",
 		 (unsigned long long)p->traced[CTX_TRACED_HEAP], (unsigned long long)p->traced[CTX_TRACED_IO],
+		 (unsigned long long)p->traced[CTX_TRACED_MARK],
 		 (unsigned long long)p->traced[CTX_TRACED_SYNC]);
 	must(ctx_store_sql(store, "SELECT kind, count(*) FROM traced GROUP BY kind", keep_row, &text, err));
 	ctx_buf_put_u8(&text, 0);
@@ -337,6 +344,13 @@ static void test_store_traced__sql_shows_them_with_their_details(void **state)
 	ctx_buf_put_u8(&text, 0);
 	assert_string_equal(text.bytes, "heap|map|-|9|16|-|0|-|-|0|1|4|-\nio|write|0|7|-|-|-|3|1|0|0|-|-\n"
 					"sync|order|0|-|32|48|-|-|-|0|0|-|2\n");
+	ctx_buf_clear(&text);
+	must(ctx_store_sql(store,
+			   "SELECT operation, duration_ns, size, address, file, value FROM traced WHERE "
+			   "kind = 'mark' AND time_ns <= 0 AND value = -5",
+			   keep_row, &text, err));
+	ctx_buf_put_u8(&text, 0);
+	assert_string_equal(text.bytes, "counter|-|-|-|0|-5\n");
 	ctx_buf_deinit(&text);
 	ctx_store_close(store);
 	fixture_deinit(&fixture);

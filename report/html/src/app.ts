@@ -135,7 +135,7 @@ export class App {
 		this.rootsButton = button("Root at bottom", "Flame graph: the root at the bottom instead of at the top", () => this.store.set({ roots: this.store.get().roots === "top" ? "bottom" : "top" }));
 		this.foldButton = button("Fold", "Call tree: chains of single callees and recursion are one row, small nodes are hidden", () => this.store.set({ fold: this.store.get().fold === "yes" ? "no" : "yes" }));
 		const line = make("section", { class: "timeline", "aria-label": "Time line" });
-		this.timeline = new Timeline(line, this.store, () => this.shown, this.colours, tip, states, (state) => metricOfState(head, this.metrics, state), head.losses ?? []);
+		this.timeline = new Timeline(line, this.store, () => this.shown, this.colours, tip, states, (state) => metricOfState(head, this.metrics, state), head.losses ?? [], head.marks);
 		line.prepend(make("div", { class: "timeline-head" }, this.rateHead, ...this.timeline.buttons()));
 		const told = notices(head, () => this.store.set({ side: "about" }));
 		host.append(this.header(), this.failure, ...(told !== null ? [told] : []), line, this.controls.element, this.empty.element, this.body(), this.live);

@@ -9,6 +9,7 @@ import { button, eachFrame, make, onResize } from "./dom";
 import { visible } from "./format";
 import { Lanes } from "./lanes";
 import { Legend } from "./legend";
+import { Marks } from "./marks";
 import type { Metric, Shown } from "./metrics";
 import { binEdges, busyByBucket, rates, steadyEdges, type Rated } from "./rate";
 import { sumByBucket } from "./series";
@@ -26,6 +27,7 @@ const CPU_TIME = "cpu-time"; /* the kind of metrics whose rate is busy processor
 export class Timeline {
 	private readonly lanes: Lanes;
 	private readonly brush: Brush;
+	private readonly marks: Marks | null;
 	private readonly legend: Legend | null;
 	private readonly layer = make("div", { class: "brush-layer" });
 	private readonly chart = make("div", { class: "chart" });
@@ -45,11 +47,13 @@ export class Timeline {
 		private readonly states: StateSums | null,
 		metricOf: (state: number) => number,
 		private readonly losses: NonNullable<Head["losses"]>,
+		marks?: Head["marks"],
 	) {
 		this.rated = this.rate(store.get().threads);
 		this.lanes = new Lanes(store, colours, tip, shown, LEFT, RIGHT, states);
 		this.legend = states !== null ? new Legend(store.model, states, metricOf, (metric) => store.set({ metric })) : null;
-		this.body = make("div", { class: "timeline-body" }, this.chart, this.lanes.element, this.layer);
+		this.marks = marks !== undefined ? new Marks(marks, store, colours, tip, LEFT, RIGHT) : null;
+		this.body = make("div", { class: "timeline-body" }, this.chart, ...(this.marks !== null ? [this.marks.element] : []), this.lanes.element, this.layer);
 		this.layer.style.left = `${LEFT}px`;
 		this.layer.style.right = `${RIGHT}px`;
 		host.append(this.body, ...(this.legend !== null ? [this.legend.element] : []));
@@ -197,6 +201,7 @@ export class Timeline {
 			this.plot?.setScale("y", { min: 0, max: y.reduce((most, v) => Math.max(most, v), 0) });
 		});
 		this.lanes.setEdges(edges as Uint32Array<ArrayBuffer>);
+		this.marks?.update();
 		this.brush.update(this.store.get());
 	}
 

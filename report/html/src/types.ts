@@ -23,6 +23,8 @@ export interface Head {
 	lost_samples: number;
 	/** Begin and end in ns, and how many records were lost in between. */
 	losses?: [number, number, number][];
+	/** What the program said of itself: begin and end in ns, the name, enum ctx_mark_kind; by begin. left_out: shorter ones. */
+	marks?: { names: string[]; spans: [number, number, number, number][]; left_out: number };
 	coverage: number;
 	omitted_weight: number;
 	resolution_ns: number;

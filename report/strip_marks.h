@@ -1,0 +1,21 @@
+/*
+ * The marks of the program (model/mark_spans.h) under the strips of a time line: a row for each of the names that took
+ * the most time.
+ */
+#ifndef CTX_REPORT_STRIP_MARKS_H
+#define CTX_REPORT_STRIP_MARKS_H
+
+#include "model/mark_spans.h"
+#include "report/out.h"
+
+struct ctx_strip_columns {
+	const uint64_t *edges; /* n + 1 times, ascending: column i is [edges[i], edges[i + 1]) */
+	size_t n;
+	unsigned label_width;
+};
+
+/* '=' in each column that an interval touches, '|' in those of points, 'x' where recording was paused. */
+void ctx_strip_marks_print(const struct ctx_mark_spans *spans, const struct ctx_strip_columns *columns,
+			   struct ctx_out *out);
+
+#endif
