@@ -52,13 +52,15 @@ typedef void ctx_trace_function(unsigned kind, const char *name, int64_t value);
 
 /*
  * Its address; 0: the library is not there. By the table of the loader, since a compiler that is told that the
- * program has a fixed address would take the address of a weak function for known to the linker.
+ * program has a fixed address would take the address of a weak function for known to the linker. Each time anew: the
+ * library may come while the program runs (ctxrec -p).
  */
 static __inline__ __attribute__((unused)) ctx_trace_function *ctx_trace_library(void)
 {
 	ctx_trace_function *function;
 
-	__asm__(".weak ctx_trace_event_v1\n\tmovq ctx_trace_event_v1@GOTPCREL(%%rip), %0" : "=r"(function));
+	__asm__ volatile(".weak ctx_trace_event_v1\n\tmovq ctx_trace_event_v1@GOTPCREL(%%rip), %0"
+			 : "=r"(function));
 	return function;
 }
 

@@ -16,6 +16,8 @@
 #define FUNCTIONS_MAX 1024u /* symbols of this library */
 #define DLSYM 0u	    /* of no symbol: the number of the function that stands in for dlsym */
 #define NONE UINT32_MAX
+#define MARKS                                                                                                \
+	"ctx_trace_event_v1" /* of ctx_trace.h: weak in the program, so that its slot is NULL without this library */
 
 /* The part of this library's own symbol table that is needed to find a name. */
 extern const ElfW(Dyn) own_dynamic[] __asm__("_DYNAMIC") __attribute__((visibility("hidden")));
@@ -148,6 +150,8 @@ static uint32_t kinds_of(const char *name)
 
 	if (is_one_of(name, none))
 		return 0;
+	if (strcmp(name, MARKS) == 0)
+		return CTX_RT_WHAT_MARKS;
 	if (begins(name, always))
 		return CTX_RT_WHAT_ALL;
 	return begins(name, sync)      ? CTX_RT_WHAT_SYNC
@@ -306,7 +310,7 @@ static void change(struct pass *pass, struct object *object, const ElfW(Rela) * 
 	     (kinds_of(own.names + own.symbols[number].st_name) & pass->what) == 0))
 		return;
 	real = real_function(number);
-	if (real == NULL)
+	if (real == NULL && strcmp(own.names + own.symbols[number].st_name, MARKS) != 0)
 		return;
 	value = __atomic_load_n((uint64_t *)at, __ATOMIC_RELAXED);
 	/* The loader's first value of it leads to a stub beside it. */
