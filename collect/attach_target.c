@@ -6,6 +6,7 @@
 #include "elf/elf_buildid.h"
 #include "elf/elf_file.h"
 #include "runtime/program_check.h"
+#include "runtime/shared_layout.h"
 #include "unwind/unwind.h"
 
 #include <limits.h>
@@ -132,13 +133,14 @@ static bool has_filter(int64_t pid, struct ctx_err *err)
 	return found;
 }
 
-static bool is_visible(int64_t pid, const char *library)
+/* Whether a file is the same one for the process. */
+static bool is_visible(int64_t pid, const char *name)
 {
 	char path[PATH_MAX + 32];
 	struct stat here, there;
 
-	snprintf(path, sizeof(path), "/proc/%lld/root%s", (long long)pid, library);
-	return stat(library, &here) == 0 && stat(path, &there) == 0 && here.st_dev == there.st_dev &&
+	snprintf(path, sizeof(path), "/proc/%lld/root%s", (long long)pid, name);
+	return stat(name, &here) == 0 && stat(path, &there) == 0 && here.st_dev == there.st_dev &&
 	       here.st_ino == there.st_ino;
 }
 
@@ -167,8 +169,10 @@ enum ctx_status ctx_attach_target_check(int64_t pid, const char *library, struct
 	}
 	if (why == NULL && has_filter(pid, err))
 		why = "it has a seccomp filter";
-	if (why == NULL && ctx_procfs_namespace(pid, "net") != ctx_procfs_namespace(0, "net"))
-		why = "it has another network namespace (a container), and cannot reach the recorder";
+	if (why == NULL && ctx_procfs_namespace(pid, "net") != ctx_procfs_namespace(0, "net") &&
+	    !is_visible(pid, CTX_RT_SOCKETS))
+		why = "it has another network namespace (a container) and another /tmp: it cannot reach the "
+		      "recorder";
 	if (why == NULL && !is_visible(pid, library))
 		why = "the library is not in its file system (a container, chroot)";
 	return why == NULL ? CTX_OK : refuse(pid, why, err);

@@ -111,7 +111,7 @@ CTX_RT_EXPORT int io_submit(aio_context_t context, long n, struct iocb **blocks)
 	int result;
 
 	if (real == NULL)
-		*(void **)&real = dlsym(RTLD_NEXT, "io_submit");
+		*(void **)&real = ctx_rt_find("io_submit", NULL);
 	if (real == NULL)
 		return -ENOSYS;
 	if (is_on) {
@@ -152,7 +152,7 @@ CTX_RT_EXPORT int io_getevents(aio_context_t context, long least, long n, struct
 	int result;
 
 	if (real == NULL)
-		*(void **)&real = dlsym(RTLD_NEXT, "io_getevents");
+		*(void **)&real = ctx_rt_find("io_getevents", NULL);
 	if (real == NULL)
 		return -ENOSYS;
 	result = real(context, least, n, events, timeout);
@@ -169,7 +169,7 @@ CTX_RT_EXPORT int io_pgetevents(aio_context_t context, long least, long n, struc
 	int result;
 
 	if (real == NULL)
-		*(void **)&real = dlsym(RTLD_NEXT, "io_pgetevents");
+		*(void **)&real = ctx_rt_find("io_pgetevents", NULL);
 	if (real == NULL)
 		return -ENOSYS;
 	result = real(context, least, n, events, timeout, mask);

@@ -356,7 +356,7 @@ int ctx_rt_process_attach(const char *setting)
 		return CTX_RT_ATTACH_UNFIT;
 	/* Elsewhere a thread is known by where its stack is. */
 	main_thread = thread_id() == getpid() ? (uint64_t)pthread_self() : 0;
-	main_stack = find_main_stack();
+	main_stack = STACK_LEAST; /* what the limit was at exec is not known */
 	pages = make_process();
 	if (pages == NULL || !make_segment(&pages->segments[0], 0)) {
 		if (pages != NULL)

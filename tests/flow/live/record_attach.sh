@@ -325,7 +325,9 @@ if [ "$(id -u)" = 0 ] && unshare -n true 2>/dev/null; then
 	job=$!
 	is_apart() { [ "$(readlink /proc/$job/ns/net)" != "$(readlink /proc/self/ns/net)" ] && [ "$(cat /proc/$job/comm)" = sleep ]; }
 	until_is is_apart
-	expect 1 "process $job cannot be traced: it has another network namespace" ctxrec -o refused.er --heap -p $job
+	pid=$job
+	attach apart.er --heap
+	detach
 	kill $job
 	wait $job 2>/dev/null
 else
