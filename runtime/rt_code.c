@@ -1,6 +1,7 @@
 #include "runtime/rt_code.h"
 
 #include "runtime/rt_filter.h"
+#include "runtime/rt_syscall.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -83,9 +84,9 @@ static bool is_code(uint64_t address)
 bool ctx_rt_is_readable(uint64_t address)
 {
 	int error = errno;
-	bool readable =
-		!ctx_rt_is_restricted() &&
-		(syscall(SYS_rt_sigprocmask, -1, (const void *)address, NULL, 8) == 0 || errno == EINVAL);
+	bool readable = !ctx_rt_is_restricted() &&
+			(ctx_rt_syscall(SYS_rt_sigprocmask, -1, (const void *)address, NULL, 8) == 0 ||
+			 errno == EINVAL);
 
 	errno = error;
 	return readable;

@@ -79,10 +79,11 @@ static char *name_room(struct ctx_rt_thread *thread)
 static void list_descriptors(struct ctx_rt_thread *thread)
 {
 	char *name = name_room(thread), *listing = name + CTX_RT_TEXT_MAX;
-	int dir = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int dir = (int)ctx_rt_syscall(SYS_openat, AT_FDCWD, "/proc/self/fd",
+				      O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	long n;
 
-	while (dir >= 0 && (n = syscall(SYS_getdents64, dir, listing, CTX_RT_TEXT_MAX)) > 0) {
+	while (dir >= 0 && (n = ctx_rt_syscall(SYS_getdents64, dir, listing, CTX_RT_TEXT_MAX)) > 0) {
 		for (long at = 0; at < n; at += ((const struct entry *)(listing + at))->bytes) {
 			const struct entry *entry = (const struct entry *)(listing + at);
 			int32_t fd = number_of(entry->name);
@@ -90,7 +91,7 @@ static void list_descriptors(struct ctx_rt_thread *thread)
 
 			if (fd < 0 || fd == dir)
 				continue;
-			length = syscall(SYS_readlinkat, dir, entry->name, name, CTX_RT_TEXT_MAX);
+			length = ctx_rt_syscall(SYS_readlinkat, dir, entry->name, name, CTX_RT_TEXT_MAX);
 			if (length > 0)
 				record_name(thread, fd, name, (size_t)length);
 		}
@@ -103,7 +104,7 @@ static void list_descriptors(struct ctx_rt_thread *thread)
 static void tell_directory(struct ctx_rt_thread *thread)
 {
 	char *name = name_room(thread);
-	long n = syscall(SYS_readlink, "/proc/self/cwd", name, CTX_RT_TEXT_MAX);
+	long n = ctx_rt_syscall(SYS_readlink, "/proc/self/cwd", name, CTX_RT_TEXT_MAX);
 
 	if (n > 0)
 		record_name(thread, -1, name, (size_t)n);
@@ -140,7 +141,7 @@ static bool is_foreign(const struct ctx_rt_thread *thread, enum ctx_io_call call
 	bool changes = operation == CTX_IO_OPEN || operation == CTX_IO_CLOSE || call == CTX_CALL_CHDIR ||
 		       call == CTX_CALL_FCHDIR || call == CTX_CALL_BIND || call == CTX_CALL_CONNECT;
 
-	return changes && !ctx_rt_is_restricted() && syscall(SYS_gettid) != thread->tid;
+	return changes && !ctx_rt_is_restricted() && ctx_rt_syscall(SYS_gettid) != thread->tid;
 }
 
 /* In a pause all that names of descriptors follow from is recorded, and nothing else. */

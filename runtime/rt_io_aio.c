@@ -8,7 +8,6 @@
  */
 #include "runtime/rt_code.h"
 #include "runtime/rt_io.h"
-#include "runtime/rt_walk.h"
 
 #include "base/clock.h"
 

@@ -15,6 +15,7 @@
 #include "runtime/rt_memory.h"
 #include "runtime/rt_process.h"
 #include "runtime/rt_real.h"
+#include "runtime/rt_syscall.h"
 
 #include "base/clock.h"
 
@@ -119,7 +120,7 @@ EXPORT void *mmap(void *wanted, size_t size, int protection, int flags, int fd, 
 	void *at;
 
 	if (!is_ready())
-		return (void *)syscall(SYS_mmap, wanted, size, protection, flags, fd, offset);
+		return (void *)ctx_rt_syscall(SYS_mmap, wanted, size, protection, flags, fd, offset);
 	at = real.mmap(wanted, size, protection, flags, fd, offset);
 	note_mmap(at, size, (struct kind_of_memory){protection, flags}, &caller);
 	return at;
@@ -131,7 +132,7 @@ EXPORT void *mmap64(void *wanted, size_t size, int protection, int flags, int fd
 	void *at;
 
 	if (!is_ready())
-		return (void *)syscall(SYS_mmap, wanted, size, protection, flags, fd, offset);
+		return (void *)ctx_rt_syscall(SYS_mmap, wanted, size, protection, flags, fd, offset);
 	at = real.mmap(wanted, size, protection, flags, fd, offset);
 	note_mmap(at, size, (struct kind_of_memory){protection, flags}, &caller);
 	return at;
@@ -151,7 +152,7 @@ EXPORT int munmap(void *at, size_t size)
 	const struct ctx_rt_registers caller = CTX_RT_CALLER();
 
 	if (!is_ready())
-		return (int)syscall(SYS_munmap, at, size);
+		return (int)ctx_rt_syscall(SYS_munmap, at, size);
 	if (is_range(at, size)) {
 		(void)ctx_rt_addresses_take(&files, (uint64_t)at);
 		note(CTX_HEAP_UNMAP, (struct range){at, whole_pages(size)}, &caller);
@@ -161,8 +162,9 @@ EXPORT int munmap(void *at, size_t size)
 
 EXPORT int mprotect(void *at, size_t size, int protection)
 {
-	int result = is_ready() && real.mprotect != NULL ? real.mprotect(at, size, protection)
-							 : (int)syscall(SYS_mprotect, at, size, protection);
+	int result = is_ready() && real.mprotect != NULL
+			     ? real.mprotect(at, size, protection)
+			     : (int)ctx_rt_syscall(SYS_mprotect, at, size, protection);
 
 	if (result == 0 && (protection & PROT_EXEC) != 0)
 		ctx_rt_code_note((uint64_t)at, whole_pages(size));
@@ -173,7 +175,7 @@ EXPORT int pkey_mprotect(void *at, size_t size, int protection, int key)
 {
 	int result = is_ready() && real.pkey_mprotect != NULL
 			     ? real.pkey_mprotect(at, size, protection, key)
-			     : (int)syscall(SYS_pkey_mprotect, at, size, protection, key);
+			     : (int)ctx_rt_syscall(SYS_pkey_mprotect, at, size, protection, key);
 
 	if (result == 0 && (protection & PROT_EXEC) != 0)
 		ctx_rt_code_note((uint64_t)at, whole_pages(size));
@@ -223,7 +225,7 @@ EXPORT void *mremap(void *old, size_t old_size, size_t size, int flags, ...)
 		it.wanted = va_arg(rest, void *);
 	va_end(rest);
 	if (!is_ready())
-		return (void *)syscall(SYS_mremap, old, old_size, size, flags, it.wanted);
+		return (void *)ctx_rt_syscall(SYS_mremap, old, old_size, size, flags, it.wanted);
 	if (!is_range(old, old_size != 0 ? old_size : 1) || size == 0)
 		return real.mremap(old, old_size, size, flags, it.wanted);
 	it.is_file = ctx_rt_addresses_take(&files, (uint64_t)old);
@@ -251,7 +253,7 @@ EXPORT int brk(void *end)
 	int result;
 
 	if (!is_ready())
-		return syscall(SYS_brk, end) == (long)end ? 0 : -1;
+		return ctx_rt_syscall(SYS_brk, end) == (long)end ? 0 : -1;
 	before = real.sbrk(0);
 	result = real.brk(end);
 	if (result == 0)

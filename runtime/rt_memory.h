@@ -6,6 +6,7 @@
 #define CTX_RUNTIME_RT_MEMORY_H
 
 #include "runtime/rt_filter.h"
+#include "runtime/rt_syscall.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -16,7 +17,7 @@
 /* Of a file, shared. NULL: errno says why. */
 static inline void *ctx_rt_memory_map_file(int fd, size_t bytes)
 {
-	long at = syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)0);
+	long at = ctx_rt_syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)0);
 
 	return at != -1 ? (void *)at : NULL;
 }
@@ -28,8 +29,8 @@ static inline void *ctx_rt_memory_map(size_t bytes)
 	long at = -1;
 
 	if (!ctx_rt_is_restricted())
-		at = syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-			     (off_t)0);
+		at = ctx_rt_syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE,
+				    MAP_PRIVATE | MAP_ANONYMOUS, -1, (off_t)0);
 	errno = error;
 	return at != -1 ? (void *)at : NULL;
 }
@@ -38,7 +39,7 @@ static inline void ctx_rt_memory_unmap(void *memory, size_t bytes)
 {
 	int error = errno;
 
-	(void)syscall(SYS_munmap, memory, bytes);
+	(void)ctx_rt_syscall(SYS_munmap, memory, bytes);
 	errno = error;
 }
 

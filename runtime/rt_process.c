@@ -99,7 +99,7 @@ static int32_t thread_id_kept(void)
 
 static int32_t thread_id(void)
 {
-	return ctx_rt_is_restricted() ? thread_id_kept() : (int32_t)syscall(SYS_gettid);
+	return ctx_rt_is_restricted() ? thread_id_kept() : (int32_t)ctx_rt_syscall(SYS_gettid);
 }
 
 /* Segments */
@@ -390,7 +390,7 @@ void ctx_rt_process_detach(void)
 /* Whether a thread of this process has the id. */
 static bool is_alive(int32_t tid)
 {
-	return ctx_rt_is_restricted() || syscall(SYS_tgkill, getpid(), tid, 0) == 0 || errno != ESRCH;
+	return ctx_rt_is_restricted() || ctx_rt_syscall(SYS_tgkill, getpid(), tid, 0) == 0 || errno != ESRCH;
 }
 
 /* Takes a free slot, or that of a thread which has ended. */
@@ -752,7 +752,7 @@ void ctx_rt_note_apart(const char *name)
 	struct ctx_rt_header *header;
 	int error = errno;
 	bool is_there = strchr(name, '/') == NULL || ctx_rt_is_restricted() ||
-			syscall(SYS_faccessat, AT_FDCWD, name, R_OK) == 0;
+			ctx_rt_syscall(SYS_faccessat, AT_FDCWD, name, R_OK) == 0;
 
 	errno = error;
 	if (!is_there)
@@ -783,7 +783,7 @@ static bool wait_for_room(struct ctx_rt_thread *thread)
 	int error = errno;
 
 	while (!ctx_rt_ring_has_room(&thread->ring) && rounds < WAIT_ROUNDS && is_open(thread)) {
-		(void)syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &pause, NULL);
+		(void)ctx_rt_syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &pause, NULL);
 		rounds++;
 		if (atomic_load(thread->beat) != beat) {
 			beat = atomic_load(thread->beat);
