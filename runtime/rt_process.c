@@ -445,14 +445,14 @@ static uint64_t block_signals(void)
 	uint64_t before = ALL_SIGNALS;
 
 	if (!ctx_rt_is_restricted())
-		(void)syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof(all));
+		(void)ctx_rt_syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof(all));
 	return before;
 }
 
 static void restore_signals(uint64_t before)
 {
 	if (!ctx_rt_is_restricted() && before != ALL_SIGNALS)
-		(void)syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof(before));
+		(void)ctx_rt_syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof(before));
 }
 
 /*

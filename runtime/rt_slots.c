@@ -2,6 +2,7 @@
 
 #include "runtime/rt_process.h"
 #include "runtime/rt_real.h"
+#include "runtime/rt_syscall.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -264,8 +265,8 @@ static bool is_protected(const struct object *object, uint64_t at)
 
 static bool protect(const struct object *object, int protection)
 {
-	return syscall(SYS_mprotect, object->protected_begin, object->protected_end - object->protected_begin,
-		       protection) == 0;
+	return ctx_rt_syscall(SYS_mprotect, object->protected_begin,
+			      object->protected_end - object->protected_begin, protection) == 0;
 }
 
 /* In a segment that can be written to, once the loader's protection is off. */

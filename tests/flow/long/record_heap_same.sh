@@ -248,7 +248,7 @@ if command -v java >/dev/null 2>&1; then
 else
 	leave_out "no java"
 fi
-if command -v nginx >/dev/null 2>&1 && command -v curl >/dev/null 2>&1; then
+if command -v nginx >/dev/null 2>&1; then
 	mkdir www && head -c 20000 /dev/zero >www/a
 	cat >nginx.conf <<-END
 		worker_processes 2; daemon off; pid $work/nginx.pid; error_log $work/nginx.err; user root;
@@ -259,12 +259,19 @@ if command -v nginx >/dev/null 2>&1 && command -v curl >/dev/null 2>&1; then
 	END
 	(
 		for i in $(seq 100); do [ -S nginx.socket ] && break; sleep 0.1; done
-		for i in $(seq 50); do curl -s --unix-socket nginx.socket http://localhost/a http://localhost/missing >/dev/null; done
+		python3 - nginx.socket <<-'END'
+			import socket, sys
+			for path in ("a", "missing") * 50:
+			    with socket.socket(socket.AF_UNIX) as server:
+			        server.connect(sys.argv[1])
+			        server.sendall(b"GET /%s HTTP/1.0\r\n\r\n" % path.encode())
+			        while server.recv(65536): pass
+		END
 		kill -QUIT "$(cat nginx.pid)"
 	) &
 	if [ "$(id -u)" = 0 ]; then counted nginx 0 0 nginx -c "$work/nginx.conf" -e "$work/nginx.err"; else leave_out "nginx: only root changes its user"; fi
 	wait
 else
-	leave_out "no nginx, or no curl"
+	leave_out "no nginx"
 fi
 finish
