@@ -635,11 +635,22 @@ __attribute__((noinline)) static bool acquire_again(uint64_t now_at)
 	return false;
 }
 
+/*
+ * A child that clone made for one system call, with thread-local memory that is all zero (chromium's sandbox), is no
+ * thread: the first word there is its own address otherwise.
+ */
+static bool is_thread(void)
+{
+	return __builtin_thread_pointer() != NULL;
+}
+
 struct ctx_rt_thread *ctx_rt_thread_acquire(uint32_t what)
 {
 	const uint64_t now_at = (uint64_t)__builtin_frame_address(0);
 	struct ctx_rt_thread *thread;
 
+	if (__builtin_expect(!is_thread(), 0))
+		return NULL;
 	if (!ctx_rt_is_on(what) || muted != 0)
 		return NULL;
 	if (acquired_at != 0 && !acquire_again(now_at))
