@@ -240,8 +240,8 @@ static void draw_axis(struct drawing *drawing)
 		bool inside = any && i >= first && i <= last;
 		bool marked = ctx_timeline_strip_has_mark(&browser->strip, i);
 		const char *text = inside && first == last ? (ascii ? "#" : "█")
-				   : inside && i == first  ? "["
-				   : inside && i == last   ? "]"
+				   : inside && i == first  ? (marked && !ascii ? "╟" : "[")
+				   : inside && i == last   ? (marked && !ascii ? "╢" : "]")
 				   : marked		   ? (ascii    ? "|"
 							      : inside ? "┷"
 								       : "┴")

@@ -5,6 +5,7 @@
  *			counter, an end without a begin, an interval that stays open
  *	marks pause	reads in and after a pause; allocates before, in and after another, and frees what it had before
  *	marks fork	a child that is forked in a pause
+ *	marks steps	intervals without end, until it is killed
  *	marks hang	begins an interval, says "ready", and waits to be killed
  */
 #include <ctx_trace.h>
@@ -137,6 +138,12 @@ int main(int argc, char **argv)
 		pause_and_allocate();
 	} else if (strcmp(what, "fork") == 0) {
 		fork_in_pause();
+	} else if (strcmp(what, "steps") == 0) {
+		for (;;) {
+			ctx_trace_begin("step");
+			usleep(1000);
+			ctx_trace_end("step");
+		}
 	} else if (strcmp(what, "hang") == 0) {
 		parse();
 		ctx_trace_begin("hang");

@@ -99,6 +99,19 @@ wait $recorder
 [ "$(rows killed.er interval .name,.count,.open | tr '\n' ,)" = "hang 0 1,parse 1 0,token 2 0," ] || fail "killed: $(rows killed.er interval .name,.count,.open)"
 ctxan killed.er -r marks -i mark:hang >/dev/null || fail "an interval that is open is not to be selected"
 
+# A program that runs already: what it says from then on.
+marks_fixed steps >/dev/null &
+program=$!
+ctxrec -q -o attached.er --marks -p $program -d 2 >out.txt 2>err.txt
+if grep -q 'cannot be traced\|not permitted\|ptrace' err.txt; then
+	leave_out "attaching: $(head -n 1 err.txt)"
+else
+	[ "$(rows attached.er interval .name)" = step ] || fail "attached: $(rows attached.er interval .name,.count): $(cat err.txt)"
+	kill -0 $program || fail "attached: the program has ended"
+fi
+kill $program
+wait $program
+
 # Programs that say nothing, and recordings that did not ask.
 ctxrec -q -o silent.er --marks -- true 2>err.txt
 grep -q 'no mark was recorded' err.txt || fail "nothing said: $(cat err.txt)"
@@ -122,8 +135,8 @@ for name, wanted in {"run.er": True, "silent.er": False}.items():
 	with Terminal(["ctxan", "-q", "--browse", name], 24, 80, {"TERM": "xterm-256color", "LC_ALL": "C.UTF-8", "NO_COLOR": "1"}) as t:
 		t.until("the axis", lambda: "━━━━" in t.text())
 		if wanted:
-			t.until("marks", lambda: "┷" in t.text())
-		elif "┷" in t.text():
+			t.until("marks", lambda: any(tick in t.text() for tick in "┷╟╢"))
+		elif any(tick in t.text() for tick in "┷╟╢"):
 			sys.exit(f"{name}: marks on the axis")
 		t.type("q")
 		t.end()
