@@ -53,7 +53,7 @@ PYTHONDONTWRITEBYTECODE=1
 export PYTHONDONTWRITEBYTECODE
 compare python3 "$here:$(dirname "$("$python" -c 'import os; print(os.__file__)')")" "$python" -S -c "$script"
 
-# A server does not do the same twice: strace stands outside of ctxrec in the same run. The start of the program (the recorder's byte, by a pipe) and the runtime's own socket are strace's alone.
+# A server does not do the same twice: strace stands outside of ctxrec in the same run. The start of the program (the recorder's byte, by a pipe) and what the runtime and the recorder say to each other, a byte each, are strace's alone.
 if command -v nginx >/dev/null 2>&1; then
 	rm -rf here strace.*
 	mkdir here
@@ -81,7 +81,7 @@ if command -v nginx >/dev/null 2>&1; then
 	wait
 	ctxan nginx.er --sql "select call, size, error, (select name from traced_file f where f.id = t.file) from traced t" >operations.txt || fail "nginx: --sql"
 	for pid in $(ctxan nginx.er --sql "select distinct pid from process" | tail -n +2); do
-		sed -i -e '/iov_base="s", iov_len=1}/d' -e '1,/^execve/{/^read(.*<pipe:/d}' "strace.$pid"
+		sed -i -e '/^\(send\|recv\)msg(.*iov_len=1}/d' -e '1,/^execve/{/^read(.*<pipe:/d}' "strace.$pid"
 		traced="${traced:-} strace.$pid"
 	done
 	printf 'nginx: '
