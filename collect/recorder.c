@@ -426,11 +426,17 @@ static enum ctx_status end_trace(struct ctx_recorder *recorder, struct ctx_err *
 {
 	struct ctx_trace_counts counts = ctx_trace_counts(recorder->trace);
 	struct naming naming = {.recorder = recorder, .err = err};
+	const struct ctx_trace_unfit *unfit = ctx_trace_unfit(recorder->trace);
 	enum ctx_status status = CTX_OK;
 	char text[CTX_TRACE_TEXT_MAX];
 
 	if (recorder->options->no_follow)
 		counts.nobodys = 0; /* the command's children, which are not recorded */
+	counts.unfit -= unfit->times < counts.unfit ? unfit->times : counts.unfit;
+	for (size_t i = 0; i < unfit->n && status == CTX_OK; i++) {
+		ctx_trace_unfit_line(&unfit->programs[i], &recorder->options->trace, text);
+		status = ctx_recorder_warn(recorder, text, err);
+	}
 	for (unsigned i = 0; i < CTX_TRACE_TEXTS && status == CTX_OK; i++) {
 		if (ctx_trace_text(&counts, &recorder->options->trace, i, text))
 			status = ctx_recorder_warn(recorder, text, err);

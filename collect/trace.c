@@ -4,9 +4,9 @@
 #include "base/heap.h"
 #include "base/mem.h"
 #include "collect/attach.h"
-#include "collect/installation.h"
 #include "collect/trace_drain.h"
 #include "collect/trace_io.h"
+#include "collect/trace_library.h"
 #include "collect/trace_listener.h"
 #include "collect/trace_marks.h"
 #include "collect/trace_sync.h"
@@ -21,7 +21,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LIBRARY "libctxrt.so"
 #define PRELOAD "LD_PRELOAD"
 #define QUEUES_BYTES ((size_t)64 << 20)
 #define MEMORY_MAX ((size_t)1 << 40)
@@ -41,7 +40,7 @@ struct turn {
 };
 
 struct ctx_trace {
-	char library[PATH_MAX];
+	struct ctx_trace_library library;
 	char letters[48];  /* behind the name of the socket: what is recorded */
 	char *old_preload; /* owned; NULL: there was none */
 	struct ctx_trace_segments segments;
@@ -62,31 +61,19 @@ struct ctx_trace {
 	struct ctx_trace_io_name io_name;
 	struct ctx_trace_marks marks;
 	struct ctx_trace_counts counts;
+	struct ctx_trace_unfit unfit;
 };
 
 /* The beginning */
 
-static enum ctx_status find_library(char path[PATH_MAX], struct ctx_err *err)
-{
-	char found[PATH_MAX];
-
-	/* The loader takes a space and a colon for the end of the name. */
-	if (ctx_installation_find(LIBRARY, R_OK, found) && realpath(found, path) != NULL &&
-	    strpbrk(path, " :") == NULL)
-		return CTX_OK;
-	return ctx_err_set(err, CTX_E_NOTFOUND,
-			   "the library " LIBRARY
-			   " of this installation is missing, or its path has a space or a "
-			   "colon");
-}
-
-static enum ctx_status check_command(const char *command, struct ctx_err *err)
+static enum ctx_status check_command(const struct ctx_trace *trace, const char *command, struct ctx_err *err)
 {
 	char room[PATH_MAX];
 	const char *path = command != NULL ? ctx_program_find(command, room, sizeof(room)) : NULL;
 	enum ctx_program program = path != NULL ? ctx_program_check(path) : CTX_PROGRAM_UNKNOWN;
 
-	if (program == CTX_PROGRAM_FITS || program == CTX_PROGRAM_UNKNOWN)
+	if (program == CTX_PROGRAM_FITS || program == CTX_PROGRAM_UNKNOWN ||
+	    (program == CTX_PROGRAM_FITS_32 && trace->library.has_32))
 		return CTX_OK;
 	return ctx_err_set(err, CTX_E_ARG, "%s cannot be traced: %s", command, ctx_program_reason(program));
 }
@@ -99,8 +86,8 @@ static void set_letters(struct ctx_trace *trace, const struct ctx_trace_options 
 		snprintf(heap, sizeof(heap), "h%llu", (unsigned long long)options->sample_bytes);
 	if (options->sync)
 		snprintf(sync, sizeof(sync), "s%llu", (unsigned long long)options->sync_threshold_ns);
-	snprintf(trace->letters, sizeof(trace->letters), "m%s%s%s%s", heap, sync, options->io ? "i" : "",
-		 options->waits ? "w" : "");
+	snprintf(trace->letters, sizeof(trace->letters), "m%s%s%s%s%s", heap, sync, options->io ? "i" : "",
+		 options->waits ? "w" : "", trace->library.has_32 ? "b" : "");
 }
 
 /* Where it cannot be, one line says why. */
@@ -120,18 +107,17 @@ enum ctx_status ctx_trace_create(const struct ctx_trace_options *options, struct
 	size_t queues_bytes = options->memory_bytes == 0	   ? QUEUES_BYTES
 			      : options->memory_bytes < MEMORY_MAX ? options->memory_bytes
 								   : MEMORY_MAX;
-	struct ctx_trace *trace;
-	enum ctx_status status = check_command(options->command, err);
+	struct ctx_trace *trace = ctx_calloc(1, sizeof(*trace));
+	enum ctx_status status;
 
-	if (status != CTX_OK)
-		return status;
-	trace = ctx_calloc(1, sizeof(*trace));
 	if (trace == NULL)
 		return ctx_err_nomem(err);
 	ctx_trace_segments_init(&trace->segments, (uint64_t)queues_bytes * RINGS_SHARE);
+	status = ctx_trace_library_find(&trace->library, err);
+	if (status == CTX_OK)
+		status = check_command(trace, options->command, err);
 	set_letters(trace, options);
 	trace->is_sparse = !options->sync && !options->io && options->sample_bytes >= SPARSE_BYTES;
-	status = find_library(trace->library, err);
 	if (status == CTX_OK)
 		status = ctx_trace_listener_create(&trace->segments, &trace->listener, err);
 	if (status == CTX_OK)
@@ -191,7 +177,7 @@ enum ctx_status ctx_trace_enter_environment(struct ctx_trace *trace, struct ctx_
 			return ctx_err_nomem(err);
 	}
 	put_setting(trace, setting);
-	if (asprintf(&preload, "%s%s%s", trace->library, old != NULL && *old != '\0' ? ":" : "",
+	if (asprintf(&preload, "%s%s%s", trace->library.word, old != NULL && *old != '\0' ? ":" : "",
 		     old != NULL ? old : "") < 0 ||
 	    setenv(PRELOAD, preload, 1) != 0 || setenv(CTX_RT_VARIABLE, setting, 1) != 0)
 		return ctx_err_nomem(err);
@@ -211,13 +197,15 @@ void ctx_trace_leave_environment(struct ctx_trace *trace)
 
 enum ctx_status ctx_trace_check_process(const struct ctx_trace *trace, int64_t pid, struct ctx_err *err)
 {
-	return ctx_attach_check(&(struct ctx_attach_options){.pid = pid, .library = trace->library}, err);
+	return ctx_attach_check(&(struct ctx_attach_options){.pid = pid, .library = trace->library.path},
+				err);
 }
 
 enum ctx_status ctx_trace_attach(struct ctx_trace *trace, int64_t pid, uint64_t *ret_ns, struct ctx_err *err)
 {
 	char setting[SETTING_MAX];
-	const struct ctx_attach_options options = {.pid = pid, .library = trace->library, .setting = setting};
+	const struct ctx_attach_options options = {
+		.pid = pid, .library = trace->library.path, .setting = setting};
 	enum ctx_status status = ctx_grow(&trace->attached, &trace->attached_cap, trace->n_attached + 1, err);
 
 	put_setting(trace, setting);
@@ -415,6 +403,10 @@ static enum ctx_status take_operation(void *context, const struct ctx_trace_reco
 	taking->left--;
 	if (record->kind == CTX_RT_THREAD)
 		return enter_thread(taking, record);
+	if (record->kind == CTX_RT_UNFIT) {
+		trace->counts.damaged += !ctx_trace_unfit_add(&trace->unfit, record);
+		return CTX_OK;
+	}
 	if (heap.thread == CTX_NONE) {
 		trace->counts.dropped++;
 		return CTX_OK;
@@ -702,4 +694,9 @@ struct ctx_trace_counts ctx_trace_counts(struct ctx_trace *trace)
 	counts.rings_limit_bytes = trace->segments.limit_bytes;
 	pthread_mutex_unlock(&trace->segments.lock);
 	return counts;
+}
+
+const struct ctx_trace_unfit *ctx_trace_unfit(const struct ctx_trace *trace)
+{
+	return &trace->unfit;
 }

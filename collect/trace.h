@@ -15,6 +15,7 @@
 #define CTX_COLLECT_TRACE_H
 
 #include "collect/proctree.h"
+#include "collect/trace_unfit.h"
 #include "formats/experiment/exp_writer.h"
 #include "runtime/shared_layout.h"
 
@@ -102,7 +103,7 @@ struct ctx_trace_counts {
 	uint64_t interrupted;			 /* by signal handlers */
 	uint64_t damaged;			 /* places where a ring made no sense */
 	uint64_t nobodys;			 /* segments of processes that are no part of the recording */
-	uint64_t unfit;				 /* programs that cannot have the runtime */
+	uint64_t unfit;				 /* programs that were executed without the runtime */
 	uint64_t own;	     /* programs with an allocator of their own, which is not seen */
 	uint64_t restricted; /* programs that forbade themselves system calls that the runtime needs */
 	uint64_t apart;	     /* libraries that were opened with symbols of their own first */
@@ -111,5 +112,8 @@ struct ctx_trace_counts {
 	uint64_t pauses;			/* by the program itself */
 };
 struct ctx_trace_counts ctx_trace_counts(struct ctx_trace *trace);
+
+/* Which programs those were; borrowed. */
+const struct ctx_trace_unfit *ctx_trace_unfit(const struct ctx_trace *trace);
 
 #endif

@@ -86,7 +86,7 @@ bool ctx_trace_text(const struct ctx_trace_counts *counts, const struct ctx_rec_
 		return counts->dropped + counts->interrupted != 0;
 	case 2:
 		snprintf(text, size,
-			 "%s of %llu %s is not recorded: statically linked, setuid, made for another C "
+			 "%s of %llu more %s is not recorded: statically linked, setuid, made for another C "
 			 "library, or built with a sanitizer",
 			 topic_of(trace), (number)counts->unfit, counts->unfit == 1 ? "program" : "programs");
 		return counts->unfit != 0;
@@ -138,4 +138,15 @@ void ctx_trace_attached_text(const struct ctx_rec_trace *trace, int64_t pid, uin
 		 (long long)pid,
 		 trace->heap ? ": blocks that it had before, and their release, are not recorded" : "",
 		 (double)stopped_ns / 1e6);
+}
+
+void ctx_trace_unfit_line(const struct ctx_trace_unfit_program *program, const struct ctx_rec_trace *trace,
+			  char text[CTX_TRACE_TEXT_MAX])
+{
+	char times[32] = "";
+
+	if (program->times > 1)
+		snprintf(times, sizeof(times), " (%llu times)", (number)program->times);
+	snprintf(text, CTX_TRACE_TEXT_MAX, "%s of %s is not recorded: %s%s", topic_of(trace), program->name,
+		 ctx_program_reason(program->why), times);
 }

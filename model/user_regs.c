@@ -11,19 +11,28 @@ static const uint8_t x86_64_of_perf[24] = {
 	NOT_NEEDED, NOT_NEEDED, NOT_NEEDED, NOT_NEEDED, 8, 9, 10, 11, 12, 13,	      14,	  15,
 };
 
+static const struct {
+	uint8_t sp, fp, pc;
+} numbers[] = {
+	[CTX_MACHINE_UNKNOWN] = {0, 0, 0},
+	[CTX_MACHINE_X86_64] = {7, 6, 16},
+	[CTX_MACHINE_AARCH64] = {31, 29, 32},
+	[CTX_MACHINE_I386] = {4, 5, 8},
+};
+
 unsigned ctx_machine_sp(enum ctx_machine machine)
 {
-	return machine == CTX_MACHINE_X86_64 ? 7 : machine == CTX_MACHINE_AARCH64 ? 31 : 0;
+	return numbers[machine].sp;
 }
 
 unsigned ctx_machine_fp(enum ctx_machine machine)
 {
-	return machine == CTX_MACHINE_X86_64 ? 6 : machine == CTX_MACHINE_AARCH64 ? 29 : 0;
+	return numbers[machine].fp;
 }
 
 unsigned ctx_machine_pc(enum ctx_machine machine)
 {
-	return machine == CTX_MACHINE_X86_64 ? 16 : machine == CTX_MACHINE_AARCH64 ? 32 : 0;
+	return numbers[machine].pc;
 }
 
 enum ctx_machine ctx_machine_own(void)
@@ -32,6 +41,8 @@ enum ctx_machine ctx_machine_own(void)
 	return CTX_MACHINE_X86_64;
 #elif defined(__aarch64__)
 	return CTX_MACHINE_AARCH64;
+#elif defined(__i386__)
+	return CTX_MACHINE_I386;
 #else
 	return CTX_MACHINE_UNKNOWN;
 #endif

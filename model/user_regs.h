@@ -17,11 +17,12 @@ enum ctx_machine {
 	CTX_MACHINE_UNKNOWN,
 	CTX_MACHINE_X86_64,
 	CTX_MACHINE_AARCH64,
+	CTX_MACHINE_I386, /* in the runtime alone: no recording has registers of it */
 };
 
 #define CTX_USER_REGS_MAX 33 /* aarch64: x0-x30, sp, pc */
 
-/* x86-64: rax rdx rcx rbx rsi rdi rbp rsp r8-r15 rip. aarch64: x0-x30 (29 fp, 30 lr), sp, pc. */
+/* i386: eax ecx edx ebx esp ebp esi edi eip. x86-64: rax rdx rcx rbx rsi rdi rbp rsp r8-r15 rip. aarch64: x0-x30 (29 fp, 30 lr), sp, pc. */
 struct ctx_user_regs {
 	enum ctx_machine machine; /* CTX_MACHINE_UNKNOWN: no registers (a kernel thread) */
 	uint64_t valid;		  /* bit i: value[i] is known */

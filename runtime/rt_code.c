@@ -62,7 +62,7 @@ static bool is_in_object(uint64_t address)
 {
 	struct dl_find_object found;
 
-	return _dl_find_object != NULL && _dl_find_object((void *)address, &found) == 0;
+	return _dl_find_object != NULL && _dl_find_object((void *)(uintptr_t)address, &found) == 0;
 }
 
 static bool is_code(uint64_t address)
@@ -84,9 +84,10 @@ static bool is_code(uint64_t address)
 bool ctx_rt_is_readable(uint64_t address)
 {
 	int error = errno;
-	bool readable = !ctx_rt_is_restricted() &&
-			(ctx_rt_syscall(SYS_rt_sigprocmask, -1, (const void *)address, NULL, 8) == 0 ||
-			 errno == EINVAL);
+	bool readable =
+		!ctx_rt_is_restricted() &&
+		(ctx_rt_syscall(SYS_rt_sigprocmask, -1, (const void *)(uintptr_t)address, NULL, 8) == 0 ||
+		 errno == EINVAL);
 
 	errno = error;
 	return readable;
@@ -106,7 +107,7 @@ static size_t read_code(void *context, uint64_t address, uint8_t *out, size_t n)
 			part = n - done;
 		if (!is_code(at) || !ctx_rt_is_readable(at & ~(uint64_t)(PAGE_BYTES - 1)))
 			break;
-		memcpy(out + done, (const void *)at, part);
+		memcpy(out + done, (const void *)(uintptr_t)at, part);
 		done += part;
 	}
 	return done;
@@ -131,7 +132,7 @@ uint64_t ctx_rt_code_print(uint64_t pc)
 	for (uint64_t at = begin; at < begin + PRINT_BYTES; at += 8) {
 		uint64_t word;
 
-		memcpy(&word, (const void *)at, sizeof(word));
+		memcpy(&word, (const void *)(uintptr_t)at, sizeof(word));
 		print = (print ^ word) * UINT64_C(0x9e3779b97f4a7c15);
 		print ^= print >> 29;
 	}
@@ -142,7 +143,7 @@ struct ctx_code_frame ctx_rt_code_at(uint64_t pc, enum ctx_code_depth depth)
 {
 	const struct ctx_insn_reader reader = {.read = read_code};
 
-	if (!is_code(pc))
+	if (sizeof(void *) != 8 || !is_code(pc)) /* instructions of 64 bits are known alone */
 		return (struct ctx_code_frame){0};
 	return ctx_code_frame_find(&reader, pc, depth);
 }

@@ -27,20 +27,49 @@
 #define EXPORT __attribute__((visibility("default")))
 #define BYTES_MAX ((size_t)256 << 10) /* of the stack, for an environment; a larger one stays as it is */
 
-static char library[PATH_MAX];
+#define LIBRARY "/libctxrt.so"
+#define TOKEN "$LIB" /* in the name, by which the loader of each class finds its own */
+#define DESCRIPTORS "/proc/self/fd/"
+
+static char library[PATH_MAX]; /* as LD_PRELOAD has it */
+static char own_file[PATH_MAX];
+static bool has_token, has_32;
 static char variable[256];
 static struct ctx_rt_words words; /* library NULL: the runtime is off */
+
+/* The name in LD_PRELOAD, where it is the first; else the file itself. False: too long. */
+static bool find_library(void)
+{
+	const char *preload = getenv("LD_PRELOAD");
+	size_t n = preload != NULL ? strcspn(preload, ": ") : 0, end = strlen(LIBRARY);
+
+	if (n >= sizeof(library))
+		return false;
+	if (n < end || memcmp(preload + n - end, LIBRARY, end) != 0) {
+		strcpy(library, own_file);
+		return true;
+	}
+	memcpy(library, preload, n);
+	library[n] = '\0';
+	has_token = strstr(library, TOKEN) != NULL;
+	return true;
+}
 
 void ctx_rt_exec_keep(const char *setting)
 {
 	Dl_info own;
 
 	words = (struct ctx_rt_words){0};
+	has_token = false;
 	if (setting == NULL || strlen(setting) > sizeof(variable) - sizeof(CTX_RT_VARIABLE "=") ||
-	    dladdr((void *)ctx_rt_exec_keep, &own) == 0 || strlen(own.dli_fname) >= sizeof(library))
+	    dladdr((void *)ctx_rt_exec_keep, &own) == 0 || strlen(own.dli_fname) >= sizeof(own_file))
+		return;
+	strcpy(own_file, own.dli_fname);
+	if (!find_library())
 		return;
 	stpcpy(stpcpy(variable, CTX_RT_VARIABLE "="), setting);
-	strcpy(library, own.dli_fname);
+	setting = strchr(setting, ':');
+	has_32 = setting != NULL && strchr(setting, 'b') != NULL;
 	words = (struct ctx_rt_words){library, variable};
 }
 
@@ -51,7 +80,23 @@ __attribute__((constructor)) static void keep_settings(void)
 		ctx_rt_exec_keep(getenv(CTX_RT_VARIABLE));
 }
 
-/* Whether a program can have the runtime; one that cannot be looked at decides by itself. */
+/* The name of a file that is executed by its descriptor. */
+static void note_unfit(enum ctx_program program, const char *path)
+{
+	char name[256];
+	ssize_t n = strncmp(path, DESCRIPTORS, strlen(DESCRIPTORS)) == 0
+			    ? readlink(path, name, sizeof(name) - 1)
+			    : 0;
+
+	if (n > 0)
+		name[n] = '\0';
+	ctx_rt_note_unfit(program, n > 0 ? name : path);
+}
+
+/*
+ * Whether a program is given the runtime's environment; one that cannot be looked at decides by itself. It may have
+ * another root directory than this process had.
+ */
 static bool fits(const char *path)
 {
 	int error = errno;
@@ -59,15 +104,21 @@ static bool fits(const char *path)
 
 	if (ctx_rt_is_restricted()) /* what the program would need is forbidden */
 		return false;
-	ctx_rt_mute();
-	program = path != NULL ? ctx_program_check(path) : CTX_PROGRAM_UNKNOWN;
-	ctx_rt_unmute();
-	errno = error;
-	if (program == CTX_PROGRAM_FITS || program == CTX_PROGRAM_UNKNOWN)
+	if (words.library == NULL || path == NULL)
 		return true;
-	if (words.library != NULL)
-		ctx_rt_note_unfit();
-	return false;
+	ctx_rt_mute();
+	program = ctx_program_check(path);
+	if ((program == CTX_PROGRAM_FITS || program == CTX_PROGRAM_FITS_32) && access(own_file, R_OK) != 0)
+		program = CTX_PROGRAM_NOT_THERE;
+	ctx_rt_unmute();
+	if (program != CTX_PROGRAM_FITS && program != CTX_PROGRAM_UNKNOWN &&
+	    !(program == CTX_PROGRAM_FITS_32 && has_32)) {
+		note_unfit(program, path);
+		errno = error;
+		return has_token && ctx_program_hands_on(program);
+	}
+	errno = error;
+	return true;
 }
 
 /* Bytes that the path of a program needs which is looked for. */
@@ -133,7 +184,7 @@ EXPORT int fexecve(int fd, char *const argv[], char *const envp[])
 {
 	char path[32];
 
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	snprintf(path, sizeof(path), DESCRIPTORS "%d", fd);
 	return CTX_RT_REAL(fexecve)(fd, argv, ADAPTED(envp, fits(path)));
 }
 
@@ -146,12 +197,12 @@ static size_t count_arguments(va_list list)
 	return n;
 }
 
-/* With the NULL behind the last one: the list goes on there. */
-static char **take_arguments(const char *first, va_list list, char **argv, size_t n)
+/* With the NULL behind the last one: the list goes on there, for the caller too. */
+static char **take_arguments(const char *first, va_list *list, char **argv, size_t n)
 {
 	argv[0] = (char *)first;
 	for (size_t i = 1; i <= n; i++)
-		argv[i] = va_arg(list, char *);
+		argv[i] = va_arg(*list, char *);
 	return argv;
 }
 
@@ -163,7 +214,7 @@ static char **take_arguments(const char *first, va_list list, char **argv, size_
 		va_copy(counted_, list);                                                                     \
 		n_ = count_arguments(counted_);                                                              \
 		va_end(counted_);                                                                            \
-		take_arguments(first, list, alloca((n_ + 1) * sizeof(char *)), n_);                          \
+		take_arguments(first, &(list), alloca((n_ + 1) * sizeof(char *)), n_);                       \
 	})
 
 EXPORT int execl(const char *path, const char *arg, ...)

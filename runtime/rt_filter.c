@@ -9,6 +9,16 @@
 
 _Atomic bool ctx_rt_restricted_now;
 
+/* i386 has other calls with these names, which are not made. */
+#ifdef __i386__
+#undef SYS_mmap
+#define SYS_mmap SYS_mmap2
+#define SYS_newfstatat SYS_fstatat64
+#define ARCH AUDIT_ARCH_I386
+#else
+#define ARCH AUDIT_ARCH_X86_64
+#endif
+
 static const uint32_t needed[] = {
 	/* a process begins */
 	SYS_socket, SYS_setsockopt, SYS_connect, SYS_sendmsg, SYS_recvmsg, SYS_close, SYS_mmap, SYS_munmap,
@@ -157,7 +167,7 @@ static bool step(struct machine *machine, const struct sock_filter *at, uint32_t
 
 bool ctx_rt_filter_allows(const struct sock_filter *filter, size_t n, uint32_t number)
 {
-	const struct seccomp_data data = {.nr = (int)number, .arch = AUDIT_ARCH_X86_64};
+	const struct seccomp_data data = {.nr = (int)number, .arch = ARCH};
 	struct machine machine = {.data = &data};
 
 	for (size_t i = 0; i < n; i++) {

@@ -172,14 +172,14 @@ static inline bool is_sampled(size_t size)
 /* Whether the release of a block is recorded; it is no longer among the sampled ones. */
 static inline bool was_sampled(const void *block)
 {
-	return ctx_rt_sample_bytes == 0 || (ctx_rt_addresses_may_have(&sampled, (uint64_t)block) &&
-					    ctx_rt_addresses_take(&sampled, (uint64_t)block));
+	return ctx_rt_sample_bytes == 0 || (ctx_rt_addresses_may_have(&sampled, (uintptr_t)block) &&
+					    ctx_rt_addresses_take(&sampled, (uintptr_t)block));
 }
 
 /* With the first operation of a process it is known whether there is sampling: then it is decided here. */
 __attribute__((noinline)) static bool keep(bool was_known, const void *block, size_t size)
 {
-	if ((was_known || is_sampled(size)) && ctx_rt_addresses_add(&sampled, (uint64_t)block))
+	if ((was_known || is_sampled(size)) && ctx_rt_addresses_add(&sampled, (uintptr_t)block))
 		return true;
 	ctx_rt_thread_release();
 	return false;
@@ -223,7 +223,7 @@ static inline void note(const void *block, size_t size, const struct ctx_rt_regi
 		return;
 	operation.words[0] = ctx_clock_ns(CLOCK_MONOTONIC);
 	operation.words[1] = size;
-	operation.words[2] = (uint64_t)block;
+	operation.words[2] = (uintptr_t)block;
 	ctx_rt_record(thread, &operation, caller);
 	ctx_rt_thread_release();
 }
@@ -268,7 +268,7 @@ static void note_free(void *block)
 	if (thread == NULL)
 		return;
 	operation.words[0] = ctx_clock_ns(CLOCK_MONOTONIC);
-	operation.words[1] = (uint64_t)block;
+	operation.words[1] = (uintptr_t)block;
 	ctx_rt_record(thread, &operation, NULL);
 	ctx_rt_thread_release();
 }
@@ -288,8 +288,8 @@ EXPORT void free(void *block)
 /* The old block was recorded; of the new one that is not sampled, or made in a pause, only its release is. */
 static void note_resized(struct ctx_rt_operation *operation, const struct ctx_rt_registers *caller)
 {
-	size_t size = operation->words[1];
-	const void *block = (const void *)operation->words[2];
+	size_t size = (size_t)operation->words[1];
+	const void *block = (const void *)(uintptr_t)operation->words[2];
 	struct ctx_rt_thread *thread = NULL;
 
 	if (block != NULL && !ctx_rt_is_paused() && is_sampled(size))
@@ -309,7 +309,7 @@ static void note_resized(struct ctx_rt_operation *operation, const struct ctx_rt
 static void *reallocate(void *old, size_t size, const struct ctx_rt_registers *caller)
 {
 	struct ctx_rt_operation operation = {.kind = CTX_RT_REALLOCATE,
-					     .words = {[1] = size, [3] = (uint64_t)old}};
+					     .words = {[1] = size, [3] = (uintptr_t)old}};
 	bool was;
 	void *block;
 
@@ -323,10 +323,10 @@ static void *reallocate(void *old, size_t size, const struct ctx_rt_registers *c
 	block = CALL(real.realloc(old, size));
 	if (block == NULL && size != 0) { /* the old block is still there */
 		if (was && ctx_rt_sample_bytes != 0)
-			(void)ctx_rt_addresses_add(&sampled, (uint64_t)old);
+			(void)ctx_rt_addresses_add(&sampled, (uintptr_t)old);
 		return NULL;
 	}
-	operation.words[2] = (uint64_t)block;
+	operation.words[2] = (uintptr_t)block;
 	if (!was)
 		note(block, size, caller);
 	else if (!ctx_rt_in_allocator)

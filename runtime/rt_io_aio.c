@@ -41,7 +41,7 @@ static uint32_t place_of(uint64_t block)
 
 static void add(const struct iocb *block, uint64_t now_ns)
 {
-	for (uint32_t i = 0, at = place_of((uint64_t)block); i < TRIES; i++, at = (at + 1) & (PENDING - 1)) {
+	for (uint32_t i = 0, at = place_of((uintptr_t)block); i < TRIES; i++, at = (at + 1) & (PENDING - 1)) {
 		uint64_t free_one = 0;
 
 		if (!atomic_compare_exchange_strong(&pending[at].block, &free_one, 1))
@@ -49,7 +49,7 @@ static void add(const struct iocb *block, uint64_t now_ns)
 		pending[at].begin_ns = now_ns;
 		pending[at].fd = (int32_t)block->aio_fildes;
 		pending[at].opcode = block->aio_lio_opcode;
-		atomic_store_explicit(&pending[at].block, (uint64_t)block, memory_order_release);
+		atomic_store_explicit(&pending[at].block, (uintptr_t)block, memory_order_release);
 		return;
 	}
 }
@@ -80,8 +80,8 @@ static uint8_t call_of(uint16_t opcode)
 /* The kernel refuses what cannot be read. */
 static bool is_readable(const void *from, size_t n)
 {
-	return (uint64_t)from >= CTX_RT_PAGE && ctx_rt_is_readable((uint64_t)from) &&
-	       ctx_rt_is_readable((uint64_t)from + n - 1);
+	return (uintptr_t)from >= CTX_RT_PAGE && ctx_rt_is_readable((uintptr_t)from) &&
+	       ctx_rt_is_readable((uintptr_t)from + n - 1);
 }
 
 static void note_submitted(long n, struct iocb **blocks)
@@ -100,7 +100,7 @@ static void forget(long from, long n, struct iocb **blocks)
 	struct pending taken;
 
 	for (long i = from; i < n && is_readable(&blocks[i], sizeof(blocks[i])); i++)
-		(void)take((uint64_t)blocks[i], &taken);
+		(void)take((uintptr_t)blocks[i], &taken);
 }
 
 CTX_RT_EXPORT int io_submit(aio_context_t context, long n, struct iocb **blocks)
@@ -126,7 +126,7 @@ CTX_RT_EXPORT int io_submit(aio_context_t context, long n, struct iocb **blocks)
 static void note_events(long n, const struct io_event *events, const struct ctx_rt_registers *caller)
 {
 	for (long i = 0; i < n; i++) {
-		const struct iocb *block = (const struct iocb *)events[i].obj;
+		const struct iocb *block = (const struct iocb *)(uintptr_t)events[i].obj;
 		struct pending found = {.begin_ns = ctx_clock_ns(CLOCK_MONOTONIC)};
 		int64_t result = events[i].res;
 		struct ctx_rt_io io;

@@ -91,3 +91,22 @@ CTX_RT_IO_FUNCTION(int, epoll_pwait2, CTX_CALL_EPOLL_PWAIT,
 		   (int fd, struct epoll_event *items, int n, const struct timespec *timeout,
 		    const sigset_t *mask),
 		   (fd, items, n, timeout, mask))
+
+#ifndef __LP64__ /* what programs of 32 bits call that are built for times of 64 (_TIME_BITS) */
+int __select64(int n, fd_set *in, fd_set *out, fd_set *except, void *timeout);
+int __pselect64(int n, fd_set *in, fd_set *out, fd_set *except, const void *timeout, const sigset_t *mask);
+int __ppoll64(struct pollfd *items, nfds_t n, const void *timeout, const sigset_t *mask);
+int __epoll_pwait2_time64(int fd, struct epoll_event *items, int n, const void *timeout,
+			  const sigset_t *mask);
+
+WAIT(__select64, SELECT, (int n, fd_set *in, fd_set *out, fd_set *except, void *timeout),
+     (n, in, out, except, timeout))
+WAIT(__pselect64, PSELECT,
+     (int n, fd_set *in, fd_set *out, fd_set *except, const void *timeout, const sigset_t *mask),
+     (n, in, out, except, timeout, mask))
+WAIT(__ppoll64, PPOLL, (struct pollfd * items, nfds_t n, const void *timeout, const sigset_t *mask),
+     (items, n, timeout, mask))
+CTX_RT_IO_FUNCTION(int, __epoll_pwait2_time64, CTX_CALL_EPOLL_PWAIT,
+		   (int fd, struct epoll_event *items, int n, const void *timeout, const sigset_t *mask),
+		   (fd, items, n, timeout, mask))
+#endif

@@ -231,3 +231,17 @@ ASK(__fxstatat64, FSTATAT, fd, (int version, int fd, const char *path, struct st
 CTX_RT_IO_FUNCTION(int, __fxstat, CTX_CALL_FSTAT, (int version, int fd, struct stat *out), (version, fd, out))
 CTX_RT_IO_FUNCTION(int, __fxstat64, CTX_CALL_FSTAT, (int version, int fd, struct stat64 *out),
 		   (version, fd, out))
+
+#ifndef __LP64__ /* what programs of 32 bits call that are built for times of 64 (_TIME_BITS) */
+int __fcntl_time64(int fd, int command, ...);
+int __stat64_time64(const char *path, void *out);
+int __lstat64_time64(const char *path, void *out);
+int __fstat64_time64(int fd, void *out);
+int __fstatat64_time64(int fd, const char *path, void *out, int flags);
+
+CONTROL(__fcntl_time64)
+ASK(__stat64_time64, STAT, -1, (const char *path, void *out), (path, out))
+ASK(__lstat64_time64, LSTAT, -1, (const char *path, void *out), (path, out))
+ASK(__fstatat64_time64, FSTATAT, fd, (int fd, const char *path, void *out, int flags), (fd, path, out, flags))
+CTX_RT_IO_FUNCTION(int, __fstat64_time64, CTX_CALL_FSTAT, (int fd, void *out), (fd, out))
+#endif

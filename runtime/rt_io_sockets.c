@@ -199,3 +199,17 @@ MOVE_SEVERAL(recvmmsg, RECVMMSG,
 	     (fd, messages, n, flags, timeout))
 MOVE_SEVERAL(sendmmsg, SENDMMSG, (int fd, struct mmsghdr *messages, unsigned n, int flags),
 	     (fd, messages, n, flags))
+
+#ifndef __LP64__ /* what programs of 32 bits call that are built for times of 64 (_TIME_BITS) */
+ssize_t __recvmsg64(int fd, struct msghdr *message, int flags);
+ssize_t __sendmsg64(int fd, const struct msghdr *message, int flags);
+int __recvmmsg64(int fd, struct mmsghdr *messages, unsigned n, int flags, void *timeout);
+int __sendmmsg64(int fd, struct mmsghdr *messages, unsigned n, int flags);
+
+MOVE(__recvmsg64, RECVMSG, (int fd, struct msghdr *message, int flags), (fd, message, flags))
+MOVE(__sendmsg64, SENDMSG, (int fd, const struct msghdr *message, int flags), (fd, message, flags))
+MOVE_SEVERAL(__recvmmsg64, RECVMMSG, (int fd, struct mmsghdr *messages, unsigned n, int flags, void *timeout),
+	     (fd, messages, n, flags, timeout))
+MOVE_SEVERAL(__sendmmsg64, SENDMMSG, (int fd, struct mmsghdr *messages, unsigned n, int flags),
+	     (fd, messages, n, flags))
+#endif

@@ -28,6 +28,7 @@ enum { PRCTL, SYSCALL, DLOPEN, DLMOPEN, REAL_N };
 
 HIDDEN void *ctx_rt_jump_reals[REAL_N];
 
+#ifdef __x86_64__
 /* All registers with arguments are kept, also rax, which says how many vector registers have some. */
 // clang-format off
 #define JUMP(name, look)                                                                                     \
@@ -80,6 +81,33 @@ __asm__(".text\n.p2align 4\n"
 // clang-format on
 
 _Static_assert(SYSCALL == 1 && SYS_seccomp == 317 && SYS_prctl == 157, "as in syscall");
+#else
+/*
+ * Arguments are on the stack, where they stay. What looks gets a copy of four words, whatever they are; the stack is aligned for it.
+ */
+// clang-format off
+#define JUMP(name, look)                                                                                     \
+	".globl " #name "\n.type " #name ", @function\n"                                                     \
+	#name ":\n"                                                                                          \
+	".cfi_startproc\n"                                                                                   \
+	"sub $12, %esp\n.cfi_adjust_cfa_offset 12\n"                                                         \
+	"pushl 28(%esp)\n.cfi_adjust_cfa_offset 4\n"                                                         \
+	"pushl 28(%esp)\n.cfi_adjust_cfa_offset 4\n"                                                         \
+	"pushl 28(%esp)\n.cfi_adjust_cfa_offset 4\n"                                                         \
+	"pushl 28(%esp)\n.cfi_adjust_cfa_offset 4\n"                                                         \
+	"call " #look "\n"                                                                                   \
+	"add $28, %esp\n.cfi_adjust_cfa_offset -28\n"                                                        \
+	"jmp *%eax\n"                                                                                        \
+	".cfi_endproc\n"                                                                                     \
+	".size " #name ", . - " #name "\n"
+
+__asm__(".text\n.p2align 4\n"
+	JUMP(prctl, ctx_rt_look_at_prctl)
+	JUMP(dlopen, ctx_rt_look_at_dlopen)
+	JUMP(dlmopen, ctx_rt_look_at_dlmopen)
+	JUMP(syscall, ctx_rt_look_at_syscall));
+// clang-format on
+#endif
 
 static void *find(unsigned which)
 {
@@ -103,7 +131,7 @@ __attribute__((constructor)) static void find_all(void)
 
 static bool is_readable(const void *from, size_t n)
 {
-	const uint64_t first = (uint64_t)from;
+	const uint64_t first = (uintptr_t)from;
 
 	if (first < CTX_RT_PAGE) /* the kernel takes NULL for no address */
 		return false;

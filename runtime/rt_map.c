@@ -30,6 +30,7 @@
 
 static struct {
 	void *(*mmap)(void *, size_t, int, int, int, off_t);
+	void *(*mmap64)(void *, size_t, int, int, int, off64_t);
 	int (*munmap)(void *, size_t);
 	void *(*mremap)(void *, size_t, size_t, int, ...);
 	int (*brk)(void *);
@@ -51,6 +52,7 @@ static bool is_ready(void)
 	if (resolving)
 		return false;
 	resolving = true;
+	*(void **)&real.mmap64 = ctx_rt_find("mmap64", NULL);
 	*(void **)&real.munmap = ctx_rt_find("munmap", NULL);
 	*(void **)&real.mremap = ctx_rt_find("mremap", NULL);
 	*(void **)&real.brk = ctx_rt_find("brk", NULL);
@@ -88,7 +90,7 @@ static void note(enum ctx_heap_operation kind, struct range range, const struct 
 		kind = CTX_HEAP_UNMAP; /* of what was mapped there before */
 	operation.words[0] = ctx_clock_ns(CLOCK_MONOTONIC);
 	operation.words[1] = range.bytes;
-	operation.words[2] = (uint64_t)range.address;
+	operation.words[2] = (uintptr_t)range.address;
 	operation.words[3] = kind;
 	ctx_rt_record(thread, &operation, caller);
 	ctx_rt_thread_release();
@@ -106,13 +108,23 @@ static void note_mmap(const void *at, size_t size, struct kind_of_memory kind,
 	if (at == MAP_FAILED)
 		return;
 	if ((kind.protection & PROT_EXEC) != 0)
-		ctx_rt_code_note((uint64_t)at, whole_pages(size));
+		ctx_rt_code_note((uintptr_t)at, whole_pages(size));
 	if (is_file)
-		(void)ctx_rt_addresses_add(&files, (uint64_t)at);
+		(void)ctx_rt_addresses_add(&files, (uintptr_t)at);
 	else
-		(void)ctx_rt_addresses_take(&files, (uint64_t)at);
+		(void)ctx_rt_addresses_take(&files, (uintptr_t)at);
 	note(is_file ? CTX_HEAP_MAP_FILE : CTX_HEAP_MAP, (struct range){at, whole_pages(size)}, caller);
 }
+
+/* By what dlsym needs. */
+#ifdef SYS_mmap2
+#define MAP_EARLY(wanted, size, protection, flags, fd, offset)                                               \
+	((void *)ctx_rt_syscall(SYS_mmap2, wanted, size, protection, flags, fd,                              \
+				(long)((off64_t)(offset) / 4096)))
+#else
+#define MAP_EARLY(wanted, size, protection, flags, fd, offset)                                               \
+	((void *)ctx_rt_syscall(SYS_mmap, wanted, size, protection, flags, fd, offset))
+#endif
 
 EXPORT void *mmap(void *wanted, size_t size, int protection, int flags, int fd, off_t offset)
 {
@@ -120,8 +132,8 @@ EXPORT void *mmap(void *wanted, size_t size, int protection, int flags, int fd, 
 	void *at;
 
 	if (!is_ready())
-		return (void *)ctx_rt_syscall(SYS_mmap, wanted, size, protection, flags, fd, offset);
-	at = real.mmap(wanted, size, protection, flags, fd, offset);
+		return MAP_EARLY(wanted, size, protection, flags, fd, offset);
+	at = real.mmap64(wanted, size, protection, flags, fd, offset);
 	note_mmap(at, size, (struct kind_of_memory){protection, flags}, &caller);
 	return at;
 }
@@ -132,8 +144,8 @@ EXPORT void *mmap64(void *wanted, size_t size, int protection, int flags, int fd
 	void *at;
 
 	if (!is_ready())
-		return (void *)ctx_rt_syscall(SYS_mmap, wanted, size, protection, flags, fd, offset);
-	at = real.mmap(wanted, size, protection, flags, fd, offset);
+		return MAP_EARLY(wanted, size, protection, flags, fd, offset);
+	at = real.mmap64(wanted, size, protection, flags, fd, offset);
 	note_mmap(at, size, (struct kind_of_memory){protection, flags}, &caller);
 	return at;
 }
@@ -143,8 +155,8 @@ static bool is_range(const void *at, size_t size)
 {
 	uint64_t end;
 
-	return (uint64_t)at % CTX_RT_PAGE == 0 && size != 0 &&
-	       !__builtin_add_overflow((uint64_t)at, whole_pages(size), &end) && end <= END_OF_ADDRESSES;
+	return (uintptr_t)at % CTX_RT_PAGE == 0 && size != 0 &&
+	       !__builtin_add_overflow((uintptr_t)at, whole_pages(size), &end) && end <= END_OF_ADDRESSES;
 }
 
 EXPORT int munmap(void *at, size_t size)
@@ -154,7 +166,7 @@ EXPORT int munmap(void *at, size_t size)
 	if (!is_ready())
 		return (int)ctx_rt_syscall(SYS_munmap, at, size);
 	if (is_range(at, size)) {
-		(void)ctx_rt_addresses_take(&files, (uint64_t)at);
+		(void)ctx_rt_addresses_take(&files, (uintptr_t)at);
 		note(CTX_HEAP_UNMAP, (struct range){at, whole_pages(size)}, &caller);
 	}
 	return real.munmap(at, size);
@@ -167,7 +179,7 @@ EXPORT int mprotect(void *at, size_t size, int protection)
 			     : (int)ctx_rt_syscall(SYS_mprotect, at, size, protection);
 
 	if (result == 0 && (protection & PROT_EXEC) != 0)
-		ctx_rt_code_note((uint64_t)at, whole_pages(size));
+		ctx_rt_code_note((uintptr_t)at, whole_pages(size));
 	return result;
 }
 
@@ -178,7 +190,7 @@ EXPORT int pkey_mprotect(void *at, size_t size, int protection, int key)
 			     : (int)ctx_rt_syscall(SYS_pkey_mprotect, at, size, protection, key);
 
 	if (result == 0 && (protection & PROT_EXEC) != 0)
-		ctx_rt_code_note((uint64_t)at, whole_pages(size));
+		ctx_rt_code_note((uintptr_t)at, whole_pages(size));
 	return result;
 }
 
@@ -228,12 +240,12 @@ EXPORT void *mremap(void *old, size_t old_size, size_t size, int flags, ...)
 		return (void *)ctx_rt_syscall(SYS_mremap, old, old_size, size, flags, it.wanted);
 	if (!is_range(old, old_size != 0 ? old_size : 1) || size == 0)
 		return real.mremap(old, old_size, size, flags, it.wanted);
-	it.is_file = ctx_rt_addresses_take(&files, (uint64_t)old);
+	it.is_file = ctx_rt_addresses_take(&files, (uintptr_t)old);
 	at = move(&it, &caller);
 	if (it.is_file && (at == MAP_FAILED || old_size == 0 || (flags & MREMAP_DONTUNMAP) != 0))
-		(void)ctx_rt_addresses_add(&files, (uint64_t)old);
+		(void)ctx_rt_addresses_add(&files, (uintptr_t)old);
 	if (it.is_file && at != MAP_FAILED)
-		(void)ctx_rt_addresses_add(&files, (uint64_t)at);
+		(void)ctx_rt_addresses_add(&files, (uintptr_t)at);
 	return at;
 }
 

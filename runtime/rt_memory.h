@@ -14,10 +14,18 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/* i386's first system call of this name has other parameters; the offset is always 0 here. */
+#ifdef SYS_mmap2
+#define CTX_RT_SYS_MMAP SYS_mmap2
+#else
+#define CTX_RT_SYS_MMAP SYS_mmap
+#endif
+
 /* Of a file, shared. NULL: errno says why. */
 static inline void *ctx_rt_memory_map_file(int fd, size_t bytes)
 {
-	long at = ctx_rt_syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)0);
+	long at = ctx_rt_syscall(CTX_RT_SYS_MMAP, NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+				 (off_t)0);
 
 	return at != -1 ? (void *)at : NULL;
 }
@@ -29,7 +37,7 @@ static inline void *ctx_rt_memory_map(size_t bytes)
 	long at = -1;
 
 	if (!ctx_rt_is_restricted())
-		at = ctx_rt_syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE,
+		at = ctx_rt_syscall(CTX_RT_SYS_MMAP, NULL, bytes, PROT_READ | PROT_WRITE,
 				    MAP_PRIVATE | MAP_ANONYMOUS, -1, (off_t)0);
 	errno = error;
 	return at != -1 ? (void *)at : NULL;

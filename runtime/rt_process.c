@@ -175,7 +175,7 @@ static bool may_map(uint64_t bytes)
 static bool make_segment(struct segment *segment, uint32_t n)
 {
 	struct ctx_rt_header *header = NULL;
-	uint64_t bytes = 0;
+	size_t bytes = 0;
 	int fd = request_file(n);
 
 	if (fd < 0)
@@ -185,7 +185,7 @@ static bool make_segment(struct segment *segment, uint32_t n)
 	    ctx_rt_is_shape(header->slots, header->ring_bytes)) {
 		segment->slots = header->slots;
 		segment->ring_bytes = header->ring_bytes;
-		bytes = ctx_rt_segment_bytes(segment->slots, segment->ring_bytes);
+		bytes = (size_t)ctx_rt_segment_bytes(segment->slots, segment->ring_bytes);
 	}
 	if (header != NULL)
 		ctx_rt_memory_unmap(header, CTX_RT_PAGE);
@@ -476,13 +476,13 @@ static bool holds_its_lock(const struct ctx_rt_walker *walker)
 static void find_stack(struct ctx_rt_thread *thread)
 {
 	struct ctx_rt_walker *walker = &thread->walker;
-	uint64_t sp = (uint64_t)__builtin_frame_address(0);
+	uint64_t sp = (uintptr_t)__builtin_frame_address(0);
 	pthread_attr_t attributes;
 	void *low;
 	size_t n;
 
 	thread->knows_stack = true;
-	walker->top = &__libc_stack_end != NULL ? (uint64_t)__libc_stack_end : 0;
+	walker->top = &__libc_stack_end != NULL ? (uintptr_t)__libc_stack_end : 0;
 	walker->low = walker->top - main_stack;
 	if ((sp >= walker->low && sp < walker->top) || (uint64_t)pthread_self() == main_thread)
 		return;
@@ -493,8 +493,8 @@ static void find_stack(struct ctx_rt_thread *thread)
 	ctx_rt_scratch = (struct ctx_rt_scratch){(char *)thread->frames, sizeof(thread->frames)};
 	if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
 		if (pthread_attr_getstack(&attributes, &low, &n) == 0) {
-			walker->low = (uint64_t)low;
-			walker->top = (uint64_t)low + n;
+			walker->low = (uintptr_t)low;
+			walker->top = (uintptr_t)low + n;
 		}
 		pthread_attr_destroy(&attributes);
 	}
@@ -646,7 +646,7 @@ static bool is_thread(void)
 
 struct ctx_rt_thread *ctx_rt_thread_acquire(uint32_t what)
 {
-	const uint64_t now_at = (uint64_t)__builtin_frame_address(0);
+	const uint64_t now_at = (uintptr_t)__builtin_frame_address(0);
 	struct ctx_rt_thread *thread;
 
 	if (__builtin_expect(!is_thread(), 0))
@@ -709,11 +709,19 @@ _Atomic uint64_t *ctx_rt_process_closes(void)
 	return &((struct ctx_rt_header *)process->segments[0].bytes)->closes;
 }
 
-void ctx_rt_note_unfit(void)
+void ctx_rt_note_unfit(enum ctx_program why, const char *file)
 {
-	if (ctx_rt_thread_acquire(CTX_RT_WHAT_ALL) == NULL)
+	struct ctx_rt_thread *thread = ctx_rt_thread_acquire(CTX_RT_WHAT_ALL);
+	size_t n = file != NULL ? strlen(file) : 0;
+	struct ctx_rt_operation operation = {.kind = CTX_RT_UNFIT, .text = file, .text_bytes = (uint32_t)n};
+
+	if (thread == NULL)
 		return;
 	atomic_fetch_add(&((struct ctx_rt_header *)process->segments[0].bytes)->unfit, 1);
+	operation.words[0] = ctx_clock_ns(CLOCK_MONOTONIC);
+	operation.words[1] = why;
+	if (n != 0 && n <= CTX_RT_TEXT_MAX)
+		ctx_rt_record(thread, &operation, NULL);
 	ctx_rt_thread_release();
 }
 

@@ -13,6 +13,7 @@
 #define CTX_RUNTIME_RT_PROCESS_H
 
 #include "runtime/attach_result.h"
+#include "runtime/program_check.h"
 #include "runtime/rt_held.h"
 #include "runtime/rt_ring.h"
 #include "runtime/rt_walk.h"
@@ -150,8 +151,8 @@ struct ctx_rt_descriptors *ctx_rt_process_descriptors(void);
 /* How many of them were closed, or may have been: counted before they are. Shared with the recorder. */
 _Atomic uint64_t *ctx_rt_process_closes(void);
 
-/* The process is about to execute a program that cannot have the runtime. */
-void ctx_rt_note_unfit(void);
+/* The process is about to execute a program that is without the runtime; `file` may be NULL. errno is kept. */
+void ctx_rt_note_unfit(enum ctx_program why, const char *file);
 
 /*
  * From here on the runtime makes no system call of its own (rt_filter.h), in this process and its children. Before that it makes what

@@ -40,9 +40,9 @@ static int see_object(struct dl_phdr_info *object, size_t size, void *context)
 	enum place *place = context;
 
 	(void)size;
-	if (holds(object, (uint64_t)&anchor))
+	if (holds(object, (uintptr_t)&anchor))
 		*place = PLACE_FIRST;
-	else if (holds(object, (uint64_t)&gnu_get_libc_version))
+	else if (holds(object, (uintptr_t)&gnu_get_libc_version))
 		*place = PLACE_LATE;
 	return *place != PLACE_UNKNOWN;
 }

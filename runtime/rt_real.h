@@ -12,7 +12,7 @@
 #include <stddef.h>
 
 // clang-format off
-#define CTX_RT_REAL_FUNCTIONS(X)                                                                             \
+#define CTX_RT_REAL_FUNCTIONS_OF_ALL(X)                                                                      \
 	X(read) X(pread) X(pread64) X(readv) X(preadv) X(preadv64) X(preadv2) X(preadv64v2)                  \
 	X(__read_chk) X(__pread_chk) X(__pread64_chk)                                                        \
 	X(write) X(pwrite) X(pwrite64) X(writev) X(pwritev) X(pwritev64) X(pwritev2) X(pwritev64v2)          \
@@ -39,6 +39,16 @@
 	X(fputc_unlocked) X(_IO_putc) X(__overflow) X(vfprintf)               \
 	X(__vfprintf_chk) X(fseek) X(fseeko) X(fseeko64) X(rewind) X(fsetpos) X(fsetpos64)                \
 	X(execve) X(execvpe) X(fexecve) X(posix_spawn) X(posix_spawnp)
+/* Of programs of 32 bits that are built for times of 64 (_TIME_BITS). */
+#ifdef __LP64__
+#define CTX_RT_REAL_FUNCTIONS_WIDE(X)
+#else
+#define CTX_RT_REAL_FUNCTIONS_WIDE(X)                                                                        \
+	X(__stat64_time64) X(__lstat64_time64) X(__fstat64_time64) X(__fstatat64_time64) X(__fcntl_time64)   \
+	X(__select64) X(__pselect64) X(__ppoll64) X(__epoll_pwait2_time64)                                   \
+	X(__recvmsg64) X(__recvmmsg64) X(__sendmsg64) X(__sendmmsg64)
+#endif
+#define CTX_RT_REAL_FUNCTIONS(X) CTX_RT_REAL_FUNCTIONS_OF_ALL(X) CTX_RT_REAL_FUNCTIONS_WIDE(X)
 // clang-format on
 
 enum ctx_rt_real {

@@ -14,6 +14,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#ifdef __x86_64__
+
 #define FUNCTIONS_MAX 1024u /* symbols of this library */
 #define DLSYM 0u	    /* of no symbol: the number of the function that stands in for dlsym */
 #define NONE UINT32_MAX
@@ -386,3 +388,23 @@ void ctx_rt_slots_look(void)
 		(void)change_all((struct pass){.what = what});
 	errno = error;
 }
+
+#else
+
+/* The recorder attaches to no process of 32 bits. */
+size_t ctx_rt_slots_redirect(uint32_t what)
+{
+	(void)what;
+	return 0;
+}
+
+size_t ctx_rt_slots_restore(void)
+{
+	return 0;
+}
+
+void ctx_rt_slots_look(void)
+{
+}
+
+#endif

@@ -22,6 +22,48 @@
 #define EXPORT __attribute__((visibility("default"), noinline))
 #define LIKELY(condition) __builtin_expect(!!(condition), 1)
 
+/* What programs of 32 bits call that are built for times of 64 (_TIME_BITS). */
+#ifdef __LP64__
+#define REAL_FUNCTIONS_WIDE(X)
+#else
+struct wide_time {
+	int64_t tv_sec;
+	int32_t tv_nsec, unused;
+};
+int __pthread_mutex_timedlock64(pthread_mutex_t *mutex, const struct wide_time *until);
+int __pthread_mutex_clocklock64(pthread_mutex_t *mutex, clockid_t clock, const struct wide_time *until);
+int __pthread_rwlock_timedrdlock64(pthread_rwlock_t *lock, const struct wide_time *until);
+int __pthread_rwlock_clockrdlock64(pthread_rwlock_t *lock, clockid_t clock, const struct wide_time *until);
+int __pthread_rwlock_timedwrlock64(pthread_rwlock_t *lock, const struct wide_time *until);
+int __pthread_rwlock_clockwrlock64(pthread_rwlock_t *lock, clockid_t clock, const struct wide_time *until);
+int __pthread_cond_timedwait64(pthread_cond_t *condition, pthread_mutex_t *mutex,
+			       const struct wide_time *until);
+int __pthread_cond_clockwait64(pthread_cond_t *condition, pthread_mutex_t *mutex, clockid_t clock,
+			       const struct wide_time *until);
+int __sem_timedwait64(sem_t *semaphore, const struct wide_time *until);
+int __sem_clockwait64(sem_t *semaphore, clockid_t clock, const struct wide_time *until);
+int __pthread_timedjoin_np64(pthread_t thread, void **ret, const struct wide_time *until);
+int __pthread_clockjoin_np64(pthread_t thread, void **ret, clockid_t clock, const struct wide_time *until);
+int __mtx_timedlock64(mtx_t *restrict mutex, const struct wide_time *restrict until);
+int __cnd_timedwait64(cnd_t *restrict condition, mtx_t *restrict mutex,
+		      const struct wide_time *restrict until);
+#define REAL_FUNCTIONS_WIDE(X)                                                                               \
+	X(__pthread_mutex_timedlock64, NULL)                                                                 \
+	X(__pthread_mutex_clocklock64, NULL)                                                                 \
+	X(__pthread_rwlock_timedrdlock64, NULL)                                                              \
+	X(__pthread_rwlock_clockrdlock64, NULL)                                                              \
+	X(__pthread_rwlock_timedwrlock64, NULL)                                                              \
+	X(__pthread_rwlock_clockwrlock64, NULL)                                                              \
+	X(__pthread_cond_timedwait64, NULL)                                                                  \
+	X(__pthread_cond_clockwait64, NULL)                                                                  \
+	X(__sem_timedwait64, NULL)                                                                           \
+	X(__sem_clockwait64, NULL)                                                                           \
+	X(__pthread_timedjoin_np64, NULL)                                                                    \
+	X(__pthread_clockjoin_np64, NULL)                                                                    \
+	X(__mtx_timedlock64, NULL)                                                                           \
+	X(__cnd_timedwait64, NULL)
+#endif
+
 /* Names, and versions where there are several; those without one are as dlsym finds them. */
 #define REAL_FUNCTIONS(X)                                                                                    \
 	X(pthread_mutex_trylock, NULL)                                                                       \
@@ -62,6 +104,7 @@
 
 static struct {
 #define FIELD(name, version) __typeof__(name) *name;
+	REAL_FUNCTIONS_WIDE(FIELD)
 	REAL_FUNCTIONS(FIELD)
 #undef FIELD
 } real;
@@ -77,6 +120,7 @@ __attribute__((noinline, constructor)) static void begin(void)
 	is_resolving = true;
 	if (real.thrd_join == NULL) {
 #define FIND(name, version) *(void **)&real.name = ctx_rt_find(#name, version);
+		REAL_FUNCTIONS_WIDE(FIND)
 		REAL_FUNCTIONS(FIND)
 #undef FIND
 	}
@@ -106,7 +150,7 @@ struct request {
 
 #define REQUEST(what, of)                                                                                    \
 	{                                                                                                    \
-		.object = (uint64_t)(of), .operation = (what), .caller = CTX_RT_CALLER()                     \
+		.object = (uintptr_t)(of), .operation = (what), .caller = CTX_RT_CALLER()                    \
 	}
 
 /* The lock was got at once, and is the only one of its thread; false: nothing is done. */
@@ -114,7 +158,7 @@ static inline bool took_simply(const volatile void *object, enum ctx_sync_operat
 {
 	struct ctx_rt_thread *thread = ctx_rt_thread_known();
 	const struct ctx_rt_held held = {
-		.object = (uint64_t)object, .pc = (uint64_t)pc, .operation = operation};
+		.object = (uintptr_t)object, .pc = (uintptr_t)pc, .operation = operation};
 
 	if (!LIKELY(ctx_rt_sync == CTX_RT_SYNC_LONG && thread != NULL && thread->locks.n == 0))
 		return false;
@@ -210,7 +254,8 @@ static inline struct ctx_rt_locks *find_simple(const volatile void *object)
 	struct ctx_rt_thread *thread = ctx_rt_thread_known();
 
 	return LIKELY(thread != NULL && thread->locks.n == 1 &&
-		      thread->locks.held[0].object == (uint64_t)object && thread->locks.held[0].since_ns == 0)
+		      thread->locks.held[0].object == (uintptr_t)object &&
+		      thread->locks.held[0].since_ns == 0)
 		       ? &thread->locks
 		       : NULL;
 }
@@ -268,16 +313,13 @@ static inline struct ctx_rt_locks *find_simple(const volatile void *object)
 		result_;                                                                                     \
 	})
 
-/* A time or clock that is none is an error for some functions also where they need not wait. */
+/* A clock, and a time, that is none is an error for some functions also where they need not wait. */
 static inline bool is_clock(clockid_t clock)
 {
 	return clock == CLOCK_MONOTONIC || clock == CLOCK_REALTIME;
 }
 
-static inline bool is_time(clockid_t clock, const struct timespec *until)
-{
-	return is_clock(clock) && until->tv_nsec >= 0 && until->tv_nsec < 1000000000;
-}
+#define IS_TIME(clock, until) (is_clock(clock) && (until)->tv_nsec >= 0 && (until)->tv_nsec < 1000000000)
 
 /* Mutexes */
 
@@ -291,12 +333,12 @@ static inline int32_t owner_of(const pthread_mutex_t *mutex)
 	     outcome_of)
 
 /* All but a free lock: apart, so that this one needs few registers. */
-__attribute__((noinline)) static int take_mutex(pthread_mutex_t *mutex, int tried, const uint64_t *frame)
+__attribute__((noinline)) static int take_mutex(pthread_mutex_t *mutex, int tried, const uintptr_t *frame)
 {
 	const struct request request = {
-		.object = (uint64_t)mutex,
+		.object = (uintptr_t)mutex,
 		.operation = CTX_SYNC_MUTEX,
-		.caller = {.pc = frame[1], .sp = (uint64_t)frame + 16, .fp = frame[0]}};
+		.caller = {.pc = frame[1], .sp = (uintptr_t)(frame + 2), .fp = frame[0]}};
 	struct ctx_rt_waiting waiting;
 	int error;
 
@@ -323,19 +365,23 @@ EXPORT int pthread_mutex_lock(pthread_mutex_t *mutex)
 	return take_mutex(mutex, tried, __builtin_frame_address(0));
 }
 
-EXPORT int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *until)
-{
-	if (!is_recorded())
-		return real.pthread_mutex_timedlock(mutex, until);
-	return TAKE_MUTEX(real.pthread_mutex_timedlock(mutex, until));
-}
+#define MUTEX_TIMEDLOCK(name, time)                                                                          \
+	EXPORT int name(pthread_mutex_t *mutex, const time *until)                                           \
+	{                                                                                                    \
+		if (!is_recorded())                                                                          \
+			return real.name(mutex, until);                                                      \
+		return TAKE_MUTEX(real.name(mutex, until));                                                  \
+	}
+MUTEX_TIMEDLOCK(pthread_mutex_timedlock, struct timespec)
 
-EXPORT int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock, const struct timespec *until)
-{
-	if (!is_recorded() || !is_clock(clock))
-		return real.pthread_mutex_clocklock(mutex, clock, until);
-	return TAKE_MUTEX(real.pthread_mutex_clocklock(mutex, clock, until));
-}
+#define MUTEX_CLOCKLOCK(name, time)                                                                          \
+	EXPORT int name(pthread_mutex_t *mutex, clockid_t clock, const time *until)                          \
+	{                                                                                                    \
+		if (!is_recorded() || !is_clock(clock))                                                      \
+			return real.name(mutex, clock, until);                                               \
+		return TAKE_MUTEX(real.name(mutex, clock, until));                                           \
+	}
+MUTEX_CLOCKLOCK(pthread_mutex_clocklock, struct timespec)
 
 EXPORT int pthread_mutex_trylock(pthread_mutex_t *mutex)
 {
@@ -372,19 +418,23 @@ EXPORT int pthread_rwlock_rdlock(pthread_rwlock_t *lock)
 	return TAKE_READ(real.pthread_rwlock_rdlock(lock));
 }
 
-EXPORT int pthread_rwlock_timedrdlock(pthread_rwlock_t *lock, const struct timespec *until)
-{
-	if (!is_recorded() || !is_time(CLOCK_REALTIME, until))
-		return real.pthread_rwlock_timedrdlock(lock, until);
-	return TAKE_READ(real.pthread_rwlock_timedrdlock(lock, until));
-}
+#define RWLOCK_TIMEDRDLOCK(name, time)                                                                       \
+	EXPORT int name(pthread_rwlock_t *lock, const time *until)                                           \
+	{                                                                                                    \
+		if (!is_recorded() || !IS_TIME(CLOCK_REALTIME, until))                                       \
+			return real.name(lock, until);                                                       \
+		return TAKE_READ(real.name(lock, until));                                                    \
+	}
+RWLOCK_TIMEDRDLOCK(pthread_rwlock_timedrdlock, struct timespec)
 
-EXPORT int pthread_rwlock_clockrdlock(pthread_rwlock_t *lock, clockid_t clock, const struct timespec *until)
-{
-	if (!is_recorded() || !is_time(clock, until))
-		return real.pthread_rwlock_clockrdlock(lock, clock, until);
-	return TAKE_READ(real.pthread_rwlock_clockrdlock(lock, clock, until));
-}
+#define RWLOCK_CLOCKRDLOCK(name, time)                                                                       \
+	EXPORT int name(pthread_rwlock_t *lock, clockid_t clock, const time *until)                          \
+	{                                                                                                    \
+		if (!is_recorded() || !IS_TIME(clock, until))                                                \
+			return real.name(lock, clock, until);                                                \
+		return TAKE_READ(real.name(lock, clock, until));                                             \
+	}
+RWLOCK_CLOCKRDLOCK(pthread_rwlock_clockrdlock, struct timespec)
 
 EXPORT int pthread_rwlock_tryrdlock(pthread_rwlock_t *lock)
 {
@@ -400,19 +450,23 @@ EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t *lock)
 	return TAKE_WRITE(real.pthread_rwlock_wrlock(lock));
 }
 
-EXPORT int pthread_rwlock_timedwrlock(pthread_rwlock_t *lock, const struct timespec *until)
-{
-	if (!is_recorded() || !is_time(CLOCK_REALTIME, until))
-		return real.pthread_rwlock_timedwrlock(lock, until);
-	return TAKE_WRITE(real.pthread_rwlock_timedwrlock(lock, until));
-}
+#define RWLOCK_TIMEDWRLOCK(name, time)                                                                       \
+	EXPORT int name(pthread_rwlock_t *lock, const time *until)                                           \
+	{                                                                                                    \
+		if (!is_recorded() || !IS_TIME(CLOCK_REALTIME, until))                                       \
+			return real.name(lock, until);                                                       \
+		return TAKE_WRITE(real.name(lock, until));                                                   \
+	}
+RWLOCK_TIMEDWRLOCK(pthread_rwlock_timedwrlock, struct timespec)
 
-EXPORT int pthread_rwlock_clockwrlock(pthread_rwlock_t *lock, clockid_t clock, const struct timespec *until)
-{
-	if (!is_recorded() || !is_time(clock, until))
-		return real.pthread_rwlock_clockwrlock(lock, clock, until);
-	return TAKE_WRITE(real.pthread_rwlock_clockwrlock(lock, clock, until));
-}
+#define RWLOCK_CLOCKWRLOCK(name, time)                                                                       \
+	EXPORT int name(pthread_rwlock_t *lock, clockid_t clock, const time *until)                          \
+	{                                                                                                    \
+		if (!is_recorded() || !IS_TIME(clock, until))                                                \
+			return real.name(lock, clock, until);                                                \
+		return TAKE_WRITE(real.name(lock, clock, until));                                            \
+	}
+RWLOCK_CLOCKWRLOCK(pthread_rwlock_clockwrlock, struct timespec)
 
 EXPORT int pthread_rwlock_trywrlock(pthread_rwlock_t *lock)
 {
@@ -461,23 +515,25 @@ EXPORT int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex)
 	return WAIT_CONDITION(condition, mutex, real.pthread_cond_wait(condition, mutex), outcome_of);
 }
 
-EXPORT int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex,
-				  const struct timespec *until)
-{
-	if (!is_recorded())
-		return real.pthread_cond_timedwait(condition, mutex, until);
-	return WAIT_CONDITION(condition, mutex, real.pthread_cond_timedwait(condition, mutex, until),
-			      outcome_of);
-}
+#define COND_TIMEDWAIT(name, time)                                                                           \
+	EXPORT int name(pthread_cond_t *condition, pthread_mutex_t *mutex, const time *until)                \
+	{                                                                                                    \
+		if (!is_recorded())                                                                          \
+			return real.name(condition, mutex, until);                                           \
+		return WAIT_CONDITION(condition, mutex, real.name(condition, mutex, until), outcome_of);     \
+	}
+COND_TIMEDWAIT(pthread_cond_timedwait, struct timespec)
 
-EXPORT int pthread_cond_clockwait(pthread_cond_t *condition, pthread_mutex_t *mutex, clockid_t clock,
-				  const struct timespec *until)
-{
-	if (!is_recorded())
-		return real.pthread_cond_clockwait(condition, mutex, clock, until);
-	return WAIT_CONDITION(condition, mutex, real.pthread_cond_clockwait(condition, mutex, clock, until),
-			      outcome_of);
-}
+#define COND_CLOCKWAIT(name, time)                                                                           \
+	EXPORT int name(pthread_cond_t *condition, pthread_mutex_t *mutex, clockid_t clock,                  \
+			const time *until)                                                                   \
+	{                                                                                                    \
+		if (!is_recorded())                                                                          \
+			return real.name(condition, mutex, clock, until);                                    \
+		return WAIT_CONDITION(condition, mutex, real.name(condition, mutex, clock, until),           \
+				      outcome_of);                                                           \
+	}
+COND_CLOCKWAIT(pthread_cond_clockwait, struct timespec)
 
 /* Semaphores */
 
@@ -510,25 +566,29 @@ EXPORT int sem_wait(sem_t *semaphore)
 	return WAIT(CTX_SYNC_SEMAPHORE, semaphore, real.sem_wait(semaphore), outcome_of_semaphore);
 }
 
-EXPORT int sem_timedwait(sem_t *semaphore, const struct timespec *until)
-{
-	if (!is_recorded())
-		return real.sem_timedwait(semaphore, until);
-	if (is_time(CLOCK_REALTIME, until) && took_semaphore(semaphore))
-		return 0;
-	return WAIT(CTX_SYNC_SEMAPHORE, semaphore, real.sem_timedwait(semaphore, until),
-		    outcome_of_semaphore);
-}
+#define SEM_TIMEDWAIT(name, time)                                                                            \
+	EXPORT int name(sem_t *semaphore, const time *until)                                                 \
+	{                                                                                                    \
+		if (!is_recorded())                                                                          \
+			return real.name(semaphore, until);                                                  \
+		if (IS_TIME(CLOCK_REALTIME, until) && took_semaphore(semaphore))                             \
+			return 0;                                                                            \
+		return WAIT(CTX_SYNC_SEMAPHORE, semaphore, real.name(semaphore, until),                      \
+			    outcome_of_semaphore);                                                           \
+	}
+SEM_TIMEDWAIT(sem_timedwait, struct timespec)
 
-EXPORT int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *until)
-{
-	if (!is_recorded())
-		return real.sem_clockwait(semaphore, clock, until);
-	if (is_time(clock, until) && took_semaphore(semaphore))
-		return 0;
-	return WAIT(CTX_SYNC_SEMAPHORE, semaphore, real.sem_clockwait(semaphore, clock, until),
-		    outcome_of_semaphore);
-}
+#define SEM_CLOCKWAIT(name, time)                                                                            \
+	EXPORT int name(sem_t *semaphore, clockid_t clock, const time *until)                                \
+	{                                                                                                    \
+		if (!is_recorded())                                                                          \
+			return real.name(semaphore, clock, until);                                           \
+		if (IS_TIME(clock, until) && took_semaphore(semaphore))                                      \
+			return 0;                                                                            \
+		return WAIT(CTX_SYNC_SEMAPHORE, semaphore, real.name(semaphore, clock, until),               \
+			    outcome_of_semaphore);                                                           \
+	}
+SEM_CLOCKWAIT(sem_clockwait, struct timespec)
 
 /* Barriers and joins */
 
@@ -551,19 +611,23 @@ EXPORT int pthread_join(pthread_t thread, void **ret)
 	return WAIT(CTX_SYNC_JOIN, thread, real.pthread_join(thread, ret), outcome_of);
 }
 
-EXPORT int pthread_timedjoin_np(pthread_t thread, void **ret, const struct timespec *until)
-{
-	if (!is_recorded())
-		return real.pthread_timedjoin_np(thread, ret, until);
-	return WAIT(CTX_SYNC_JOIN, thread, real.pthread_timedjoin_np(thread, ret, until), outcome_of);
-}
+#define TIMEDJOIN(name, time)                                                                                \
+	EXPORT int name(pthread_t thread, void **ret, const time *until)                                     \
+	{                                                                                                    \
+		if (!is_recorded())                                                                          \
+			return real.name(thread, ret, until);                                                \
+		return WAIT(CTX_SYNC_JOIN, thread, real.name(thread, ret, until), outcome_of);               \
+	}
+TIMEDJOIN(pthread_timedjoin_np, struct timespec)
 
-EXPORT int pthread_clockjoin_np(pthread_t thread, void **ret, clockid_t clock, const struct timespec *until)
-{
-	if (!is_recorded())
-		return real.pthread_clockjoin_np(thread, ret, clock, until);
-	return WAIT(CTX_SYNC_JOIN, thread, real.pthread_clockjoin_np(thread, ret, clock, until), outcome_of);
-}
+#define CLOCKJOIN(name, time)                                                                                \
+	EXPORT int name(pthread_t thread, void **ret, clockid_t clock, const time *until)                    \
+	{                                                                                                    \
+		if (!is_recorded())                                                                          \
+			return real.name(thread, ret, clock, until);                                         \
+		return WAIT(CTX_SYNC_JOIN, thread, real.name(thread, ret, clock, until), outcome_of);        \
+	}
+CLOCKJOIN(pthread_clockjoin_np, struct timespec)
 
 /* C11: a mtx_t is a pthread_mutex_t */
 
@@ -578,12 +642,14 @@ EXPORT int mtx_lock(mtx_t *mutex)
 	return TAKE_MTX(real.mtx_lock(mutex));
 }
 
-EXPORT int mtx_timedlock(mtx_t *restrict mutex, const struct timespec *restrict until)
-{
-	if (!is_recorded())
-		return real.mtx_timedlock(mutex, until);
-	return TAKE_MTX(real.mtx_timedlock(mutex, until));
-}
+#define MTX_TIMEDLOCK(name, time)                                                                            \
+	EXPORT int name(mtx_t *restrict mutex, const time *restrict until)                                   \
+	{                                                                                                    \
+		if (!is_recorded())                                                                          \
+			return real.name(mutex, until);                                                      \
+		return TAKE_MTX(real.name(mutex, until));                                                    \
+	}
+MTX_TIMEDLOCK(mtx_timedlock, struct timespec)
 
 EXPORT int mtx_trylock(mtx_t *mutex)
 {
@@ -606,13 +672,14 @@ EXPORT int cnd_wait(cnd_t *condition, mtx_t *mutex)
 	return WAIT_CONDITION(condition, mutex, real.cnd_wait(condition, mutex), outcome_of_c11);
 }
 
-EXPORT int cnd_timedwait(cnd_t *restrict condition, mtx_t *restrict mutex,
-			 const struct timespec *restrict until)
-{
-	if (!is_recorded())
-		return real.cnd_timedwait(condition, mutex, until);
-	return WAIT_CONDITION(condition, mutex, real.cnd_timedwait(condition, mutex, until), outcome_of_c11);
-}
+#define CND_TIMEDWAIT(name, time)                                                                            \
+	EXPORT int name(cnd_t *restrict condition, mtx_t *restrict mutex, const time *restrict until)        \
+	{                                                                                                    \
+		if (!is_recorded())                                                                          \
+			return real.name(condition, mutex, until);                                           \
+		return WAIT_CONDITION(condition, mutex, real.name(condition, mutex, until), outcome_of_c11); \
+	}
+CND_TIMEDWAIT(cnd_timedwait, struct timespec)
 
 EXPORT int thrd_join(thrd_t thread, int *ret)
 {
@@ -620,3 +687,20 @@ EXPORT int thrd_join(thrd_t thread, int *ret)
 		return real.thrd_join(thread, ret);
 	return WAIT(CTX_SYNC_JOIN, thread, real.thrd_join(thread, ret), outcome_of_c11);
 }
+
+#ifndef __LP64__
+MUTEX_TIMEDLOCK(__pthread_mutex_timedlock64, struct wide_time)
+MUTEX_CLOCKLOCK(__pthread_mutex_clocklock64, struct wide_time)
+RWLOCK_TIMEDRDLOCK(__pthread_rwlock_timedrdlock64, struct wide_time)
+RWLOCK_CLOCKRDLOCK(__pthread_rwlock_clockrdlock64, struct wide_time)
+RWLOCK_TIMEDWRLOCK(__pthread_rwlock_timedwrlock64, struct wide_time)
+RWLOCK_CLOCKWRLOCK(__pthread_rwlock_clockwrlock64, struct wide_time)
+COND_TIMEDWAIT(__pthread_cond_timedwait64, struct wide_time)
+COND_CLOCKWAIT(__pthread_cond_clockwait64, struct wide_time)
+SEM_TIMEDWAIT(__sem_timedwait64, struct wide_time)
+SEM_CLOCKWAIT(__sem_clockwait64, struct wide_time)
+TIMEDJOIN(__pthread_timedjoin_np64, struct wide_time)
+CLOCKJOIN(__pthread_clockjoin_np64, struct wide_time)
+MTX_TIMEDLOCK(__mtx_timedlock64, struct wide_time)
+CND_TIMEDWAIT(__cnd_timedwait64, struct wide_time)
+#endif

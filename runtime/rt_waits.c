@@ -161,7 +161,7 @@ struct ctx_rt_releasing ctx_rt_lock_find(const volatile void *object)
 	struct ctx_rt_releasing releasing = {.at = CTX_RT_HELD_MAX};
 
 	if (thread != NULL)
-		releasing.at = ctx_rt_locks_find(&thread->locks, (uint64_t)object);
+		releasing.at = ctx_rt_locks_find(&thread->locks, (uintptr_t)object);
 	if (releasing.at != CTX_RT_HELD_MAX)
 		releasing.since_ns = thread->locks.held[releasing.at].since_ns;
 	if (releasing.since_ns != 0)
@@ -205,12 +205,12 @@ void ctx_rt_lock_gone(const struct ctx_rt_releasing *releasing, bool stays,
 void ctx_rt_lock_again(const void *object, const struct ctx_rt_registers *caller)
 {
 	struct ctx_rt_thread *thread = ctx_rt_thread_known();
-	uint32_t at = thread != NULL ? ctx_rt_locks_find(&thread->locks, (uint64_t)object) : CTX_RT_HELD_MAX;
+	uint32_t at = thread != NULL ? ctx_rt_locks_find(&thread->locks, (uintptr_t)object) : CTX_RT_HELD_MAX;
 
 	if (at == CTX_RT_HELD_MAX)
 		return;
 	if (thread->locks.n > 1)
-		note_order(&thread->locks, (uint64_t)object, CTX_SYNC_MUTEX, caller);
+		note_order(&thread->locks, (uintptr_t)object, CTX_SYNC_MUTEX, caller);
 	if (all_are_recorded())
 		thread->locks.held[at].since_ns = ctx_clock_ns(CLOCK_MONOTONIC);
 }

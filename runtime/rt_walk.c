@@ -10,6 +10,7 @@
 #include "runtime/rt_code.h"
 #include "runtime/rt_filter.h"
 #include "unwind/cfi_expr.h"
+#include "unwind/x86_insn.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -17,9 +18,21 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-#define FP 6u /* DWARF's numbers of the registers of x86-64 */
+/* DWARF's numbers of the registers. */
+#if defined(__x86_64__)
+#define MACHINE CTX_MACHINE_X86_64
+#define FP 6u
 #define SP 7u
 #define PC 16u
+#elif defined(__i386__)
+#define MACHINE CTX_MACHINE_I386
+#define FP 5u
+#define SP 4u
+#define PC 8u
+#else
+#error "the unwinder of the runtime is for x86-64 and i386"
+#endif
+#define WORD CTX_CFI_WORD
 #define PAGES_MAX 63u /* of another stack than the thread's, behind the first: 256 KiB */
 #define BIT(reg) (UINT64_C(1) << (reg))
 
@@ -61,11 +74,11 @@ static uint64_t end_of_mapping(const struct dl_find_object *found, uint64_t addr
 	size_t n = headers != NULL ? getauxval(AT_PHNUM) : 0;
 	uint64_t bias = 0;
 
-	if (address >= (uint64_t)found->dlfo_map_start && address < (uint64_t)found->dlfo_map_end)
-		return (uint64_t)found->dlfo_map_end;
+	if (address >= (uintptr_t)found->dlfo_map_start && address < (uintptr_t)found->dlfo_map_end)
+		return (uintptr_t)found->dlfo_map_end;
 	for (size_t i = 0; i < n; i++) {
 		if (headers[i].p_type == PT_PHDR)
-			bias = (uint64_t)headers - headers[i].p_vaddr;
+			bias = (uintptr_t)headers - headers[i].p_vaddr;
 	}
 	for (size_t i = 0; i < n; i++) {
 		uint64_t begin = bias + headers[i].p_vaddr;
@@ -85,13 +98,13 @@ static bool find_fde(uint64_t address, struct ctx_cfi_section *ret, size_t *ret_
 	uint32_t low = 0, high;
 	int64_t offset;
 
-	if (_dl_find_object((void *)address, &found) != 0 || found.dlfo_eh_frame == NULL)
+	if (_dl_find_object((void *)(uintptr_t)address, &found) != 0 || found.dlfo_eh_frame == NULL)
 		return false;
 	header = found.dlfo_eh_frame;
 	if (header->version != 1 || header->pointer_encoding != PCREL_SDATA4 ||
 	    header->count_encoding != UDATA4 || header->table_encoding != DATAREL_SDATA4 || header->n == 0)
 		return false;
-	offset = (int64_t)(address - (uint64_t)header);
+	offset = (int64_t)(address - (uintptr_t)header);
 	high = header->n;
 	while (high - low > 1) {
 		uint32_t middle = low + (high - low) / 2;
@@ -103,14 +116,15 @@ static bool find_fde(uint64_t address, struct ctx_cfi_section *ret, size_t *ret_
 	}
 	if (header->entries[low].pc > offset)
 		return false;
-	begin = (uint64_t)&header->frames + (uint64_t)(int64_t)header->frames;
+	begin = (uintptr_t)&header->frames + (uint64_t)(int64_t)header->frames;
 	end = end_of_mapping(&found, begin);
 	if (end == 0)
 		return false;
-	ret->bytes = (const uint8_t *)begin;
+	ret->bytes = (const uint8_t *)(uintptr_t)begin;
 	ret->n = (size_t)(end - begin);
 	ret->address = begin;
 	ret->is_eh = true;
+	ret->is_32 = WORD == 4;
 	*ret_at = (size_t)((const uint8_t *)header + header->entries[low].fde - ret->bytes);
 	return *ret_at < ret->n;
 }
@@ -185,12 +199,29 @@ static bool find_state(struct ctx_rt_walker *walker, uint64_t address)
 	       CTX_END;
 }
 
-/* A return address at which a function begins is where a coroutine ends (makecontext), and has no caller. */
+/*
+ * A return address to which no call returns: i386's makecontext puts the address of a part of itself there. False
+ * also where the code cannot be read.
+ */
+static bool follows_no_call(uint64_t pc)
+{
+	struct dl_find_object found;
+
+	return MACHINE == CTX_MACHINE_I386 && _dl_find_object((void *)(uintptr_t)(pc - 1), &found) == 0 &&
+	       pc - (uintptr_t)found.dlfo_map_start > CTX_X86_CALL_MAX &&
+	       !ctx_x86_ends_with_call((const uint8_t *)(uintptr_t)(pc - CTX_X86_CALL_MAX), CTX_X86_CALL_MAX);
+}
+
+/*
+ * Where a coroutine ends (makecontext) there is no caller: a function begins at the return address, or it has no
+ * description and is none.
+ */
 static bool is_behind_root(uint64_t address)
 {
 	struct function function;
 
-	return find_function(address + 1, &function) && function.fde.begin == address + 1;
+	return (find_function(address + 1, &function) && function.fde.begin == address + 1) ||
+	       follows_no_call(address + 1);
 }
 
 /* Kinds of rows of code without call frame information. */
@@ -213,9 +244,8 @@ static struct ctx_cfi_summary find_summary(struct ctx_rt_walker *walker, uint64_
 
 	if (__builtin_expect(row->address == address, 1))
 		return row->summary;
-	row->summary = find_state(walker, address)
-			       ? ctx_cfi_summarize(CTX_MACHINE_X86_64, &walker->machine.state)
-			       : (struct ctx_cfi_summary){.kind = CTX_CFI_NONE};
+	row->summary = find_state(walker, address) ? ctx_cfi_summarize(MACHINE, &walker->machine.state)
+						   : (struct ctx_cfi_summary){.kind = CTX_CFI_NONE};
 	if (row->summary.kind == CTX_CFI_NONE && is_behind_root(address))
 		row->summary = BEHIND_ROOT;
 	row->address = address;
@@ -238,7 +268,7 @@ static enum ctx_truncation step_by_summary(struct frame *frame, struct ctx_cfi_s
 
 	if (cfa <= frame->regs.sp)
 		return CTX_TRUNCATED_BAD_CFA;
-	if (!ctx_cfi_memory_read(&frame->memory, cfa - 8, &frame->regs.pc))
+	if (!ctx_cfi_memory_read(&frame->memory, cfa - WORD, &frame->regs.pc))
 		return CTX_TRUNCATED_COPY;
 	frame->fp_at = summary.fp_offset != 0 ? cfa + (uint64_t)(int64_t)summary.fp_offset : 0;
 	if (frame->fp_at != 0 && !ctx_cfi_memory_read(&frame->memory, frame->fp_at, &frame->regs.fp))
@@ -296,7 +326,7 @@ static bool is_own(const struct ctx_rt_walker *walker, uint64_t sp)
 __attribute__((noinline)) static uint64_t try_pages(struct ctx_rt_walker *walker, uint64_t sp)
 {
 	uint64_t page = sp & ~(uint64_t)(CTX_RT_PAGE - 1), top = page;
-	uint64_t running = (uint64_t)__builtin_frame_address(0) & ~(uint64_t)(CTX_RT_PAGE - 1);
+	uint64_t running = (uintptr_t)__builtin_frame_address(0) & ~(uint64_t)(CTX_RT_PAGE - 1);
 
 	if (page == running || ctx_rt_is_readable(page))
 		top += CTX_RT_PAGE;
@@ -312,7 +342,8 @@ static inline struct ctx_cfi_memory memory_of(struct ctx_rt_walker *walker, uint
 {
 	uint64_t top = __builtin_expect(is_own(walker, sp), 1) ? walker->top : try_pages(walker, sp);
 
-	return (struct ctx_cfi_memory){.bytes = (const uint8_t *)sp, .n = top - sp, .address = sp};
+	return (struct ctx_cfi_memory){
+		.bytes = (const uint8_t *)(uintptr_t)sp, .n = (size_t)(top - sp), .address = sp};
 }
 
 /* A frame that a summary cannot describe: of a signal, or whose CFA is an expression. */
@@ -363,7 +394,7 @@ __attribute__((noinline)) static enum ctx_truncation step_by_state(struct ctx_rt
 /* Following instructions takes stack, of which other stacks than the thread's own may have little. */
 static bool has_stack(const struct ctx_rt_walker *walker)
 {
-	uint64_t sp = (uint64_t)__builtin_frame_address(0);
+	uint64_t sp = (uintptr_t)__builtin_frame_address(0);
 
 	return is_own(walker, sp) && sp - walker->low >= 2 * CTX_RT_CODE_STACK;
 }
@@ -455,6 +486,8 @@ static enum way_out find_way(struct ctx_rt_walker *walker, const struct frame *f
 						       .n_rules = 1};
 	struct ctx_code_frame code = {.uses_fp = true};
 
+	if (WORD != 8) /* the instructions of 64 bits are known alone */
+		return NONE;
 	if (has_stack(walker))
 		code = ctx_rt_code_at(frame->regs.pc, CTX_CODE_WHOLE);
 	if (!code.is_known)
@@ -547,6 +580,11 @@ static void forget_old_rows(struct ctx_rt_walker *walker)
 	walker->depth = 0;
 }
 
+static inline uint64_t word_at(uint64_t address)
+{
+	return *(const uintptr_t *)(uintptr_t)address;
+}
+
 /*
  * Are the frames of the last stack from `at` on, which is like the current frame, still the same? Returns
  * the first one that is not; CTX_RT_FRAMES_MAX: all are.
@@ -559,11 +597,11 @@ static uint32_t find_change(const struct ctx_rt_walker *walker, const struct ctx
 
 	for (; frame + 1 < end; frame++) {
 		/* They were read within the bounds of then; the stack may be another one now. */
-		if (frame->fp_at == BY_STATE || frame[1].sp < low + 8 || frame[1].sp > top ||
-		    *(const uint64_t *)(frame[1].sp - 8) != frame[1].pc)
+		if (frame->fp_at == BY_STATE || frame[1].sp < low + WORD || frame[1].sp > top ||
+		    word_at(frame[1].sp - WORD) != frame[1].pc)
 			break;
-		if (frame->fp_at != 0 ? frame->fp_at < low || frame->fp_at > top - 8 ||
-						*(const uint64_t *)frame->fp_at != frame[1].fp
+		if (frame->fp_at != 0 ? frame->fp_at < low || frame->fp_at > top - WORD ||
+						word_at(frame->fp_at) != frame[1].fp
 				      : frame->fp != frame[1].fp)
 			break;
 	}
@@ -591,7 +629,7 @@ bool ctx_rt_walk_has(const struct ctx_rt_walker *walker, const void *function)
 	struct function found;
 
 	for (uint32_t at = CTX_RT_FRAMES_MAX - walker->depth; at < CTX_RT_FRAMES_MAX; at++) {
-		if (find_function(walker->last[at].pc - 1, &found) && found.fde.begin == (uint64_t)function)
+		if (find_function(walker->last[at].pc - 1, &found) && found.fde.begin == (uintptr_t)function)
 			return true;
 	}
 	return false;

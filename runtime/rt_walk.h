@@ -73,9 +73,9 @@ struct ctx_rt_registers { /* of the caller whose stack is wanted, as after the c
 /* Those of the caller of the function that uses this, which must have a frame pointer. */
 #define CTX_RT_CALLER()                                                                                      \
 	((struct ctx_rt_registers){                                                                          \
-		.pc = (uint64_t)__builtin_return_address(0),                                                 \
-		.sp = (uint64_t)__builtin_frame_address(0) + 16,                                             \
-		.fp = *(const uint64_t *)__builtin_frame_address(0),                                         \
+		.pc = (uintptr_t)__builtin_return_address(0),                                                \
+		.sp = (uintptr_t)__builtin_frame_address(0) + 2 * sizeof(uintptr_t),                         \
+		.fp = *(const uintptr_t *)__builtin_frame_address(0),                                        \
 	})
 
 struct ctx_rt_stack {

@@ -35,6 +35,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define CTX_RT_MAGIC UINT64_C(0x31305254584354ff)
@@ -49,7 +50,8 @@
 
 /*
  * The environment variable that switches the runtime on: "SOCKET:LETTERS", an abstract socket's name, which is also
- * that of a socket in the directory CTX_RT_SOCKETS (for processes in another network namespace), and a letter for each thing: h heap, i input and output, m marks, s synchronisation, w wait where a ring is full. Behind h stands
+ * that of a socket in the directory CTX_RT_SOCKETS (for processes in another network namespace), and a letter for each thing: h heap, i input and output, m marks, s synchronisation, w wait where a ring is full, b the runtime is
+ * installed for both, 32 and 64 bits. Behind h stands
  * how many bytes apart allocations are sampled, 0: all are recorded. Behind s stands the shortest wait that is
  * recorded, in ns; 0: all waits, and how long each lock was held.
  */
@@ -107,6 +109,13 @@ static inline bool ctx_rt_is_shape(uint32_t slots, uint64_t ring_bytes)
 	       ring_bytes <= CTX_RT_RING_BYTES_MAX && (ring_bytes & (ring_bytes - 1)) == 0;
 }
 
+/* Programs of 32 and of 64 bits have the same. */
+_Static_assert(offsetof(struct ctx_rt_header, unplaced) == 32 &&
+		       offsetof(struct ctx_rt_header, closed) == 336,
+	       "the same places");
+_Static_assert(offsetof(struct ctx_rt_slot, interrupted) == 16 && offsetof(struct ctx_rt_slot, tail) == 64 &&
+		       sizeof(struct ctx_rt_slot) == 128,
+	       "a cache line for each side");
 _Static_assert(sizeof(struct ctx_rt_slot) * CTX_RT_SLOTS <= CTX_RT_PAGE, "one page");
 _Static_assert(sizeof(struct ctx_rt_header) <= CTX_RT_PAGE, "one page");
 
@@ -121,6 +130,8 @@ enum ctx_rt_kind {
 	 * unmaps is written before it, what maps after.
 	 */
 	CTX_RT_MAPPING,
+	/* time, why (enum ctx_program), and as text the file: a program is executed without the runtime */
+	CTX_RT_UNFIT,
 	/* 16 to 31: synchronisation */
 	CTX_RT_SYNC_FIRST = 16,
 	/* time when it was over, duration, object, what (ctx_rt_pack_wait), where its holder took it; a stack */
@@ -142,7 +153,7 @@ static inline unsigned ctx_rt_words(enum ctx_rt_kind kind)
 	static const uint8_t words[CTX_RT_KIND_N] = {
 		[CTX_RT_THREAD] = 2,   [CTX_RT_ALLOCATE] = 3, [CTX_RT_FREE] = 2,  [CTX_RT_REALLOCATE] = 4,
 		[CTX_RT_WAIT] = 5,     [CTX_RT_HOLD] = 4,     [CTX_RT_ORDER] = 4, [CTX_RT_IO] = 4,
-		[CTX_RT_IO_NAMED] = 4, [CTX_RT_MAPPING] = 4,  [CTX_RT_MARK] = 3,
+		[CTX_RT_IO_NAMED] = 4, [CTX_RT_MAPPING] = 4,  [CTX_RT_MARK] = 3,  [CTX_RT_UNFIT] = 2,
 	};
 
 	return words[kind];
@@ -150,7 +161,7 @@ static inline unsigned ctx_rt_words(enum ctx_rt_kind kind)
 
 static inline int ctx_rt_has_text(enum ctx_rt_kind kind)
 {
-	return kind == CTX_RT_IO_NAMED || kind == CTX_RT_MARK;
+	return kind == CTX_RT_IO_NAMED || kind == CTX_RT_MARK || kind == CTX_RT_UNFIT;
 }
 
 /* What an input or output was, as a word. */

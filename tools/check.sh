@@ -21,6 +21,9 @@ step "packages"
 . tools/install.sh
 install_packages valgrind binutils bzip2 xz-utils sqlite3 jq linux-perf procps python3 golang-go libxml2-utils tidy
 install_packages g++ clang llvm dwz zstd chromium dpkg-dev groff-base mandoc zsh fish python3-pyte
+install_packages musl-tools
+# For programs of 32 bits; not gcc-multilib, which excludes cross compilers. Where there is no such package they are left out.
+[ "$(dpkg --print-architecture)" != amd64 ] || install_packages "gcc-$(gcc -dumpversion)-multilib" || true
 # An installed node is kept.
 command -v node >/dev/null 2>&1 && command -v npm >/dev/null 2>&1 || install_packages nodejs npm
 # install_npm FOLDER [OPTION]: its packages, in the versions of its lock file. Tests download nothing: they are skipped if packages are missing.

@@ -58,7 +58,7 @@ static void push_register(struct run *run, uint64_t reg, int64_t offset)
 		fail(run, CTX_CFI_UNKNOWN);
 		return;
 	}
-	push(run, run->input->registers[reg] + (uint64_t)offset);
+	push(run, (uintptr_t)(run->input->registers[reg] + (uint64_t)offset));
 }
 
 /* `size` bytes at the address on top. */
@@ -84,7 +84,7 @@ static void jump(struct run *run, int16_t distance)
 {
 	size_t from = (size_t)(run->at.at - run->begin);
 	size_t n = (size_t)(run->at.end - run->begin);
-	size_t to = from + (size_t)(ptrdiff_t)distance;
+	size_t to = (size_t)((ptrdiff_t)from + distance);
 
 	if (run->at.failed || to > n)
 		fail(run, CTX_CFI_BAD);
@@ -274,7 +274,7 @@ static void step_rest(struct run *run, uint8_t code)
 	case DW_OP_nop:
 		break;
 	case DW_OP_deref:
-		dereference(run, sizeof(uint64_t));
+		dereference(run, CTX_CFI_WORD);
 		break;
 	case DW_OP_deref_size:
 		dereference(run, ctx_cursor_get_u8(&run->at));

@@ -9,20 +9,28 @@
 #include <stdint.h>
 #include <string.h>
 
+/*
+ * Bytes of an address on the stack: those of the machine that this is built for. The recorder unwinds programs of 64 bits,
+ * the runtime the program that it is in.
+ */
+#define CTX_CFI_WORD sizeof(uintptr_t)
+
 struct ctx_cfi_memory {
 	const uint8_t *bytes; /* borrowed */
 	size_t n;
 	uint64_t address; /* of the first byte */
 };
 
-/* Reads 8 bytes; false if they are not entirely in the copy. */
+/* Reads a word; false if it is not entirely in the copy. */
 static inline bool ctx_cfi_memory_read(const struct ctx_cfi_memory *memory, uint64_t address, uint64_t *ret)
 {
 	uint64_t at = address - memory->address;
+	uintptr_t value;
 
-	if (memory->n < sizeof(*ret) || at > memory->n - sizeof(*ret))
+	if (memory->n < sizeof(value) || at > memory->n - sizeof(value))
 		return false;
-	memcpy(ret, memory->bytes + at, sizeof(*ret));
+	memcpy(&value, memory->bytes + at, sizeof(value));
+	*ret = value;
 	return true;
 }
 

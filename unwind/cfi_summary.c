@@ -17,22 +17,24 @@ static bool summarize_fp(const struct ctx_cfi_place *place, int16_t *ret)
 	return true;
 }
 
-static bool summarize_x86_64(const struct ctx_cfi_state *state, struct ctx_cfi_summary *ret)
+static bool summarize_x86(enum ctx_machine machine, const struct ctx_cfi_state *state,
+			  struct ctx_cfi_summary *ret)
 {
-	const struct ctx_cfi_place *sp = &state->registers[ctx_machine_sp(CTX_MACHINE_X86_64)];
+	const struct ctx_cfi_place *sp = &state->registers[ctx_machine_sp(machine)];
+	int64_t word = machine == CTX_MACHINE_X86_64 ? 8 : 4;
 	const struct ctx_cfi_place *address = &state->registers[state->return_register];
 
 	if (state->cfa.how != CTX_CFI_REGISTER || state->cfa.value < INT32_MIN ||
 	    state->cfa.value > INT32_MAX)
 		return false;
-	if (address->how != CTX_CFI_OFFSET || address->value != -8 || sp->how != CTX_CFI_UNSPECIFIED)
+	if (address->how != CTX_CFI_OFFSET || address->value != -word || sp->how != CTX_CFI_UNSPECIFIED)
 		return false;
-	if (!summarize_fp(&state->registers[ctx_machine_fp(CTX_MACHINE_X86_64)], &ret->fp_offset))
+	if (!summarize_fp(&state->registers[ctx_machine_fp(machine)], &ret->fp_offset))
 		return false;
 	ret->cfa_offset = (int32_t)state->cfa.value;
-	if (state->cfa_register == ctx_machine_sp(CTX_MACHINE_X86_64))
+	if (state->cfa_register == ctx_machine_sp(machine))
 		ret->kind = CTX_CFI_SP;
-	else if (state->cfa_register == ctx_machine_fp(CTX_MACHINE_X86_64))
+	else if (state->cfa_register == ctx_machine_fp(machine))
 		ret->kind = CTX_CFI_FP;
 	return ret->kind != CTX_CFI_NONE;
 }
@@ -43,7 +45,8 @@ struct ctx_cfi_summary ctx_cfi_summarize(enum ctx_machine machine, const struct 
 
 	if (state->registers[state->return_register].how == CTX_CFI_UNDEFINED)
 		return (struct ctx_cfi_summary){.kind = CTX_CFI_ROOT};
-	if (!state->signal && machine == CTX_MACHINE_X86_64 && summarize_x86_64(state, &summary))
+	if (!state->signal && (machine == CTX_MACHINE_X86_64 || machine == CTX_MACHINE_I386) &&
+	    summarize_x86(machine, state, &summary))
 		return summary;
 	return (struct ctx_cfi_summary){.kind = CTX_CFI_FULL, .signal = state->signal};
 }

@@ -100,7 +100,8 @@ static bool decode(struct search *search, uint64_t pc, struct ctx_x86_insn *ret)
 		search->window_n = move_window(search, pc);
 		at = pc - search->window_at;
 	}
-	return at < search->window_n && ctx_x86_decode(search->window + at, search->window_n - at, ret);
+	return at < search->window_n &&
+	       ctx_x86_decode(search->window + at, (size_t)(search->window_n - at), ret);
 }
 
 static bool is_same_place(struct place a, struct place b)

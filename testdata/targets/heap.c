@@ -98,7 +98,7 @@ NOINLINE void aligns_8(void)
 /* None of these is an allocation. */
 NOINLINE void fails(void)
 {
-	volatile size_t huge = SIZE_MAX / 2;
+	volatile size_t huge = SIZE_MAX / 2 + 1;
 	void *volatile block = malloc(10);
 
 	errno = 0;

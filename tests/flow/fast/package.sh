@@ -22,6 +22,13 @@ for program in bin/ctxan bin/ctxrec libexec/ctxrec/ctxrec-sources $(cd "$bin" &&
 		[ ! -s owners.txt ] || [ -n "$(comm -12 owners.txt depends.txt)" ] || fail "$program needs $library of $(cat owners.txt): not among the dependencies"
 	done
 done
+# The library for programs of 32 bits is with the links by which loaders find both, and asks for nothing.
+if [ -e "$bin/runtime/i386/libctxrt.so" ]; then
+	for link in $(cd "$bin/runtime" && ls -d */libctxrt.so */*/libctxrt.so); do
+		readelf -h "$usr/libexec/ctxrec/runtime/$link" >/dev/null 2>&1 || fail "runtime/$link leads nowhere"
+	done
+	grep -q i386 depends.txt && fail "the package depends on a C library of 32 bits"
+fi
 [ "$(wc -l <depends.txt)" -ge 5 ] || fail "Depends: $(field Depends)"
 readelf -d "$usr/bin/ctxan" "$usr/bin/ctxrec" "$usr/libexec/ctxrec/ctxrec-sources" | grep -E 'RPATH|RUNPATH' && fail "a program looks for libraries in the build folder"
 

@@ -1,13 +1,15 @@
 # ctxrec --heap: every operation of a program whose numbers are known, in threads, children, programs that it executes in other environments; and
 # what it does is the same as without.
+kind=${CTX_KIND:-} # 32, 32_wide: the program of 32 bits (record_32.sh)
+export kind
 . "$(dirname "$0")/../common.sh" "$@"
 need jq
 [ -e "$bin/libctxrt.so" ] || skip "the runtime is for x86-64"
 need_perf
 
-heap all >bare.txt
+heap$kind all >bare.txt
 [ $? = 7 ] || fail "the program alone: $(cat bare.txt)"
-LD_PRELOAD= ctxrec -q -o run.er --heap --trace-full wait -- heap all >traced.txt 2>err.txt
+LD_PRELOAD= ctxrec -q -o run.er --heap --trace-full wait -- heap$kind all >traced.txt 2>err.txt
 [ $? = 7 ] || fail "exit status: $(cat err.txt)"
 cmp bare.txt traced.txt || fail "another output: $(cat traced.txt)"
 [ -s err.txt ] && fail "messages: $(cat err.txt)"
@@ -45,7 +47,7 @@ has leaks.json in_child leaks=36 leaked_bytes=396
 # The handler was called from raise, and that from in_handlers.
 jq -e '.rows[] | select(.section == "stack") | select(.stack | join(" ") | test("main in_handlers raise.* handles_30$"))' heap.json >/dev/null || fail "stack of a handler: $(jq -c '.rows[] | select(.section == "stack") | select(.stack[-1] == "handles_30")' heap.json)"
 jq -e '.rows[] | select(.section == "stack") | select(.stack | join(" ") | test("main on_alternate_stack raise.* handles_20$"))' heap.json >/dev/null || fail "stack of a handler with a stack of its own: $(jq -c '.rows[] | select(.section == "stack") | select(.stack[-1] == "handles_20")' heap.json)"
-jq -e '.rows[] | select(.section == "stack") | select(.stack | join(" ") | test("^__start_context coroutine switches_40.* switches_40$"))' heap.json >/dev/null || fail "stack of a coroutine: $(jq -c '.rows[] | select(.section == "stack") | select(.stack[-1] == "switches_40")' heap.json)"
+jq -e '.rows[] | select(.section == "stack") | select(.stack | join(" ") | test("^(__start_context|makecontext) coroutine switches_40.* switches_40$"))' heap.json >/dev/null || fail "stack of a coroutine: $(jq -c '.rows[] | select(.section == "stack") | select(.stack[-1] == "switches_40")' heap.json)"
 # All stacks reach their root.
 ctxan run.er -r heap | grep -q Truncated && fail "truncated stacks"
 # Numbers of the metrics are those of the report.
@@ -57,7 +59,7 @@ sum=$(for part in :10% 10%:50% 50%:; do ctxan run.er -r functions --metric heapa
 [ "$sum" = "$wanted" ] || fail "bytes of intervals: $sum instead of $wanted"
 
 # Sampled, at every byte on average: blocks of 40 bytes are left out with a chance of 10^-17.
-ctxrec -q --no-archive -o sampled.er --heap-sample 1 --trace-full wait -- heap all >traced.txt 2>err.txt
+ctxrec -q --no-archive -o sampled.er --heap-sample 1 --trace-full wait -- heap$kind all >traced.txt 2>err.txt
 [ $? = 7 ] && cmp bare.txt traced.txt && [ ! -s err.txt ] || fail "sampled: $(cat traced.txt err.txt)"
 ctxan sampled.er -r heap --format json >sampled.json
 has sampled.json leaks_13_of_50 allocations=13 bytes=650 leaks=13 leaked_bytes=650
@@ -68,7 +70,7 @@ has sampled.json maps_6 allocations=6 bytes=73728 leaks=4 leaked_bytes=36864
 ctxan sampled.er -r header | grep -q '^heap_sample_bytes *1$' || fail "not said that it is sampled"
 
 # Killed: what it had allocated by then is recorded, none is lost.
-ctxrec -q -o killed.er --heap -- heap count n 2>err.txt &
+ctxrec -q -o killed.er --heap -- heap$kind count n 2>err.txt &
 recorder=$!
 for i in $(seq 200); do
 	[ -s n ] && [ "$(od -An -td8 -N8 n)" -gt 1000 ] && break
@@ -97,7 +99,7 @@ cd ..
 
 # The recorder is killed: the program goes on as if nothing was.
 for full in drop wait; do
-	ctxrec -q -o gone.er -O --heap --trace-full $full -- sh -c 'echo >began; sleep 0.2; heap all; echo $?' >gone.txt 2>/dev/null &
+	ctxrec -q -o gone.er -O --heap --trace-full $full -- sh -c 'echo >began; sleep 0.2; heap$kind all; echo $?' >gone.txt 2>/dev/null &
 	recorder=$!
 	for i in $(seq 200); do [ -e began ] && break || sleep 0.05; done
 	kill -9 $recorder
@@ -110,8 +112,8 @@ done
 # As it is installed.
 mkdir -p installed/bin installed/libexec/ctxrec
 cp "$bin/ctxrec" installed/bin
-cp "$bin/libctxrt.so" installed/libexec/ctxrec
-installed/bin/ctxrec -q --no-archive -o installed.er --heap --no-follow -- heap child 6 2>err.txt || fail "installed: $(cat err.txt)"
+cp -R "$bin/libctxrt.so" "$bin/runtime" installed/libexec/ctxrec
+installed/bin/ctxrec -q --no-archive -o installed.er --heap --no-follow -- heap$kind child 6 2>err.txt || fail "installed: $(cat err.txt)"
 ctxan installed.er -r heap --format json >installed.json
 has installed.json in_child allocations=6
 
@@ -200,8 +202,8 @@ printf 'int main(void) { return 3; }\n' >plain.c
 cc -static -o static plain.c 2>/dev/null || leave_out "no static C library"
 if [ -e static ]; then
 	expect 1 'static cannot be traced: statically linked' ctxrec -o s.er --heap -- ./static
-	ctxrec -q -o s.er --heap -- sh -c './static; heap child 3' 2>err.txt || fail "a static child: $(cat err.txt)"
-	grep -q 'the heap of 1 program is not recorded: statically linked' err.txt || fail "not said: $(cat err.txt)"
+	ctxrec -q -o s.er --heap -- sh -c './static; heap$kind child 3' 2>err.txt || fail "a static child: $(cat err.txt)"
+	grep -q 'the heap of ./static is not recorded: statically linked$' err.txt || fail "not said: $(cat err.txt)"
 	ctxan s.er -r heap --format json >static.json
 	has static.json in_child allocations=3
 fi

@@ -1,13 +1,15 @@
 # ctxrec --io: every operation of a program whose numbers are known, with names of files over dup, fork and exec; and what it does is the same as without.
+kind=${CTX_KIND:-} # 32, 32_wide: the program of 32 bits (record_32.sh)
+export kind
 . "$(dirname "$0")/../common.sh" "$@"
 need jq
 [ -e "$bin/libctxrt.so" ] || skip "the runtime is for x86-64"
 need_perf
 
 mkdir bare traced
-io all bare >bare.txt
+io$kind all bare >bare.txt
 [ $? = 7 ] || fail "the program alone: $(cat bare.txt)"
-ctxrec -q -o run.er --io --trace-full wait -- io all traced >traced.txt 2>err.txt
+ctxrec -q -o run.er --io --trace-full wait -- io$kind all traced >traced.txt 2>err.txt
 [ $? = 7 ] || fail "exit status: $(cat err.txt)"
 cmp bare.txt traced.txt || fail "another output: $(cat traced.txt)"
 [ -s err.txt ] && fail "messages: $(cat err.txt)"
@@ -115,7 +117,7 @@ ctxan run.er -r io | grep -q Truncated && fail "truncated stacks"
 
 # With the heap beside it; and without, no allocation is recorded.
 mkdir both
-ctxrec -q --no-archive -o both.er --trace heap,io --trace-full wait -- io all both >traced.txt || [ $? = 7 ] || fail "heap and io"
+ctxrec -q --no-archive -o both.er --trace heap,io --trace-full wait -- io$kind all both >traced.txt || [ $? = 7 ] || fail "heap and io"
 ctxan both.er --sql "select kind || ' ' || min(1, count(*)) from traced group by kind order by kind" | tail -n +2 >got.txt
 printf 'heap 1\nio 1\n' | diff - got.txt || fail "kinds of operations"
 [ "$(ctxan both.er -r io --format json | jq '.rows[0].operations')" = 219 ] || fail "operations beside those of the heap"

@@ -1,13 +1,15 @@
 # ctxrec --sync: every wait of a program whose waits are known, who had what they waited for, how long locks were held, and locks in inverse
 # orders; and what the program does is the same as without.
+kind=${CTX_KIND:-} # 32, 32_wide: the program of 32 bits (record_32.sh)
+export kind
 . "$(dirname "$0")/../common.sh" "$@"
 need jq
 [ -e "$bin/libctxrt.so" ] || skip "the runtime is for x86-64"
 need_perf
 
-sync all >bare.txt
+sync$kind all >bare.txt
 [ $? = 7 ] || fail "the program alone: $(cat bare.txt)"
-ctxrec -q -o all.er --no-archive --trace sync --sync-threshold all --trace-full wait -- sync all >traced.txt 2>err.txt
+ctxrec -q -o all.er --no-archive --trace sync --sync-threshold all --trace-full wait -- sync$kind all >traced.txt 2>err.txt
 [ $? = 7 ] || fail "exit status: $(cat err.txt traced.txt)"
 cmp bare.txt traced.txt || fail "another output: $(cat traced.txt)"
 [ -s err.txt ] && fail "messages: $(cat err.txt)"
@@ -46,7 +48,7 @@ for key in sync=wait_ns syncn=waits; do
 	[ "$got" = "$wanted" ] || fail "metric ${key%=*}: $got instead of $wanted"
 done
 # The waits are 3 ms and longer, so this threshold leaves them alone; of free locks nothing is recorded.
-ctxrec -q -o some.er --no-archive --sync --sync-threshold 2ms -- sync all >traced.txt 2>err.txt
+ctxrec -q -o some.er --no-archive --sync --sync-threshold 2ms -- sync$kind all >traced.txt 2>err.txt
 [ $? = 7 ] || fail "exit status: $(cat err.txt traced.txt)"
 ctxan some.er -r sync --format json >some.json || fail "report"
 has some.json stack "" waits_5_mutex waits 5
@@ -62,7 +64,7 @@ for run in all some; do
 	jq -e '.rows[0].held == .rows[1].address and .rows[1].held == .rows[0].address and .rows[0].thread != .rows[1].thread' cycles.json >/dev/null || fail "cycles: $(jq -c '.rows[]' cycles.json)"
 done
 # A deadlock, as far as it came.
-ctxrec -q -o dead.er --no-archive --sync -- sync deadlock >dead.txt 2>err.txt &
+ctxrec -q -o dead.er --no-archive --sync -- sync$kind deadlock >dead.txt 2>err.txt &
 recorder=$!
 for i in $(seq 200); do
 	[ -s dead.txt ] && break
@@ -80,7 +82,7 @@ ctxan dead.er -r sync --cycles --format json >cycles.json || fail "cycles of a d
 jq -e '[.rows[] | .stack[-1]] | sort == ["deadlock", "right_then_left"]' cycles.json >/dev/null || fail "deadlock: $(jq -c '.rows[]' cycles.json)"
 
 # The recorder is killed: the program goes on as if nothing was.
-ctxrec -q -o gone.er --no-archive --sync --sync-threshold all --trace-full wait -- sh -c 'echo >began; sleep 0.2; sync all; echo $?' >gone.txt 2>/dev/null &
+ctxrec -q -o gone.er --no-archive --sync --sync-threshold all --trace-full wait -- sh -c 'echo >began; sleep 0.2; sync$kind all; echo $?' >gone.txt 2>/dev/null &
 recorder=$!
 for i in $(seq 200); do [ -e began ] && break || sleep 0.05; done
 kill -9 $recorder
@@ -89,7 +91,7 @@ for i in $(seq 400); do [ "$(tail -n 1 gone.txt)" = 7 ] && break || sleep 0.05; 
 printf 'all is right\n7\n' | cmp - gone.txt || fail "without a recorder: $(cat gone.txt)"
 
 # With the heap beside it each has what it has alone.
-ctxrec -q -o both.er --no-archive --heap --sync --sync-threshold 2ms -- sync all >traced.txt 2>err.txt
+ctxrec -q -o both.er --no-archive --heap --sync --sync-threshold 2ms -- sync$kind all >traced.txt 2>err.txt
 [ $? = 7 ] || fail "exit status: $(cat err.txt traced.txt)"
 ctxan both.er -r sync --format json >both.json || fail "report"
 has both.json stack "" waits_5_mutex waits 5

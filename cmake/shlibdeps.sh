@@ -1,0 +1,3 @@
+#!/bin/sh
+# dpkg-shlibdeps for cpack (package.cmake).
+exec dpkg-shlibdeps -xlibc6-i386 -xlibc6:i386 "$@"
