@@ -29,6 +29,26 @@ static inline long ctx_rt_syscall6(long number, const long arguments[6])
 	errno = (int)-result;
 	return -1;
 }
+#elif defined(__i386__)
+/* As above. The sixth argument is in ebp, which is the frame pointer. */
+static inline long ctx_rt_syscall6(long number, const long arguments[6])
+{
+	long result = number;
+
+	__asm__ volatile("push %%ebp\n\tpush %%ebx\n\t"
+			 "mov (%%esi), %%ebx\n\tmov 4(%%esi), %%ecx\n\tmov 8(%%esi), %%edx\n\t"
+			 "mov 16(%%esi), %%edi\n\tmov 20(%%esi), %%ebp\n\tmov 12(%%esi), %%esi\n\t"
+			 "int $0x80\n\t"
+			 "pop %%ebx\n\tpop %%ebp"
+			 : "+a"(result), "+S"(arguments)
+			 :
+			 : "ecx", "edx", "edi", "memory", "cc");
+	if ((unsigned long)result > -4096UL) {
+		errno = (int)-result;
+		return -1;
+	}
+	return result;
+}
 #else
 static inline long ctx_rt_syscall6(long number, const long arguments[6])
 {

@@ -71,7 +71,7 @@ for i in $(seq 200); do
 	sleep 0.05
 done
 # The two threads wait for each other when both sleep.
-pid=$(pgrep -P $recorder -x sync)
+pid=$(pgrep -P $recorder -x "sync$kind")
 for i in $(seq 200); do
 	[ "$(cat /proc/$pid/task/*/stat | sed 's/.*) //' | cut -c1 | tr -d '\n')" = SS ] && break
 	sleep 0.05
