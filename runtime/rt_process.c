@@ -6,6 +6,7 @@
 
 #include "runtime/rt_memory.h"
 #include "runtime/rt_real.h"
+#include "runtime/rt_recorder.h"
 
 #include "base/clock.h"
 #include "model/traced.h"
@@ -22,13 +23,10 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
-#define ANSWER_TIMEOUT_S 1	      /* for a recorder that does not accept */
 #define WAIT_NS 200000		      /* between two looks at a full ring */
 #define WAIT_ROUNDS 5000u	      /* without a beat of the recorder: a second */
 #define STACK_MAX ((uint64_t)1 << 30) /* of the main thread */
@@ -72,10 +70,6 @@ struct ctx_rt_settings ctx_rt_settings;
 _Atomic uint32_t ctx_rt_topics = CTX_RT_WHAT_ALL;
 uint64_t ctx_rt_sample_bytes;
 _Atomic uint32_t ctx_rt_paused;
-static struct address {
-	struct sockaddr_un name;
-	socklen_t length;
-} recorder, recorder_path;   /* an abstract socket, which is in no file system, and one in the directory */
 static uint64_t main_thread; /* as pthread_self says */
 static uint64_t main_stack;  /* bytes that the main thread's can grow to */
 
@@ -104,65 +98,6 @@ static int32_t thread_id(void)
 
 /* Segments */
 
-/* The descriptor of the answer; -1: none. */
-static int receive_descriptor(int socket_fd)
-{
-	char byte;
-	struct iovec data = {.iov_base = &byte, .iov_len = 1};
-	union {
-		struct cmsghdr header;
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control = {0};
-	struct msghdr message = {.msg_iov = &data,
-				 .msg_iovlen = 1,
-				 .msg_control = control.bytes,
-				 .msg_controllen = sizeof(control.bytes)};
-	struct cmsghdr *part;
-	int fd = -1;
-
-	if (ctx_rt_recvmsg(socket_fd, &message, MSG_CMSG_CLOEXEC) != 1)
-		return -1;
-	part = CMSG_FIRSTHDR(&message);
-	if (part != NULL && part->cmsg_level == SOL_SOCKET && part->cmsg_type == SCM_RIGHTS &&
-	    part->cmsg_len == CMSG_LEN(sizeof(int)))
-		memcpy(&fd, CMSG_DATA(part), sizeof(fd));
-	return fd;
-}
-
-static bool send_number(int socket_fd, uint32_t number)
-{
-	char byte = (char)number;
-	struct iovec data = {.iov_base = &byte, .iov_len = 1};
-	const struct msghdr message = {.msg_iov = &data, .msg_iovlen = 1};
-
-	return ctx_rt_sendmsg(socket_fd, &message, MSG_NOSIGNAL) == 1;
-}
-
-static int request_by(const struct address *address, uint32_t n_segments)
-{
-	struct timeval timeout = {.tv_sec = ANSWER_TIMEOUT_S};
-	int socket_fd = ctx_rt_socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC), fd = -1;
-
-	if (socket_fd < 0)
-		return -1;
-	if (setsockopt(socket_fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout)) == 0 &&
-	    setsockopt(socket_fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout)) == 0 &&
-	    ctx_rt_connect(socket_fd, (const struct sockaddr *)&address->name, address->length) == 0)
-		fd = send_number(socket_fd, n_segments) ? receive_descriptor(socket_fd) : -1;
-	else
-		fd = -2;
-	ctx_rt_close(socket_fd);
-	return fd;
-}
-
-/* The memory file that the recorder makes for this process; negative: it makes none, or is not there. */
-static int request_file(uint32_t n_segments)
-{
-	int fd = request_by(&recorder, n_segments);
-
-	return fd == -2 ? request_by(&recorder_path, n_segments) : fd;
-}
-
 /* Of a limit on its memory, which the program may need for itself, the runtime takes an eighth. */
 static bool may_map(uint64_t bytes)
 {
@@ -176,7 +111,7 @@ static bool make_segment(struct segment *segment, uint32_t n)
 {
 	struct ctx_rt_header *header = NULL;
 	size_t bytes = 0;
-	int fd = request_file(n);
+	int fd = ctx_rt_recorder_request(n);
 
 	if (fd < 0)
 		return false;
@@ -206,15 +141,6 @@ static bool make_segment(struct segment *segment, uint32_t n)
 
 /* The process begins */
 
-static void set_addresses(const char *name, size_t n)
-{
-	recorder.name.sun_family = recorder_path.name.sun_family = AF_UNIX;
-	memcpy(recorder.name.sun_path + 1, name, n);
-	recorder.length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + n);
-	memcpy(stpcpy(recorder_path.name.sun_path, CTX_RT_SOCKETS "/"), name, n);
-	recorder_path.length = sizeof(recorder_path.name);
-}
-
 /* "SOCKET:LETTERS"; NULL: none. What is recorded, as enum ctx_rt_what; 0: nothing. */
 static uint32_t read_settings(const char *text)
 {
@@ -223,9 +149,8 @@ static uint32_t read_settings(const char *text)
 
 	ctx_rt_settings = (struct ctx_rt_settings){0};
 	ctx_rt_sample_bytes = 0;
-	if (n == 0 || n >= sizeof(recorder.name.sun_path) - sizeof(CTX_RT_SOCKETS "/"))
+	if (!ctx_rt_recorder_name(text, n))
 		return 0;
-	set_addresses(text, n);
 	ctx_rt_settings.waits = strchr(letters, 'w') != NULL;
 	letter = strchr(letters, 'h');
 	if (letter != NULL) {
@@ -330,25 +255,13 @@ static bool attach(void)
 
 /* Attaching */
 
-/* Whether the recorder still listens that the process was attached to. */
-static bool is_there(const struct address *address)
-{
-	int socket_fd = ctx_rt_socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC);
-	bool is_there = socket_fd >= 0 && ctx_rt_connect(socket_fd, (const struct sockaddr *)&address->name,
-							 address->length) == 0;
-
-	if (socket_fd >= 0)
-		ctx_rt_close(socket_fd);
-	return is_there;
-}
-
 int ctx_rt_process_attach(const char *setting)
 {
 	struct process *pages;
 	uint32_t previous = process != NULL ? process->generation : 0;
 
 	if (atomic_load(&ctx_rt_topics) != 0 && process != NULL && atomic_load(&process->state) == ON &&
-	    (is_there(&recorder) || is_there(&recorder_path)))
+	    ctx_rt_recorder_is_there())
 		return CTX_RT_ATTACH_TRACED;
 	atomic_store(&ctx_rt_topics, 0);
 	atomic_store(&begun, 1);

@@ -1,0 +1,24 @@
+/*
+ * The recorder's sockets, as the target reaches them: an abstract one, for whoever shares its network namespace, and one in
+ * CTX_RT_SOCKETS, for whoever shares its file system. Nothing is allocated, and no descriptor stays open.
+ */
+#ifndef CTX_RUNTIME_RT_RECORDER_H
+#define CTX_RUNTIME_RT_RECORDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Sets the name of both, `n` bytes. False: it is empty or too long, and the last one stays. */
+bool ctx_rt_recorder_name(const char *name, size_t n);
+
+/*
+ * Asks for one more memory file for a process that has `n_segments`. Returns its descriptor, for the caller to close; negative:
+ * the recorder makes none, or is not there. Waits a second at most for an answer.
+ */
+int ctx_rt_recorder_request(uint32_t n_segments);
+
+/* Whether it listens. */
+bool ctx_rt_recorder_is_there(void);
+
+#endif
