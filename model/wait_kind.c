@@ -116,7 +116,10 @@ static const struct name thread_names[] = {
 	{"syscall_cp", CTX_WAIT_KIND_OTHER},
 };
 
-/* Whole names of the C library that a program may have too: they count right above the kernel. */
+/*
+ * Whole names of the C library that a program may have too: they count right above the kernel. One is of libctxrt.so: until the
+ * recorder has made the memory that it asks for.
+ */
 static const struct name call_names[] = {
 	{"poll", CTX_WAIT_KIND_POLL},	    {"ppoll", CTX_WAIT_KIND_POLL},
 	{"select", CTX_WAIT_KIND_POLL},	    {"pselect", CTX_WAIT_KIND_POLL},
@@ -134,7 +137,7 @@ static const struct name call_names[] = {
 	{"sendmsg", CTX_WAIT_KIND_SOCKET},  {"read", CTX_WAIT_KIND_OTHER},
 	{"write", CTX_WAIT_KIND_OTHER},	    {"readv", CTX_WAIT_KIND_OTHER},
 	{"writev", CTX_WAIT_KIND_OTHER},    {"ioctl", CTX_WAIT_KIND_OTHER},
-	{"syscall", CTX_WAIT_KIND_OTHER},
+	{"syscall", CTX_WAIT_KIND_OTHER},   {"ctx_rt_recorder_request", CTX_WAIT_KIND_START},
 };
 
 const char *ctx_wait_kind_text(enum ctx_wait_kind kind)
@@ -326,6 +329,8 @@ static enum ctx_wait_kind kind_of(enum ctx_thread_state state, const struct foun
 	default:
 		break;
 	}
+	if (found->library == CTX_WAIT_KIND_START)
+		return CTX_WAIT_KIND_START;
 	if (found->kernel == CTX_WAIT_KIND_FUTEX)
 		return is_lock(found->library) ? found->library : CTX_WAIT_KIND_FUTEX;
 	return found->kernel != CTX_WAIT_KIND_OTHER ? found->kernel : found->library;

@@ -30,7 +30,7 @@ enum ctx_wait_kind {
 	CTX_WAIT_KIND_CHILD, /* the end of another process */
 	CTX_WAIT_KIND_PAGE_FAULT,
 	CTX_WAIT_KIND_STOPPED,
-	CTX_WAIT_KIND_START, /* until the recorder was ready: ctx_wait_is_start tells, not the stack */
+	CTX_WAIT_KIND_START, /* until the recorder was ready: of the first wait ctx_wait_is_start tells, not the stack */
 	CTX_WAIT_KIND_N,
 };
 

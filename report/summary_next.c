@@ -120,6 +120,9 @@ void ctx_summary_next(const struct ctx_summary *summary, void (*put)(void *conte
 	bool computes = summary->functions.n != 0 && summary->functions.weight != 0;
 	bool has_processes = ctx_summary_short_processes(summary) != NULL, has_tree = false;
 
+	/* First, for there is no room for all: who has put marks into a program asks for them. */
+	if (summary->profile->traced[CTX_TRACED_MARK] != 0)
+		put_command(&commands, " -r marks", CTX_NONE);
 	if (!has_processes && ctx_summary_is_waiting(summary))
 		put_waits(&commands);
 	else if (computes)
@@ -128,7 +131,5 @@ void ctx_summary_next(const struct ctx_summary *summary, void (*put)(void *conte
 		put_command(&commands, " -r processes", CTX_NONE);
 	if (computes)
 		put_tree(&commands, &has_tree);
-	if (summary->profile->traced[CTX_TRACED_MARK] != 0)
-		put_command(&commands, " -r marks", CTX_NONE);
 	put_command(&commands, " --export html -o run.html", CTX_NONE);
 }

@@ -80,7 +80,8 @@ static int request_by(const struct address *address, uint32_t n_segments)
 	return fd;
 }
 
-int ctx_rt_recorder_request(uint32_t n_segments)
+/* Its name stays in the library: reports know by it what such a wait is (model/wait_kind.c). */
+__attribute__((visibility("default"), noinline)) int ctx_rt_recorder_request(uint32_t n_segments)
 {
 	int fd = request_by(&abstract, n_segments);
 

@@ -44,14 +44,14 @@ for i in $(seq "$kills"); do
 	[ "$got" = "$n" ] || [ "$got" = $((n + 1)) ] || fail "target killed, $i: $got instead of $n allocations"
 done
 
-# The recorder is killed: the target goes on as if nothing was.
+# The recorder is killed: the target goes on as if nothing was. Not before it has begun: until then there is nothing that could go on.
 heap all >bare.txt
 echo $? >>bare.txt
 for i in $(seq "$kills"); do
-	rm -rf gone.er gone.txt
-	ctxrec -q --no-archive --states off -o gone.er --heap --trace-full "$([ $((i % 2)) = 0 ] && echo wait || echo drop)" -- sh -c 'heap all; echo $?' >gone.txt 2>/dev/null &
+	rm -rf gone.er gone.txt begun
+	ctxrec -q --no-archive --states off -o gone.er --heap --trace-full "$([ $((i % 2)) = 0 ] && echo wait || echo drop)" -- sh -c ': >begun; heap all; echo $?' >gone.txt 2>/dev/null &
 	recorder=$!
-	for k in $(seq 400); do [ -e gone.er/log.xml ] && break || sleep 0.005; done
+	for k in $(seq 400); do [ -e begun ] && break || sleep 0.005; done
 	sleep "$(moment "$i" 0.15)"
 	kill -9 $recorder 2>/dev/null
 	wait $recorder 2>/dev/null
