@@ -555,11 +555,16 @@ enum ctx_status ctx_trace_take(struct ctx_trace *trace, uint64_t until_ns, struc
 	trace->now_ns = ctx_clock_ns(CLOCK_MONOTONIC);
 	ctx_trace_listener_seen(trace->listener);
 	ctx_trace_drain_lock(trace->drain);
-	ctx_trace_segments_take(&trace->segments);
 	end_ns = ctx_trace_drain_pull(trace->drain, &trace->reader.spent);
+	/* After the horizon was set: whatever is older is in one of the segments that there are by then. */
+	ctx_trace_segments_take(&trace->segments);
 	for (struct ctx_trace_segment *segment = trace->segments.first; segment != NULL;
 	     segment = segment->next) {
 		find_process(trace, segment, until_ns);
+		/* What its threads do is not known yet, and the others must not go ahead of them. */
+		if (segment->process == CTX_NONE && segment->created_ns > until_ns &&
+		    segment->created_ns < end_ns)
+			end_ns = segment->created_ns;
 		/* The queues may be full, and the rings behind them have the rest. */
 		if (is_last)
 			end_ns = ctx_trace_drain_pull_process(trace->drain, segment->pid);

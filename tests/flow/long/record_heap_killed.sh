@@ -124,6 +124,28 @@ static int storm(int depth)
 	}
 	return sum;
 }
+/* Each of 8 threads frees what the next one allocated: whose ring comes later than the other's, its block is freed before it was there. */
+static void *volatile blocks[8][500];
+static void *hand_over(void *own)
+{
+	intptr_t number = (intptr_t)own;
+	for (int i = 0; i < 500; i++)
+		blocks[number][i] = malloc(24);
+	pthread_barrier_wait(&barrier);
+	for (int i = 0; i < 500; i++)
+		free(blocks[(number + 1) % 8][i]);
+	return NULL;
+}
+static int hands(void)
+{
+	pthread_t all[8];
+	pthread_barrier_init(&barrier, NULL, 8);
+	for (intptr_t i = 0; i < 8; i++)
+		pthread_create(&all[i], NULL, hand_over, (void *)i);
+	for (int i = 0; i < 8; i++)
+		pthread_join(all[i], NULL);
+	return 0;
+}
 /* As fast as it can, in 4 threads. */
 static void *fast(void *own)
 {
@@ -144,6 +166,8 @@ int main(int argc, char **argv)
 			printf("%d\n", storm(6));
 		return 5;
 	}
+	if (argc > 1 && strcmp(argv[1], "hands") == 0)
+		return hands();
 	for (int i = 0; i < 4; i++)
 		pthread_create(&all[i], NULL, fast, NULL);
 	for (int i = 0; i < 4; i++)
@@ -171,6 +195,11 @@ as_bare threads "--heap --trace-full wait" -- ./crowd threads 1000
 [ "$(allocations_of of_a_thread)" = 20000 ] || fail "1000 threads: $(allocations_of of_a_thread) allocations instead of 20000; $(cat err.txt)"
 as_bare storm "--heap --trace-full wait" -- ./crowd storm 3
 [ "$(allocations_of of_a_child)" = 1905 ] || fail "processes: $(allocations_of of_a_child) allocations instead of 1905; $(cat err.txt)"
+for i in $(seq 60); do
+	as_bare hands "--heap --trace-full wait" -- ./crowd hands
+	leaks=$(jq '[.rows[] | select(.section == "stack") | select(.stack | index("hand_over")) | .leaks] | add' sums.json)
+	[ "$leaks" = 0 ] || fail "$leaks blocks of 4000 were freed before they were allocated, in run $i"
+done
 as_bare sampled_storm "--heap-sample 64" -- ./crowd storm 3
 as_bare full "--heap --trace-full drop --memory 16M" -- ./crowd fast 1
 as_bare full_sampled "--heap-sample 4k" -- ./crowd fast 1
