@@ -444,7 +444,7 @@ static enum ctx_attach_frame frame_in_libc(const struct ctx_attach_target *targe
 }
 
 /* As much as can be read from the stack pointer on. */
-static size_t read_stack(int64_t pid, uint64_t sp, uint8_t *out)
+static size_t read_stack(int64_t pid, uint64_t sp, void *out)
 {
 	struct iovec local = {out, STACK_PAGES * PAGE}, remote[STACK_PAGES];
 	uint64_t at = sp;

@@ -243,11 +243,12 @@ static bool read_sample(const struct ctx_trace_uring *uring, const uint64_t *wor
 		if (size < 8 || size > (n - at) * 8 - sizeof(size) || size + sizeof(size) + 8 <= (n - at) * 8)
 			continue;
 		memcpy(&type, raw, sizeof(type));
-		for (uint16_t kind = 0; kind < KINDS_N; kind++) {
+		for (unsigned kind = 0; kind < KINDS_N; kind++) {
 			if (uring->sources[kind].id != type || (kind == SUBMIT) != (has_chain != 0))
 				continue;
-			*ret = (struct event){
-				.time_ns = words[2], .tid = (int32_t)(words[1] >> 32), .kind = kind};
+			*ret = (struct event){.time_ns = words[2],
+					      .tid = (int32_t)(words[1] >> 32),
+					      .kind = (uint16_t)kind};
 			set_frames(ret, words + 4, n_chain);
 			return set_fields(uring, ret, raw, size);
 		}
