@@ -1,5 +1,6 @@
 #include "collect/attach_target.h"
 
+#include "base/bisect.h"
 #include "base/mem.h"
 #include "collect/permissions.h"
 #include "collect/procfs.h"
@@ -421,17 +422,9 @@ static bool find_object(void *context, uint64_t pc, struct ctx_unwind_object *re
 static enum ctx_attach_frame frame_in_libc(const struct ctx_attach_target *target, uint64_t pc)
 {
 	enum ctx_attach_frame frame = CTX_ATTACH_INNER;
-	size_t low = 0, high = target->n_symbols;
+	size_t n = ctx_count_up_to(target->symbols, target->n_symbols, begin, pc);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (target->symbols[middle].begin <= pc)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (size_t i = low; i-- > 0 && low - i <= 16;) {
+	for (size_t i = n; i-- > 0 && n - i <= 16;) {
 		const struct ctx_attach_symbol *symbol = &target->symbols[i];
 
 		if (pc >= symbol->end)

@@ -7,7 +7,7 @@
  *	               runtime/{lib64,lib32,..}/libctxrt.so        the same two, by what $LIB is to the loader of each class
  *
  * The word is DIR/runtime/$LIB/libctxrt.so: glibc's loader puts the name of its own folder of libraries there, so programs
- * of both classes may start each other with one environment, and nobody is told of a library of the wrong class. Musl's loader
+ * of both classes may start each other with one environment, and no loader reports a library of the wrong class. Musl's loader
  * knows no tokens, finds no such file, and goes on without a word. Where this machine's $LIB is none of those names, the
  * word is the path of the library of 64 bits alone.
  */

@@ -1,5 +1,6 @@
 #include "compare/bins.h"
 
+#include "base/bisect.h"
 #include "base/mem.h"
 
 #include <stdlib.h>
@@ -37,20 +38,12 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 static uint64_t selected_time(const struct work *work, uint64_t time_ns)
 {
 	const struct ctx_report_selection *selection = work->selection;
-	size_t low = 0, high = selection->n_intervals;
+	size_t n = ctx_count_up_to(selection->intervals, selection->n_intervals, begin_ns, time_ns);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (selection->intervals[middle].begin_ns <= time_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0)
+	if (n == 0)
 		return 0;
-	return work->elapsed_ns[low - 1] + smaller(time_ns, selection->intervals[low - 1].end_ns) -
-	       selection->intervals[low - 1].begin_ns;
+	return work->elapsed_ns[n - 1] + smaller(time_ns, selection->intervals[n - 1].end_ns) -
+	       selection->intervals[n - 1].begin_ns;
 }
 
 static enum ctx_status measure_selection(struct work *work, struct ctx_err *err)

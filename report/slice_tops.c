@@ -1,5 +1,6 @@
 #include "report/slice_tops.h"
 
+#include "base/bisect.h"
 #include "base/map64.h"
 #include "base/mem.h"
 #include "model/sample.h"
@@ -22,17 +23,8 @@ struct counting {
 /* The slice of a time; per_thread: after the last. */
 static size_t slice_at(const struct counting *counting, uint64_t time_ns)
 {
-	size_t begin = 0, end = counting->slices->per_thread;
-
-	while (begin < end) {
-		size_t middle = begin + (end - begin) / 2;
-
-		if (counting->slices->slices[middle].interval.end_ns <= time_ns)
-			begin = middle + 1;
-		else
-			end = middle;
-	}
-	return begin;
+	return ctx_count_up_to(counting->slices->slices, counting->slices->per_thread, interval.end_ns,
+			       time_ns);
 }
 
 static enum ctx_status add(struct counting *counting, size_t slice, uint32_t function, uint64_t weight,

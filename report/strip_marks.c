@@ -1,5 +1,6 @@
 #include "report/strip_marks.h"
 
+#include "base/bisect.h"
 #include "base/mem.h"
 #include "report/names.h"
 #include "report/order.h"
@@ -19,17 +20,9 @@ struct row {
 /* The column of a time within the edges. */
 static size_t column_at(const struct ctx_strip_columns *columns, uint64_t time_ns)
 {
-	size_t begin = 0, end = columns->n;
+	size_t n = ctx_count_up_to_u64(columns->edges, columns->n, time_ns);
 
-	while (end - begin > 1) {
-		size_t middle = begin + (end - begin) / 2;
-
-		if (columns->edges[middle] <= time_ns)
-			begin = middle;
-		else
-			end = middle;
-	}
-	return begin;
+	return n != 0 ? n - 1 : 0;
 }
 
 static bool is_seen(const struct ctx_strip_columns *columns, const struct ctx_mark_span *span)

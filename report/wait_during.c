@@ -4,6 +4,7 @@
  */
 #include "report/wait_during.h"
 
+#include "base/bisect.h"
 #include "base/mem.h"
 #include "model/sample.h"
 
@@ -70,17 +71,7 @@ static void unite(struct finding *finding)
 /* The first interval that ends after a time. */
 static size_t first_after(const struct finding *finding, uint64_t time_ns)
 {
-	size_t begin = 0, end = finding->n_waits;
-
-	while (begin < end) {
-		size_t middle = begin + (end - begin) / 2;
-
-		if (finding->waits[middle].end_ns <= time_ns)
-			begin = middle + 1;
-		else
-			end = middle;
-	}
-	return begin;
+	return ctx_count_up_to(finding->waits, finding->n_waits, end_ns, time_ns);
 }
 
 static enum ctx_status take_waker(void *context, const struct ctx_sample *span, struct ctx_err *err)

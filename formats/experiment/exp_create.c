@@ -132,41 +132,43 @@ static void put_heap(struct ctx_buf *out)
 	ctx_buf_put_text(out, "/>\n");
 }
 
-/* The <sync> line: the same for synchronisation. */
+/* The lines of the other traced operations: the file, and the fields of its packets. */
+static void put_traced(struct ctx_buf *out, const char *name, const char *file, const char *fields)
+{
+	ctx_buf_printf(out, "<%s", name);
+	ctx_exp_xml_attribute(out, "file", file);
+	ctx_buf_printf(out, ">%s%s</%s>\n", FIRST_FIELDS, fields, name);
+}
+
 static void put_sync(struct ctx_buf *out)
 {
-	ctx_buf_put_text(out, "<sync");
-	ctx_exp_xml_attribute(out, "file", CTX_EXP_SYNC_FILE);
-	ctx_buf_put_text(out, ">" FIRST_FIELDS "<field name=\"operation\" type=\"varint\"/>"
-			      "<field name=\"duration\" type=\"varint\" unit=\"ns\"/>"
-			      "<field name=\"object\" type=\"delta\"/>"
-			      "<field name=\"other\" type=\"varint\"/></sync>\n");
+	put_traced(out, "sync", CTX_EXP_SYNC_FILE,
+		   "<field name=\"operation\" type=\"varint\"/>"
+		   "<field name=\"duration\" type=\"varint\" unit=\"ns\"/>"
+		   "<field name=\"object\" type=\"delta\"/>"
+		   "<field name=\"other\" type=\"varint\"/>");
 }
 
-/* The <io> line: the same for input and output. */
 static void put_io(struct ctx_buf *out)
 {
-	ctx_buf_put_text(out, "<io");
-	ctx_exp_xml_attribute(out, "file", CTX_EXP_IO_FILE);
-	ctx_buf_put_text(out, ">" FIRST_FIELDS "<field name=\"call\" type=\"varint\"/>"
-			      "<field name=\"size\" type=\"varint\" unit=\"bytes\"/>"
-			      "<field name=\"duration\" type=\"varint\" unit=\"ns\"/>"
-			      "<field name=\"descriptor\" type=\"varint\" bias=\"-1\"/>"
-			      "<field name=\"error\" type=\"varint\"/>"
-			      "<field name=\"name\" type=\"varint\"/></io>\n");
+	put_traced(out, "io", CTX_EXP_IO_FILE,
+		   "<field name=\"call\" type=\"varint\"/>"
+		   "<field name=\"size\" type=\"varint\" unit=\"bytes\"/>"
+		   "<field name=\"duration\" type=\"varint\" unit=\"ns\"/>"
+		   "<field name=\"descriptor\" type=\"varint\" bias=\"-1\"/>"
+		   "<field name=\"error\" type=\"varint\"/>"
+		   "<field name=\"name\" type=\"varint\"/>");
 }
 
-/* The <marks> line: the same for what programs say. */
 static void put_marks(struct ctx_buf *out)
 {
-	ctx_buf_put_text(out, "<marks");
-	ctx_exp_xml_attribute(out, "file", CTX_EXP_MARKS_FILE);
-	ctx_buf_put_text(out, ">" FIRST_FIELDS "<field name=\"operation\" type=\"varint\"/>"
-			      "<field name=\"value\" type=\"varint\"/>"
-			      "<field name=\"unused\" type=\"varint\"/>"
-			      "<field name=\"unused\" type=\"varint\"/>"
-			      "<field name=\"unused\" type=\"varint\"/>"
-			      "<field name=\"name\" type=\"varint\"/></marks>\n");
+	put_traced(out, "marks", CTX_EXP_MARKS_FILE,
+		   "<field name=\"operation\" type=\"varint\"/>"
+		   "<field name=\"value\" type=\"varint\"/>"
+		   "<field name=\"unused\" type=\"varint\"/>"
+		   "<field name=\"unused\" type=\"varint\"/>"
+		   "<field name=\"unused\" type=\"varint\"/>"
+		   "<field name=\"name\" type=\"varint\"/>");
 }
 
 static enum ctx_status put_first_lines(struct ctx_exp_writer *writer, const struct ctx_exp_options *options,

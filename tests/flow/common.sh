@@ -116,6 +116,27 @@ repeat() {
 	done
 }
 
+# sums_of FILE FUNCTION KEY...: of the stacks of a report in JSON that have the function, in a line.
+sums_of() {
+	report=$1
+	function=$2
+	shift 2
+	jq -r --arg f "$function" --arg keys "$*" '[.rows[] | select(.section == "stack") | select(.stack | index($f))] as $r | [$keys | split(" ") | .[] as $k | [$r[][$k]] | add // 0] | map(tostring) | join(" ")' "$report"
+}
+
+# ask_server SOCKET PATH...: asks a server on a Unix socket 50 times for each of the paths by HTTP, once it is there.
+ask_server() {
+	for i in $(seq 100); do [ -S "$1" ] && break; sleep 0.1; done
+	python3 - "$@" <<-'END'
+		import socket, sys
+		for path in sys.argv[2:] * 50:
+		    with socket.socket(socket.AF_UNIX) as server:
+		        server.connect(sys.argv[1])
+		        server.sendall(b"GET /%s HTTP/1.0\r\n\r\n" % path.encode())
+		        while server.recv(65536): pass
+	END
+}
+
 # unpack NAME...: kept recordings, testdata/NAME.tar.xz.
 unpack() {
 	for packed in "$@"; do

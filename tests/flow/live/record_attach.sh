@@ -36,6 +36,13 @@ obey() {
 	echo "$1" >&9
 	until_is has_said "$wanted" || fail "$1 is not done: $(tail -n 1 said.txt)"
 }
+# ends [WHAT]: the program is told to end, and has its exit status
+ends() {
+	echo end >&9
+	exec 9>&-
+	wait $job
+	[ $? = 7 ] || fail "exit status${1:+ $1}: $(cat said.txt)"
+}
 is_attached() { grep -q 'is traced since' err.txt 2>/dev/null || ! kill -0 "$recorder" 2>/dev/null; }
 # attach NAME OPTION...
 attach() {
@@ -78,10 +85,7 @@ obey heap
 obey heap
 detach
 obey heap
-echo end >&9
-exec 9>&-
-wait $job
-[ $? = 7 ] || fail "exit status: $(cat said.txt)"
+ends
 [ "$(tail -n +2 said.txt | tr '\n' ' ')" = 'heap heap free heap heap heap heap all is right ' ] || fail "output: $(cat said.txt)"
 ctxan one.er -r heap --format json >one.json || fail "report"
 ctxan two.er -r heap --format json >two.json || fail "report"
@@ -104,10 +108,7 @@ attach all.er --heap --sync --sync-threshold all --io --trace-full wait
 for command in heap free threads sync io child; do obey $command; done
 detach
 obey heap
-echo end >&9
-exec 9>&-
-wait $job
-[ $? = 7 ] || fail "exit status: $(cat said.txt)"
+ends
 tail -n +2 said.txt >said_all.txt
 tail -n +2 bare.txt | cmp - said_all.txt || fail "another output: $(cat said.txt)"
 ctxan all.er -r heap --format json >all.json || fail "report"
@@ -133,10 +134,7 @@ for way in b n f e p; do
 		obey heap
 		detach
 	done
-	echo end >&9
-	exec 9>&-
-	wait $job
-	[ $? = 7 ] || fail "exit status of one that waits in $way: $(cat said.txt)"
+	ends "of one that waits in $way"
 	[ "$(tail -n +2 said.txt | tr '\n' ' ')" = 'heap heap all is right ' ] || fail "output of one that waits in $way: $(cat said.txt)"
 	ctxan way_again.er -r heap --format json >way.json || fail "report"
 	has way.json allocates_200 allocations 200
@@ -160,10 +158,7 @@ done
 : >enough
 wait $sender
 obey "signals $(cat sent)"
-echo end >&9
-exec 9>&-
-wait $job
-[ $? = 7 ] || fail "exit status of one that gets signals: $(cat said.txt)"
+ends "of one that gets signals"
 
 # The recorder is killed: the program goes on as if nothing was, and another recorder can attach to it.
 begin bnfepl
@@ -175,10 +170,7 @@ for command in heap free threads sync io child; do obey $command; done
 attach again.er --heap --trace-full wait
 obey heap
 detach
-echo end >&9
-exec 9>&-
-wait $job
-[ $? = 7 ] || fail "exit status after the recorder was killed: $(cat said.txt)"
+ends "after the recorder was killed"
 [ "$(tail -n +2 said.txt | tr '\n' ' ')" = 'heap heap free threads sync io child heap all is right ' ] || fail "output after the recorder was killed: $(cat said.txt)"
 ctxan again.er -r heap --format json >again.json || fail "report"
 has again.json allocates_200 allocations 200
@@ -201,10 +193,7 @@ attach ends.er --heap --trace-full wait
 obey "exec $bin/examples/heap 9"
 obey "load $PWD/liblate.so in_library_25"
 obey "load $PWD/liblate.so in_library_25"
-echo end >&9
-exec 9>&-
-wait $job
-[ $? = 7 ] || fail "exit status of a target that ends: $(cat said.txt)"
+ends "of a target that ends"
 wait $recorder || fail "the recorder of a target that ends: $(cat err.txt)"
 [ "$(wc -l <err.txt)" = 1 ] || fail "messages: $(cat err.txt)"
 ctxan ends.er -r heap --format json >ends.json || fail "report"
@@ -259,10 +248,7 @@ else
 	leave_out "needs root: a process of another user"
 fi
 obey heap
-echo end >&9
-exec 9>&-
-wait $job
-[ $? = 7 ] || fail "exit status after refusals: $(cat said.txt)"
+ends "after refusals"
 printf '#include <unistd.h>\nint main(void) { char c; return (int)read(0, &c, 1); }\n' >static.c
 refused() {
 	rm -f in

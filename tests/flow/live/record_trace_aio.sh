@@ -95,15 +95,9 @@ ctxrec -q -o run.er --io --trace-full wait -- ./uses 2>err.txt
 got=$?
 [ $got = 0 ] && [ ! -s err.txt ] || fail "exit status $got: $(cat err.txt)"
 ctxan run.er -r io --format json >io.json || fail "report"
-# sums FUNCTION KEY...
-sums() {
-	function=$1
-	shift
-	jq -r --arg f "$function" --arg keys "$*" '[.rows[] | select(.section == "stack") | select(.stack | index($f))] as $r | [$keys | split(" ") | .[] as $k | [$r[][$k]] | add // 0] | map(tostring) | join(" ")' io.json
-}
-got=$(sums fetches writes write_bytes reads read_bytes others errors)
+got=$(sums_of io.json fetches writes write_bytes reads read_bytes others errors)
 [ "$got" = "10 40960 6 5004 1 0" ] || fail "libaio's operations: $got"
-got=$(sums submits writes write_bytes reads read_bytes others errors)
+got=$(sums_of io.json submits writes write_bytes reads read_bytes others errors)
 [ "$got" = "10 40960 5 5000 1 0" ] || fail "those of one caller: $got"
 got=$(jq -r '[.rows[] | select(.section == "file") | select((.file // .name // "") | endswith("/data"))] | map("\(.writes) \(.write_bytes) \(.reads) \(.read_bytes)") | join(",")' io.json)
 [ "$got" = "10 40960 6 5004" ] || fail "those of the file: $got $(jq -c '.rows[] | select(.section == "file")' io.json)"

@@ -67,6 +67,11 @@ int main(int argc, char **argv)
 }
 END_C
 cc -O1 -g -fno-builtin -pthread -o crowd crowd.c || fail "crowd.c"
+# read_message: $missed operations and $processes that were not recorded; $used of $limit KB of rings
+read_message() {
+	sed -n 's/.* \([0-9]*\) heap operations of threads, and all of \([0-9]*\) processes, were not recorded, .*: \([0-9]*\) of \([0-9]*\) KB are used .*/\1 \2 \3 \4/p' err.txt >said.txt
+	read -r missed processes used limit <said.txt || fail "not said: $(cat err.txt)"
+}
 allocations_of() { ctxan run.er -r heap --format json | jq --arg f "$1" '[.rows[] | select(.section == "stack") | select(.stack[-1] == $f) | .allocations] | add // 0'; }
 
 # With the usual memory every thread of 200 has its ring.
@@ -78,8 +83,7 @@ got=$(allocations_of of_a_thread)
 # A megabyte, and so four for rings of 64 KB at least: threads without one are counted.
 ctxrec -q --no-archive -o run.er -O --heap --trace-full wait --memory 1M -- ./crowd threads 200 2>err.txt
 [ $? = 7 ] || fail "200 threads in a megabyte: $(cat err.txt)"
-sed -n 's/.* \([0-9]*\) heap operations of threads, and all of \([0-9]*\) processes, were not recorded, .*: \([0-9]*\) of \([0-9]*\) KB are used .*/\1 \2 \3 \4/p' err.txt >said.txt
-read -r missed processes used limit <said.txt || fail "not said: $(cat err.txt)"
+read_message
 [ "$processes" = 0 ] && [ "$limit" = 4096 ] && [ "$used" -le 4096 ] && [ "$used" -gt 3900 ] || fail "the bound: $(cat err.txt)"
 got=$(allocations_of of_a_thread)
 [ $((got + missed)) = 10000 ] || fail "200 threads: $got allocations and $missed that are not recorded are not 10000"
@@ -92,8 +96,7 @@ got=$(allocations_of of_a_child)
 [ "$got" = 400 ] || fail "40 processes: $got allocations instead of 400"
 ctxrec -q --no-archive -o run.er -O --heap --trace-full wait --memory 256k -- ./crowd children 40 2>err.txt
 [ $? = 7 ] || fail "40 processes in 256 KB: $(cat err.txt)"
-sed -n 's/.* \([0-9]*\) heap operations of threads, and all of \([0-9]*\) processes, were not recorded, .*: \([0-9]*\) of \([0-9]*\) KB are used .*/\1 \2 \3 \4/p' err.txt >said.txt
-read -r missed processes used limit <said.txt || fail "not said: $(cat err.txt)"
+read_message
 [ "$missed" = 0 ] && [ "$limit" = 1024 ] && [ "$used" -le 1024 ] || fail "the bound of processes: $(cat err.txt)"
 got=$(allocations_of of_a_child)
 [ $((got + 10 * processes)) = 400 ] && [ "$processes" -ge 20 ] && [ "$got" -gt 0 ] || fail "40 processes: $got allocations, $processes processes without memory"

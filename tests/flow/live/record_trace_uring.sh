@@ -116,22 +116,16 @@ io_uring*'recorded, by tracepoints'*) ;;
 *) fail "the header has no line on io_uring: $(cat header.txt)" ;;
 esac
 ctxan run.er -r io --format json >io.json || fail "report"
-# sums FUNCTION KEY...
-sums() {
-	function=$1
-	shift
-	jq -r --arg f "$function" --arg keys "$*" '[.rows[] | select(.section == "stack") | select(.stack | index($f))] as $r | [$keys | split(" ") | .[] as $k | [$r[][$k]] | add // 0] | map(tostring) | join(" ")' io.json
-}
-got=$(sums in_main writes write_bytes reads read_bytes others errors)
+got=$(sums_of io.json in_main writes write_bytes reads read_bytes others errors)
 [ "$got" = "10 40960 8 6500 1 1" ] || fail "the main thread's: $got"
-got=$(sums in_a_thread writes write_bytes reads read_bytes others errors)
+got=$(sums_of io.json in_a_thread writes write_bytes reads read_bytes others errors)
 [ "$got" = "2 20 0 0 0 0" ] || fail "the other thread's: $got"
 got=$(jq -r '[.rows[] | select(.section == "file") | select(.file // "" | endswith("/data"))] | map("\(.writes) \(.write_bytes) \(.reads) \(.read_bytes)") | join(",")' io.json)
 [ "$got" = "12 40980 8 6500" ] || fail "those of the file: $got $(jq -c '.rows[] | select(.section == "file")' io.json)"
 # Another process that does the same meanwhile is no part of the recording.
 ctxrec -q -o run.er -O --io --trace-full wait --no-follow -- sh -c './uses; exec ./uses' 2>err.txt || fail "a child that is not followed: $(cat err.txt)"
 ctxan run.er -r io --format json >io.json
-got=$(sums in_main writes write_bytes reads read_bytes)
+got=$(sums_of io.json in_main writes write_bytes reads read_bytes)
 [ "$got" = "10 40960 8 6500" ] || fail "with a process beside it: $got"
 # Without rights: said in one line, and no error.
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null 2>&1; then

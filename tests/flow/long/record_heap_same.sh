@@ -258,15 +258,7 @@ if command -v nginx >/dev/null 2>&1; then
 			server { listen unix:$work/nginx.socket; root $work/www; } }
 	END
 	(
-		for i in $(seq 100); do [ -S nginx.socket ] && break; sleep 0.1; done
-		python3 - nginx.socket <<-'END'
-			import socket, sys
-			for path in ("a", "missing") * 50:
-			    with socket.socket(socket.AF_UNIX) as server:
-			        server.connect(sys.argv[1])
-			        server.sendall(b"GET /%s HTTP/1.0\r\n\r\n" % path.encode())
-			        while server.recv(65536): pass
-		END
+		ask_server nginx.socket a missing
 		kill -QUIT "$(cat nginx.pid)"
 	) &
 	if [ "$(id -u)" = 0 ]; then counted nginx 0 0 nginx -c "$work/nginx.conf" -e "$work/nginx.err"; else leave_out "nginx: only root changes its user"; fi

@@ -65,15 +65,7 @@ if command -v nginx >/dev/null 2>&1; then
 			sendfile on; server { listen unix:$here/socket; root $here; } }
 	END
 	(
-		for i in $(seq 100); do [ -S here/socket ] && break; sleep 0.1; done
-		python3 - here/socket <<-'END'
-			import socket, sys
-			for path in ("a", "missing") * 50:
-			    with socket.socket(socket.AF_UNIX) as server:
-			        server.connect(sys.argv[1])
-			        server.sendall(b"GET /%s HTTP/1.0\r\n\r\n" % path.encode())
-			        while server.recv(65536): pass
-		END
+		ask_server here/socket a missing
 		kill -QUIT "$(cat here/nginx.pid)"
 	) &
 	strace -ff -y -s 1 -o strace -e trace=%desc,%file,%network ctxrec -q --no-archive -o nginx.er -O --io --trace-full wait -- nginx -c "$work/nginx.conf" -e "$here/nginx.err" >out.txt 2>&1 ||
