@@ -494,6 +494,8 @@ enum ctx_status ctx_ingest_event(struct ingest *in, const struct ctx_event *even
 	case CTX_EV_WARNING:
 	case CTX_EV_PROPERTY:
 		return ctx_profile_builder_event(&in->entities, event, err);
+	case CTX_EV_CALL:
+		break;
 	}
 	return ctx_err_set(err, CTX_E_INTERNAL, "event of unknown kind %d", (int)event->kind);
 }

@@ -379,6 +379,7 @@ enum ctx_status ctx_profile_builder_event(struct ctx_profile_builder *builder, c
 	case CTX_EV_SAMPLE:
 	case CTX_EV_STATE:
 	case CTX_EV_TRACED:
+	case CTX_EV_CALL:
 		break;
 	}
 	return ctx_err_set(err, CTX_E_INTERNAL, "event kind %d is not a noun's", (int)event->kind);

@@ -43,6 +43,12 @@
  *
  * Traced operations: CTX_EV_TRACED, those of each kind in order of time. Their sums by call stack
  * come as samples in addition.
+ *
+ * Calls: a source that sees functions begin and end emits CTX_EV_CALL, for each thread in order of
+ * time with its samples and states. The ingest keeps the open calls of each thread: the time between
+ * two events of a thread is a span at the calls that are open in it, and samples in it hang below
+ * them. The functions may be a subset of those that run. Calls that are open when a thread or the
+ * recording ends end there. `info.has_calls` announces them.
  */
 #ifndef CTX_MODEL_EVENT_SOURCE_H
 #define CTX_MODEL_EVENT_SOURCE_H
@@ -170,6 +176,7 @@ enum ctx_event_kind {
 	CTX_EV_PROPERTY, /* a line of the header unknown when the source was opened */
 	CTX_EV_STATE,	 /* a thread changes what it does */
 	CTX_EV_TRACED,	 /* a traced operation */
+	CTX_EV_CALL,	 /* a thread leaves calls, enters one, or both */
 };
 
 /* Strings of all events are borrowed until the next call of next(). */
@@ -288,6 +295,30 @@ struct ctx_event_traced {
 	struct ctx_event_stack stack;
 };
 
+/* How a function runs whose call was seen: the major codes of call events. In databases. */
+enum ctx_call_code {
+	CTX_CALL_INTERPRETED = 0x30,  /* a method of a virtual machine */
+	CTX_CALL_INSTRUMENTED = 0x41, /* native code with hooks, or a span that a program announces */
+	CTX_CALL_COMPILED = 0x50,     /* a method that a virtual machine has compiled */
+};
+
+/*
+ * First the thread's open calls above `kept` end, then `frame` is entered, if there is one. So an
+ * entry keeps all, an exit one less, an exception or longjmp any number less; a tail call keeps one
+ * less and enters.
+ */
+struct ctx_event_call {
+	uint32_t kept;	/* open calls that go on, counted from the root; larger than their number: all */
+	uint64_t frame; /* of the entered function: an address in it, or a function by name; 0: none */
+	enum ctx_call_code code; /* of the entered function */
+	bool unwound; /* what ends is left without return: by an exception, longjmp, or because its end was lost */
+	/*
+	 * What the thread's counters counted since its event before, as info.call_counters; NULL: no
+	 * counters, or the first event of the thread.
+	 */
+	const uint64_t *counted;
+};
+
 struct ctx_event_lost {
 	/*
 	 * LOST: comes at its begin or, where that is known too late, up to its end. What threads did in
@@ -303,7 +334,7 @@ struct ctx_event {
 	uint32_t
 		process; /* of every kind but FUNCTION, LOST, THROTTLE, DAMAGE, WARNING, PROPERTY; a MAP or UNMAP with CTX_NONE is
 			     of the kernel's address space */
-	uint32_t thread; /* of THREAD_*, SAMPLE, STATE and TRACED */
+	uint32_t thread; /* of THREAD_*, SAMPLE, STATE, TRACED and CALL */
 	union {
 		struct ctx_event_process_start process_start;
 		struct ctx_event_process_exit process_exit;
@@ -316,6 +347,7 @@ struct ctx_event {
 		struct ctx_event_sample sample;
 		struct ctx_event_state state;
 		struct ctx_event_traced traced;
+		struct ctx_event_call call;
 		struct ctx_usage_info usage; /* its `process` is the source's number */
 		struct ctx_event_lost lost;  /* and THROTTLE */
 		const char *text;	     /* PROCESS_TITLE, DAMAGE, WARNING */
@@ -379,6 +411,10 @@ struct ctx_source_info {
 		sources; /* each path once, unordered; texts are searched here first, then at their own path. NULL: none */
 	size_t n_sources;
 	bool has_states; /* CTX_EV_STATE can occur: threads' lives are divided into states */
+	bool has_calls;	 /* CTX_EV_CALL can occur */
+	/* Counters read at each call event, NULL none: name, word, kind and unit count. */
+	const struct ctx_source_metric *call_counters;
+	uint32_t n_call_counters;
 	uint64_t
 		states_end_ns; /* changes of state are missing from then on, so states are unknown; 0: complete */
 	/*
