@@ -382,7 +382,7 @@ enum ctx_status ctx_profile_builder_event(struct ctx_profile_builder *builder, c
 	case CTX_EV_CALL:
 		break;
 	}
-	return ctx_err_set(err, CTX_E_INTERNAL, "event kind %d is not a noun's", (int)event->kind);
+	return ctx_err_set(err, CTX_E_INTERNAL, "event kind %d is not one of processes, threads and remarks", (int)event->kind);
 }
 
 enum ctx_status ctx_profile_builder_check_thread(const struct ctx_profile_builder *builder, uint32_t thread,

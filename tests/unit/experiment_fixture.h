@@ -818,6 +818,7 @@ static inline void fixture_read_event(struct fixture_reading *reading, const str
 		fail_msg("an experiment has addresses");
 		break;
 	case CTX_EV_TRACED:
+	case CTX_EV_CALL:
 		fail_msg("an experiment has no traced operations");
 		break;
 	case CTX_EV_STATE:
