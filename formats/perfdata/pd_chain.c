@@ -1,6 +1,7 @@
 #include "formats/perfdata/pd_chain.h"
 
 #include "base/mem.h"
+#include "formats/perfdata/pd_record.h"
 #include "model/chainwalk.h"
 #include "model/event_source.h"
 
@@ -21,6 +22,8 @@ static uint64_t address_in(enum ctx_chainwalk_part part, uint64_t address)
 {
 	if (part == CTX_CHAINWALK_ELSEWHERE || ctx_chainwalk_is_mark(address))
 		return 0;
+	if (part == CTX_CHAINWALK_KERNEL)
+		address = ctx_pd_kernel_address(address);
 	return (part == CTX_CHAINWALK_KERNEL) == (address >= CTX_KERNEL_START) ? address : 0;
 }
 
@@ -36,10 +39,36 @@ static void set_leaf(struct ctx_pd_chain *chain, uint64_t leaf, bool replaces)
 	chain->frames[0] = leaf;
 }
 
-static void add_truncation(struct ctx_pd_chain *chain)
+static void add_truncation(struct ctx_pd_chain *chain, enum ctx_truncation reason)
 {
-	chain->frames[chain->n++] = CTX_FRAME_TRUNCATED;
+	chain->frames[chain->n++] = ctx_frame_truncated(reason);
 	chain->truncated = true;
+}
+
+/*
+ * Replaces callers in user mode by those that the processor recorded: its branches are the calls
+ * that have not returned. All of its 8, 16 or 32 registers in use: there may be more callers.
+ * `chain` has room for them. Source: resolve_lbr_callchain_sample in tools/perf/util/machine.c of
+ * Linux.
+ */
+static void set_lbr_callers(struct ctx_pd_chain *chain, const struct ctx_pe_sample *sample)
+{
+	uint64_t n = sample->n_branches;
+	uint32_t at = 0;
+
+	while (at < chain->n && chain->frames[at] >= CTX_KERNEL_START)
+		at++;
+	if (at < chain->n)
+		at++; /* where user mode was left, or sampled */
+	chain->n = at;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t from = ctx_pe_sample_branch_from(sample, i);
+
+		if (from != 0 && from < CTX_KERNEL_START)
+			chain->frames[chain->n++] = from;
+	}
+	if (n == 8 || n == 16 || n == 32)
+		add_truncation(chain, CTX_TRUNCATED_DEPTH);
 }
 
 /* Copies what an unwinder needs: 64-bit registers and the stack. */
@@ -71,7 +100,8 @@ enum ctx_status ctx_pd_chain_set(struct ctx_pd_chain *chain, const struct ctx_pe
 	struct ctx_chainwalk walk = ctx_chainwalk_begin(own);
 	bool swap = sample->layout->swap;
 	uint32_t n = 0;
-	enum ctx_status status = ctx_grow(&chain->frames, &chain->cap, sample->n_chain + 3, err);
+	enum ctx_status status =
+		ctx_grow(&chain->frames, &chain->cap, sample->n_chain + (size_t)sample->n_branches + 3, err);
 
 	if (status != CTX_OK)
 		return status;
@@ -95,14 +125,18 @@ enum ctx_status ctx_pd_chain_set(struct ctx_pd_chain *chain, const struct ctx_pe
 		set_leaf(chain, address_in(own, sample->ip), n != 0 && first == own);
 	if (chain->has_user)
 		return CTX_OK;
+	if (ctx_pe_sample_has_lbr_stack(sample)) {
+		set_lbr_callers(chain, sample);
+		return CTX_OK;
+	}
 	if (event->exclude_callchain_user && sample->user_regs != NULL) {
 		uint64_t pc = own == CTX_CHAINWALK_KERNEL ? ctx_pe_sample_user_pc(sample) : 0;
 
 		if (pc != 0)
 			chain->frames[chain->n++] = address_in(CTX_CHAINWALK_USER, pc);
-		add_truncation(chain);
+		add_truncation(chain, CTX_TRUNCATED_UNKNOWN);
 	} else if (n != 0 && n == (event->max_stack != 0 ? event->max_stack : USUAL_MAX_STACK)) {
-		add_truncation(chain);
+		add_truncation(chain, CTX_TRUNCATED_UNKNOWN);
 	}
 	return CTX_OK;
 }

@@ -29,7 +29,8 @@ void ctx_pd_chain_deinit(struct ctx_pd_chain *chain);
 
 /*
  * Sets the frames of a sample. `misc` comes from its record's header. The leaf is the sample's
- * address if it has one (with precise sampling it differs from the start of the chain). When the
+ * address if it has one (with precise sampling it differs from the start of the chain). Callers
+ * in user mode are those of the processor's branch stack where it holds calls. When the
  * user stack was copied instead of walked, `user` gets the registers and the copy; when these
  * cannot be unwound (32-bit code, no copy), the user part is the program counter and a truncation.
  * Fails with CTX_E_NOMEM.

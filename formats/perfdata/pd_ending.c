@@ -111,6 +111,13 @@ static enum ctx_status put_warnings(struct ctx_pd_reader *reader, struct ctx_err
 				     "%llu samples are longer than their events say: others may be missing",
 				     (unsigned long long)counts->longer);
 	if (status == CTX_OK)
+		status = put_warning(reader, reader->states.namespaced, err,
+				     "recorded inside a pid namespace (a container, WSL): tracepoints have "
+				     "the kernel's thread "
+				     "ids, %llu of them of threads that are not known by both: states before "
+				     "are uncertain",
+				     (unsigned long long)reader->states.n_unknown_ids);
+	if (status == CTX_OK)
 		status = put_warning(reader, counts->guests, err,
 				     "%llu samples are of guests, whose addresses have no names here",
 				     (unsigned long long)counts->guests);

@@ -114,6 +114,7 @@ static enum ctx_status put_module(struct ctx_pd_reader *reader, uint64_t time_ns
 {
 	struct ctx_event event = {.kind = CTX_EV_MAP, .time_ns = time_ns, .process = CTX_NONE};
 	struct ctx_strtab *names = &reader->tasks.names;
+	uint64_t address = ctx_pd_kernel_address(mmap->address), most = UINT64_MAX - address;
 	uint32_t path = 0, build_id = 0;
 	enum ctx_status status = ctx_strtab_add_text(names, mmap->path, &path, err);
 
@@ -121,8 +122,8 @@ static enum ctx_status put_module(struct ctx_pd_reader *reader, uint64_t time_ns
 		status = ctx_strtab_add_text(names, mmap->build_id, &build_id, err);
 	if (status != CTX_OK || mmap->size == 0)
 		return status;
-	event.map = (struct ctx_map_event){.address = mmap->address,
-					   .size = mmap->size,
+	event.map = (struct ctx_map_event){.address = address,
+					   .size = mmap->size < most ? mmap->size : most,
 					   .file_offset = mmap->file_offset,
 					   .path = ctx_strtab_get(names, path),
 					   .build_id = ctx_strtab_get(names, build_id),
@@ -228,6 +229,9 @@ enum ctx_status ctx_pd_maps_ksymbol(struct ctx_pd_reader *reader, const struct c
 	if (ctx_pe_ksymbol_parse(ctx_pe_body(item->record.bytes, item->record.header.size, reader->file.swap),
 				 &symbol, &why) != CTX_OK)
 		return ctx_pd_reader_damage(reader, item->record.offset, why.msg, err);
+	symbol.address = ctx_pd_kernel_address(symbol.address);
+	if (symbol.size == 0 || symbol.address < CTX_KERNEL_START) /* names no code */
+		return CTX_OK;
 	status = ctx_strtab_add_text(names, symbol.name, &id, err);
 	if (status != CTX_OK)
 		return status;

@@ -41,9 +41,12 @@ struct ctx_pd_losses {	       /* all zero is valid */
 /* State of pd_states.c. */
 struct ctx_pd_states { /* all zero is valid: off */
 	bool on;
-	bool has_waking;   /* sched_waking is sampled, which precedes sched_wakeup */
-	uint64_t map_bits; /* of addresses and sizes of maps: zero below the size of a page */
-	uint8_t *roles;	   /* owned; tracepoint or fault that an event samples, by index of the event */
+	bool has_waking;	/* sched_waking is sampled, which precedes sched_wakeup */
+	uint64_t map_bits;	/* of addresses and sizes of maps: zero below the size of a page */
+	bool namespaced;	/* samples have thread ids of a pid namespace, tracepoints the kernel's */
+	struct ctx_map64 ids;	/* the kernel's id -> that of samples, if namespaced */
+	uint64_t n_unknown_ids; /* that a tracepoint named */
+	uint8_t *roles;		/* owned; tracepoint or fault that an event samples, by index of the event */
 };
 
 struct ctx_pd_reader {

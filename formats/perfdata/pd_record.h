@@ -41,6 +41,16 @@ static inline bool ctx_pd_record_is_of_guest(uint16_t misc)
 	return mode == PERF_RECORD_MISC_GUEST_KERNEL || mode == PERF_RECORD_MISC_GUEST_USER;
 }
 
+/*
+ * Kernels of 32 bits are between 1 and 4 GiB, where the model has users' code: their addresses are
+ * moved to the kernel's half.
+ */
+static inline uint64_t ctx_pd_kernel_address(uint64_t address)
+{
+	return address >= 0x40000000u && address <= UINT32_MAX ? address | UINT64_C(0xffffffff00000000)
+							       : address;
+}
+
 /* The time of a whole record, CTX_PD_NO_TIME when it has none. O(1). */
 uint64_t ctx_pd_record_time(const struct ctx_pd_events *events, const uint8_t *record,
 			    const struct perf_event_header *header);

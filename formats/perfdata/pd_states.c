@@ -19,6 +19,7 @@ enum {
 
 void ctx_pd_states_deinit(struct ctx_pd_states *states)
 {
+	ctx_map64_deinit(&states->ids);
 	free(states->roles);
 	*states = (struct ctx_pd_states){0};
 }
@@ -207,6 +208,47 @@ static bool value_of(const struct ctx_pd_reader *reader, const struct ctx_pe_sam
 				 sample->raw_bytes, reader->file.swap, ret);
 }
 
+/*
+ * Inside a container samples have the ids of its pid namespace, 0 for tasks outside of it, and
+ * fields of tracepoints the kernel's. A sampled tracepoint has both of its thread.
+ */
+static enum ctx_status learn_id(struct ctx_pd_reader *reader, const struct ctx_pe_sample *sample,
+				uint8_t role, struct ctx_err *err)
+{
+	struct ctx_pd_states *states = &reader->states;
+	uint32_t *place;
+	int64_t id;
+
+	if (role >= CTX_PD_TP_N || sample->tid < 0 ||
+	    !value_of(reader, sample, role, CTX_PD_FIELD_COMMON_PID, &id) || id <= 0)
+		return CTX_OK;
+	states->namespaced = states->namespaced || sample->tid != id;
+	if (!states->namespaced || sample->tid == 0)
+		return CTX_OK;
+	place = ctx_map64_place(&states->ids, (uint64_t)id);
+	if (place == NULL)
+		return ctx_err_nomem(err);
+	*place = (uint32_t)sample->tid;
+	return CTX_OK;
+}
+
+/* The id in samples of the thread that a field of a tracepoint names; 0: none, or unknown. */
+static int64_t thread_in(struct ctx_pd_reader *reader, const struct ctx_pe_sample *sample, uint8_t role,
+			 enum ctx_pd_field field)
+{
+	struct ctx_pd_states *states = &reader->states;
+	uint32_t known;
+	int64_t id;
+
+	if (!value_of(reader, sample, role, field, &id) || id <= 0)
+		return 0;
+	if (!states->namespaced)
+		return id;
+	known = ctx_map64_get(&states->ids, (uint64_t)id);
+	states->n_unknown_ids += known == CTX_MAP64_NONE;
+	return known != CTX_MAP64_NONE ? known : 0;
+}
+
 /* The previous thread leaves the CPU. */
 static enum ctx_status on_leaving(struct ctx_pd_reader *reader, const struct ctx_pe_sample *sample,
 				  const struct ctx_event *sampled, struct ctx_err *err)
@@ -233,9 +275,9 @@ static enum ctx_status on_coming(struct ctx_pd_reader *reader, const struct ctx_
 	struct ctx_pd_thread_numbers next = {0};
 	struct ctx_event event;
 	enum ctx_status status;
-	int64_t tid;
+	int64_t tid = thread_in(reader, sample, CTX_PD_TP_SWITCH, CTX_PD_FIELD_NEXT_PID);
 
-	if (!value_of(reader, sample, CTX_PD_TP_SWITCH, CTX_PD_FIELD_NEXT_PID, &tid) || tid <= 0)
+	if (tid == 0)
 		return CTX_OK; /* the CPU goes idle */
 	status = ctx_pd_tasks_find(&reader->tasks, sampled->time_ns, tid, &next, err);
 	if (status != CTX_OK || next.thread == CTX_NONE)
@@ -261,6 +303,17 @@ static void set_external_waker(struct ctx_event *event, uint32_t process, const 
 	event->state.stack.user = NULL;
 }
 
+/* Thread 0 of a sample is the idle one, or any outside of the pid namespace. */
+static const char *task_zero(const struct ctx_pd_reader *reader, const struct ctx_pe_sample *sample,
+			     uint8_t role)
+{
+	int64_t id;
+
+	return value_of(reader, sample, role, CTX_PD_FIELD_COMMON_PID, &id) && id != 0
+		       ? "outside of the container"
+		       : "swapper";
+}
+
 static enum ctx_status on_waking(struct ctx_pd_reader *reader, const struct ctx_pe_sample *sample,
 				 uint8_t role, const struct ctx_event *sampled, struct ctx_err *err)
 {
@@ -272,15 +325,16 @@ static enum ctx_status on_waking(struct ctx_pd_reader *reader, const struct ctx_
 	struct ctx_pd_thread_numbers woken = {0};
 	enum ctx_status status;
 	const char *name;
-	int64_t tid;
+	int64_t tid = thread_in(reader, sample, role, CTX_PD_FIELD_PID);
 
-	if (!value_of(reader, sample, role, CTX_PD_FIELD_PID, &tid) || tid <= 0)
+	if (tid == 0)
 		return CTX_OK;
 	status = ctx_pd_tasks_find(&reader->tasks, sampled->time_ns, tid, &woken, err);
 	if (status != CTX_OK || woken.thread == CTX_NONE)
 		return status;
 	event.thread = woken.thread;
-	name = sample->tid == 0 ? "swapper" : ctx_pd_tasks_untracked_task(&reader->tasks, sample->tid);
+	name = sample->tid == 0 ? task_zero(reader, sample, role)
+				: ctx_pd_tasks_untracked_task(&reader->tasks, sample->tid);
 	if (name != NULL)
 		set_external_waker(&event, woken.process, name);
 	else
@@ -363,7 +417,8 @@ enum ctx_status ctx_pd_states_sample(struct ctx_pd_reader *reader, const struct 
 
 	if (role == CTX_PD_TP_NONE)
 		return CTX_OK;
-	if (sample->tid > 0)
+	status = learn_id(reader, sample, role, err);
+	if (status == CTX_OK && sample->tid > 0)
 		status = on_own(reader, sample, role, sampled, err);
 	if (status != CTX_OK)
 		return status;

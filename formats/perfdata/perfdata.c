@@ -115,7 +115,7 @@ static enum ctx_status on_sample(struct ctx_pd_reader *reader, const struct ctx_
 		reader->counts.outside++;
 	reader->counts.longer += sample.is_longer;
 	reader->counts.guests += ctx_pd_record_is_of_guest(record->header.misc);
-	reader->counts.branches += sample.n_branches;
+	reader->counts.branches += ctx_pe_sample_has_lbr_stack(&sample) ? 0 : sample.n_branches;
 	status = ctx_pd_losses_see(&reader->losses, sample.cpu, item->time, err);
 	if (status == CTX_OK)
 		status = ctx_pd_chain_set(&reader->chain, &sample, source, record->header.misc, err);

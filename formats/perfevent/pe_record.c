@@ -1,7 +1,5 @@
 #include "formats/perfevent/pe_record.h"
 
-#include "model/event_source.h"
-
 #include <sys/mman.h>
 
 #define OBJECT_ID_BYTES (4 + CTX_PE_BUILD_ID_BYTES)
@@ -126,8 +124,7 @@ enum ctx_status ctx_pe_ksymbol_parse(struct ctx_pe_wire body, struct ctx_pe_ksym
 	ctx_pe_wire_u16(&body); /* type */
 	ret->is_released = (ctx_pe_wire_u16(&body) & KSYMBOL_RELEASED) != 0;
 	ret->name = ctx_pe_wire_text(&body, ctx_pe_wire_left(&body));
-	if (body.failed || ret->size == 0 || ret->address < CTX_KERNEL_START ||
-	    ret->size > UINT64_MAX - ret->address)
+	if (body.failed || ret->size > UINT64_MAX - ret->address)
 		return ctx_err_set(err, CTX_E_FORMAT, "a kernel symbol that cannot be");
 	return CTX_OK;
 }

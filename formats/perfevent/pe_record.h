@@ -95,8 +95,8 @@ CTX_MUST_CHECK enum ctx_status ctx_pe_lost_parse(struct ctx_pe_wire body,
 
 /* KSYMBOL: code that the kernel generated (BPF programs, trampolines) or released. */
 struct ctx_pe_ksymbol {
-	uint64_t address;
-	uint32_t size; /* not 0 */
+	uint64_t address; /* 0: hidden from users (kptr_restrict) */
+	uint32_t size;	  /* 0: of a program without code of its own */
 	bool is_released;
 	const char *name;
 };

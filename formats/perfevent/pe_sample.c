@@ -5,6 +5,7 @@
 #define READ_LOST (1u << 4)	   /* PERF_FORMAT_LOST */
 #define BRANCH_HW_INDEX (1u << 17) /* PERF_SAMPLE_BRANCH_HW_INDEX */
 #define BRANCH_COUNTERS (1u << 19)
+#define BRANCH_CALL_STACK (1u << 11)
 
 /* In the order of the format. */
 #define LISTS                                                                                                \
@@ -99,18 +100,19 @@ static inline void take_chain(struct ctx_pe_wire *wire, struct ctx_pe_sample *sa
 	sample->n_chain = (size_t)n;
 }
 
-static void skip_branches(struct ctx_pe_wire *wire, uint64_t branch_type, struct ctx_pe_sample *sample)
+static void take_branches(struct ctx_pe_wire *wire, uint64_t branch_type, struct ctx_pe_sample *sample)
 {
 	uint64_t n = ctx_pe_wire_u64(wire);
-	size_t each = branch_type & BRANCH_COUNTERS ? 32 : 24;
+	uint8_t each = branch_type & BRANCH_COUNTERS ? 32 : 24;
 
 	if (branch_type & BRANCH_HW_INDEX)
 		ctx_pe_wire_u64(wire);
 	if (n > ctx_pe_wire_left(wire) / each)
 		wire->failed = true;
 	else
-		ctx_pe_wire_bytes(wire, (size_t)n * each);
+		sample->branches = ctx_pe_wire_bytes(wire, (size_t)n * each);
 	sample->n_branches = n;
+	sample->branch_bytes = each;
 }
 
 /* An abi of 0 is not followed by registers. */
@@ -156,7 +158,7 @@ static inline void take_lists(struct ctx_pe_wire *wire, const struct ctx_pe_layo
 		sample->raw = ctx_pe_wire_bytes(wire, sample->raw_bytes);
 	}
 	if (type & PERF_SAMPLE_BRANCH_STACK)
-		skip_branches(wire, layout->branch_sample_type, sample);
+		take_branches(wire, layout->branch_sample_type, sample);
 	if (type & PERF_SAMPLE_REGS_USER)
 		take_registers(wire, sample);
 	if (type & PERF_SAMPLE_STACK_USER)
@@ -195,6 +197,16 @@ void ctx_pe_sample_count(const struct ctx_pe_sample *sample, size_t i, uint64_t 
 
 	*ret_value = ctx_pe_word(count, sample->layout->swap);
 	*ret_id = ctx_pe_word(count + (size_t)sample->id_word * 8, sample->layout->swap);
+}
+
+bool ctx_pe_sample_has_lbr_stack(const struct ctx_pe_sample *sample)
+{
+	return sample->n_branches != 0 && (sample->layout->branch_sample_type & BRANCH_CALL_STACK) != 0;
+}
+
+uint64_t ctx_pe_sample_branch_from(const struct ctx_pe_sample *sample, size_t i)
+{
+	return ctx_pe_word(sample->branches + i * sample->branch_bytes, sample->layout->swap);
 }
 
 static uint64_t user_reg(const struct ctx_pe_sample *sample, int8_t index)

@@ -38,7 +38,9 @@ struct ctx_pe_sample {
 	const uint8_t *chain; /* n_chain words */
 	size_t n_chain;
 	const uint8_t *raw;	   /* tracepoint data; NULL none */
-	uint64_t n_branches;	   /* entries of the branch stack, skipped */
+	uint64_t n_branches;	   /* entries of the branch stack, the last branch first */
+	const uint8_t *branches;   /* see ctx_pe_sample_branch_from */
+	uint8_t branch_bytes;	   /* of each */
 	const uint8_t *user_regs;  /* one word for each bit of regs_user; NULL none */
 	const uint8_t *user_stack; /* copy of the user stack from the stack pointer upward; NULL none */
 	uint64_t user_stack_bytes; /* that hold data */
@@ -56,6 +58,15 @@ CTX_MUST_CHECK enum ctx_status ctx_pe_sample_parse(const struct ctx_pe_layout *l
 
 /* The id and the value of counter `i`, which is less than n_counts. */
 void ctx_pe_sample_count(const struct ctx_pe_sample *sample, size_t i, uint64_t *ret_id, uint64_t *ret_value);
+
+/*
+ * Whether the branch stack holds the calls that have not returned (perf record --call-graph lbr):
+ * the user's part of the call stack, as far as the processor has registers for it.
+ */
+bool ctx_pe_sample_has_lbr_stack(const struct ctx_pe_sample *sample);
+
+/* The address that branch `i` came from, which is less than n_branches. */
+uint64_t ctx_pe_sample_branch_from(const struct ctx_pe_sample *sample, size_t i);
 
 /* Program counter of the user registers; 0 unknown. */
 uint64_t ctx_pe_sample_user_pc(const struct ctx_pe_sample *sample);

@@ -53,6 +53,9 @@ static const struct example examples[] = {
 	 LIST(MARK_USER, U(10), K(21), U(31), 0), LIST(U(10), 0, U(30), 0)},
 	{"a user's address in the kernel's part", PERF_RECORD_MISC_KERNEL, U(10),
 	 LIST(MARK_KERNEL, K(10), U(21), 0), LIST(0, 0, 0)},
+	{"a kernel of 32 bits is moved to the kernel's half", PERF_RECORD_MISC_KERNEL, 0xc0100010u,
+	 LIST(MARK_KERNEL, 0xc0100010u, 0xbf000021u, MARK_USER, 0xb7000010u),
+	 LIST(UINT64_C(0xffffffffc0100010), UINT64_C(0xffffffffbf000020), 0xb7000010u)},
 	{"a leaf that is no address", PERF_RECORD_MISC_KERNEL, TRUNCATED, LIST(MARK_KERNEL, K(10), K(21)),
 	 LIST(0, K(20))},
 	{"guests and the hypervisor: addresses of another machine", PERF_RECORD_MISC_GUEST_KERNEL, K(10),
@@ -139,6 +142,56 @@ static void test_perfdata_chain__a_chain_as_long_as_it_may_be_is_truncated(void 
 			if (n == limit)
 				assert_int_equal(chain.frames[chain.n - 1], TRUNCATED);
 		}
+	}
+	ctx_pd_chain_deinit(&chain);
+}
+
+/* perf record --call-graph lbr: a branch is three words, from, to and flags; none is aligned. */
+static void test_perfdata_chain__calls_in_the_branch_stack_are_the_users_callers(void **state)
+{
+	static const struct ctx_pe_layout layouts[2] = {{.sample_type = PERF_SAMPLE_BRANCH_STACK,
+							 .branch_sample_type = PERF_SAMPLE_BRANCH_CALL_STACK},
+							{.sample_type = PERF_SAMPLE_BRANCH_STACK,
+							 .branch_sample_type = PERF_SAMPLE_BRANCH_CALL_STACK,
+							 .swap = true}};
+	static const uint64_t in_user[] = {MARK_USER, U(10), U(21)};
+	static const uint64_t in_kernel[] = {MARK_KERNEL, K(10), K(21), MARK_USER, U(11), U(21)};
+	const uint64_t callers[] = {U(40), K(50), U(60), 0};
+	struct ctx_pd_event event = {0};
+	struct ctx_pd_chain chain = {0};
+
+	(void)state;
+	for (int swap = 0; swap < 2; swap++) {
+		uint8_t branches[32 * 24 + 1] = {0}, bytes[8 * FRAMES_MAX];
+		struct ctx_pe_sample sample = {.layout = &layouts[swap],
+					       .ip = U(10),
+					       .has_ip = true,
+					       .chain = bytes,
+					       .branches = branches + 1,
+					       .branch_bytes = 24,
+					       .n_branches = CTX_COUNT_OF(callers)};
+
+		for (size_t i = 0; i < CTX_COUNT_OF(callers); i++)
+			put_chain(branches + 1 + 24 * i, &callers[i], 1, swap != 0);
+		put_chain(bytes, in_user, sample.n_chain = CTX_COUNT_OF(in_user), swap != 0);
+		assert_int_equal(ctx_pd_chain_set(&chain, &sample, &event, PERF_RECORD_MISC_USER, NULL),
+				 CTX_OK);
+		check_frames(&chain, (uint64_t[]){U(10), U(40), U(60)}, 3);
+		sample.ip = K(10);
+		put_chain(bytes, in_kernel, sample.n_chain = CTX_COUNT_OF(in_kernel), swap != 0);
+		assert_int_equal(ctx_pd_chain_set(&chain, &sample, &event, PERF_RECORD_MISC_KERNEL, NULL),
+				 CTX_OK);
+		check_frames(&chain, (uint64_t[]){K(10), K(20), U(11), U(40), U(60)}, 5);
+		sample.n_branches = 32; /* all registers of the processor */
+		assert_int_equal(ctx_pd_chain_set(&chain, &sample, &event, PERF_RECORD_MISC_KERNEL, NULL),
+				 CTX_OK);
+		assert_int_equal(chain.n, 6);
+		assert_int_equal(chain.frames[5], ctx_frame_truncated(CTX_TRUNCATED_DEPTH));
+		assert_true(chain.truncated);
+		sample.n_branches = 0; /* none was taken: the chain has the callers */
+		assert_int_equal(ctx_pd_chain_set(&chain, &sample, &event, PERF_RECORD_MISC_KERNEL, NULL),
+				 CTX_OK);
+		check_frames(&chain, (uint64_t[]){K(10), K(20), U(11), U(20)}, 4);
 	}
 	ctx_pd_chain_deinit(&chain);
 }
@@ -246,6 +299,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_perfdata_chain__examples_give_these_frames),
 		cmocka_unit_test(test_perfdata_chain__a_chain_as_long_as_it_may_be_is_truncated),
+		cmocka_unit_test(test_perfdata_chain__calls_in_the_branch_stack_are_the_users_callers),
 		cmocka_unit_test(
 			test_perfdata_chain__a_copied_stack_leaves_the_users_counter_and_a_truncation),
 		cmocka_unit_test(test_perfdata_chain__frames_of_any_noise_are_addresses_or_nothing),

@@ -369,6 +369,52 @@ static void test_perfdata_states__a_recording_of_all_processors_gives_these_chan
 	}
 }
 
+/* As `switches`, with the kernel's ids: those of samples are smaller by 5000, or 0 outside. */
+static void switches_inside(struct pd_recording *recording, struct pd_place place, int32_t prev, int32_t next)
+{
+	uint8_t raw[20] = {0};
+
+	put_raw(raw, recording->swap, 4, (uint32_t)prev, 4);
+	put_raw(raw, recording->swap, 8, (uint32_t)next, 4);
+	put_raw(raw, recording->swap, 12, 1, 8);
+	sample_at(recording, SWITCH, place, raw);
+}
+
+/*
+ * Inside a pid namespace the thread of a sample and the one that the tracepoint names have ids of
+ * different kinds: 200 is one of the namespace's, and another one of the kernel's.
+ */
+static void test_perfdata_states__ids_of_a_pid_namespace_are_learnt_and_never_mixed(void **state)
+{
+	(void)state;
+	for (int swap = 0; swap < 2; swap++) {
+		struct pd_recording recording;
+		struct pd_reading reading;
+		struct ctx_buf lines = {0};
+
+		begin_app(&recording, swap != 0, false);
+		named(&recording, 200, 200, "other");
+		switches_inside(&recording, at(100, 100, 100, 0), 5100, 5200); /* 5200 is not known yet */
+		switches_inside(&recording, at(200, 200, 200, 0), 5200, 5100);
+		switches_inside(&recording, at(100, 100, 300, 0), 5100, 200); /* the kernel's 200: outside */
+		switches_inside(&recording, at(0, 0, 400, 0), 200, 5200);
+		pd_round(&recording);
+		pd_read_form(&recording, &(struct pd_form){.kind = PD_FILE}, &reading);
+		assert_int_equal(reading.status, CTX_OK);
+		assert_non_null(strstr(pd_lines(&reading.warnings), "ids, 2 of them of threads"));
+		only_states(&reading, &lines);
+		assert_string_equal((const char *)lines.bytes,
+				    "100 state 0/0 blocked cpu 0: ffffffff81000000 402001\n"
+				    "200 state 1/1 blocked cpu 0: ffffffff81000000 402001\n"
+				    "200 state 0/0 runs cpu 0:\n"
+				    "300 state 0/0 blocked cpu 0: ffffffff81000000 402001\n"
+				    "400 state 1/1 runs cpu 0:\n");
+		ctx_buf_deinit(&lines);
+		pd_reading_deinit(&reading);
+		pd_recording_deinit(&recording);
+	}
+}
+
 static void test_perfdata_states__samples_of_the_events_stay_metrics(void **state)
 {
 	struct pd_recording recording;
@@ -632,6 +678,7 @@ int main(void)
 			test_perfdata_states__a_tracepoint_without_a_field_that_it_needs_is_not_used),
 		cmocka_unit_test(
 			test_perfdata_states__a_recording_of_all_processors_gives_these_changes_in_every_form),
+		cmocka_unit_test(test_perfdata_states__ids_of_a_pid_namespace_are_learnt_and_never_mixed),
 		cmocka_unit_test(test_perfdata_states__samples_of_the_events_stay_metrics),
 		cmocka_unit_test(test_perfdata_states__switch_records_come_beside_the_tracepoint),
 		cmocka_unit_test(test_perfdata_states__the_end_of_a_thread_is_not_a_wait),

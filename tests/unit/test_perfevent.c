@@ -160,24 +160,31 @@ static void test_perfevent__a_build_id_needs_the_bit_and_the_form_of_one(void **
 	assert_string_equal(map_with(inode, PERF_RECORD_MISC_MMAP_BUILD_ID).build_id, "");
 }
 
-static void test_perfevent__kernel_symbols_are_in_the_kernel(void **state)
+static void test_perfevent__a_kernel_symbol_may_have_no_address_and_no_size(void **state)
 {
+	static const uint64_t addresses[] = {UINT64_C(0xffffffffc0000000), 0};
 	uint8_t body[32] = {0};
 	struct ctx_pe_ksymbol symbol;
 
 	(void)state;
-	for (int in_kernel = 0; in_kernel < 2; in_kernel++) {
-		memcpy(body, &(uint64_t){in_kernel ? UINT64_C(0xffffffffc0000000) : 0x400000}, 8);
-		memcpy(body + 8, &(uint32_t){64}, 4);
+	for (size_t i = 0; i < CTX_COUNT_OF(addresses); i++) {
+		uint32_t size = i == 0 ? 64 : 0;
+
+		memcpy(body, &addresses[i], 8);
+		memcpy(body + 8, &size, 4);
 		body[14] = 1;
 		memcpy(body + 16, "bpf_prog", 9);
 		assert_int_equal(
 			ctx_pe_ksymbol_parse(ctx_pe_wire_make(body, sizeof(body), false), &symbol, NULL),
-			in_kernel ? CTX_OK : CTX_E_FORMAT);
+			CTX_OK);
+		assert_true(symbol.is_released);
+		assert_int_equal(symbol.address, addresses[i]);
+		assert_int_equal(symbol.size, size);
+		assert_string_equal(symbol.name, "bpf_prog");
 	}
-	assert_true(symbol.is_released);
-	assert_int_equal(symbol.size, 64);
-	assert_string_equal(symbol.name, "bpf_prog");
+	memset(body, 0xff, 16); /* past the end of the address space */
+	assert_int_equal(ctx_pe_ksymbol_parse(ctx_pe_wire_make(body, sizeof(body), false), &symbol, NULL),
+			 CTX_E_FORMAT);
 }
 
 /* --- layouts --- */
@@ -215,7 +222,7 @@ int main(void)
 		cmocka_unit_test(test_perfevent__values_are_signed_and_only_of_existing_bytes),
 		cmocka_unit_test(test_perfevent__prev_state_is_the_reason_of_leaving),
 		cmocka_unit_test(test_perfevent__a_build_id_needs_the_bit_and_the_form_of_one),
-		cmocka_unit_test(test_perfevent__kernel_symbols_are_in_the_kernel),
+		cmocka_unit_test(test_perfevent__a_kernel_symbol_may_have_no_address_and_no_size),
 		cmocka_unit_test(test_perfevent__a_layout_knows_the_machine_and_its_program_counter),
 	};
 
