@@ -68,6 +68,8 @@ enum ctx_status ctx_ingest_begin(struct ingest *in, const struct ctx_ingest_opti
 		.caches = options->caches,
 		.cache_names = options->cache_names,
 		.kernel = &info->kernel,
+		.symbols = info->symbols,
+		.n_symbols = info->n_symbols,
 		.no_inlines = options->no_inlines,
 	};
 	enum ctx_status status = ctx_profile_builder_init(&in->entities, info, err);

@@ -122,24 +122,53 @@ static bool is_elf(const char *path)
 	       memcmp(magic, "\177ELF", sizeof(magic)) == 0;
 }
 
+static int by_path(const void *left, const void *right)
+{
+	const struct ctx_source_symbols *a = left;
+	const struct ctx_source_symbols *b = right;
+
+	return strcmp(a->path, b->path);
+}
+
+enum ctx_status ctx_resolver_use_recorded(struct ctx_resolver *resolver, const char *path,
+					  struct ctx_symtab **symtab, struct ctx_err *err)
+{
+	const struct ctx_resolver_options *options = &resolver->options;
+	struct ctx_source_symbols wanted = {.path = path};
+	const struct ctx_source_symbols *found =
+		options->n_symbols == 0 || (*symtab != NULL && ctx_symtab_count(*symtab) != 0)
+			? NULL
+			: bsearch(&wanted, options->symbols, options->n_symbols, sizeof(wanted), by_path);
+
+	if (found == NULL)
+		return CTX_OK;
+	ctx_symtab_close(*symtab);
+	*symtab = NULL;
+	return ctx_symtab_open_recorded(found, symtab, err);
+}
+
 static enum ctx_status open_symtab(struct ctx_resolver *resolver, struct ctx_resolver_object *object,
 				   struct ctx_err *err)
 {
 	struct ctx_file_request request = ctx_resolver_request(resolver, object);
-	enum ctx_status status;
+	enum ctx_status status = CTX_OK;
 
 	object->opened = true;
 	if (!ctx_resolver_has_file(resolver, object))
-		return CTX_OK; /* [heap], [stack], //anon without a file: nothing to open */
-	if (ctx_jit_code_is(object->path) && object->archive[0] != '\0' && !is_elf(object->archive))
+		; /* [heap], [stack], //anon without a file: nothing to open */
+	else if (ctx_jit_code_is(object->path) && object->archive[0] != '\0' && !is_elf(object->archive))
 		status = ctx_symtab_open_perf_map_copy(object->archive, &object->symtab, err);
 	else if (ctx_jit_code_is(object->path) && object->archive[0] == '\0')
 		status =
 			ctx_symtab_open_perf_map(object->path, resolver->options.symfs, &object->symtab, err);
 	else
 		status = ctx_symtab_open(&request, &object->symtab, err);
+	if (status == CTX_OK)
+		status = ctx_resolver_use_recorded(resolver, object->path, &object->symtab, err);
 	if (status != CTX_OK)
 		return ctx_err_prefix(err, status, "symbols of %s", object->path);
+	if (object->symtab == NULL)
+		return CTX_OK;
 	object->by_symbol = ctx_resolver_new_index(ctx_symtab_count(object->symtab));
 	return object->by_symbol != NULL ? CTX_OK : ctx_err_nomem(err);
 }

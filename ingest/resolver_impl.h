@@ -202,6 +202,10 @@ struct ctx_file_request ctx_resolver_request(const struct ctx_resolver *resolver
 					     const struct ctx_resolver_object *object);
 
 /* Whether the object can have a file. */
+/* Where `*symtab` is NULL or has no symbols: those of the recording, if it has some of this path. */
+CTX_MUST_CHECK enum ctx_status ctx_resolver_use_recorded(struct ctx_resolver *resolver, const char *path,
+							 struct ctx_symtab **symtab, struct ctx_err *err);
+
 bool ctx_resolver_has_file(const struct ctx_resolver *resolver, const struct ctx_resolver_object *object);
 
 #endif

@@ -48,6 +48,19 @@ static enum ctx_status open_recorded_kernel(struct ctx_resolver *resolver, struc
 	return CTX_OK;
 }
 
+/* simpleperf has the kernel's symbols of samples in the recording. */
+static enum ctx_status use_recorded_kernel(struct ctx_resolver *resolver, struct ctx_err *err)
+{
+	struct ctx_resolver_kernel *kernel = &resolver->kernel;
+	const struct ctx_symtab *before = kernel->symtab;
+	enum ctx_status status =
+		ctx_resolver_use_recorded(resolver, "[kernel.kallsyms]", &kernel->symtab, err);
+
+	if (status == CTX_OK && kernel->symtab != before)
+		kernel->origin = ctx_symtab_origin(kernel->symtab);
+	return status;
+}
+
 static enum ctx_status open_kernel(struct ctx_resolver *resolver, struct ctx_err *err)
 {
 	enum ctx_status status;
@@ -55,6 +68,8 @@ static enum ctx_status open_kernel(struct ctx_resolver *resolver, struct ctx_err
 	resolver->kernel.opened = true;
 	status = resolver->options.kallsyms[0] != '\0' ? open_recorded_kernel(resolver, err)
 						       : find_kernel(resolver, err);
+	if (status == CTX_OK)
+		status = use_recorded_kernel(resolver, err);
 	if (status != CTX_OK || resolver->kernel.symtab == NULL)
 		return status;
 	resolver->kernel.by_symbol = ctx_resolver_new_index(ctx_symtab_count(resolver->kernel.symtab));

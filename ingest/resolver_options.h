@@ -19,6 +19,9 @@ struct ctx_resolver_options {
 	bool no_inlines;	/* inlined functions are attributed to the functions they are inlined into */
 	const char *const *caches;	/* build-id cache directories, NULL at the end; NULL: none */
 	const char *const *cache_names; /* name of each for the source of symbols, NULL: its path */
+	const struct ctx_source_symbols
+		*symbols; /* of the recording, used where no file has any; they must outlive the resolver */
+	size_t n_symbols;
 	const struct ctx_source_kernel *
 		kernel; /* the recorded kernel, used without a copy; NULL or NULL strings: unknown. Must outlive the resolver */
 };

@@ -391,6 +391,21 @@ struct ctx_source_text {
 	const char *archive; /* path of a zstd copy that can be opened now */
 };
 
+/* A function of a load object that the recording itself names. */
+struct ctx_source_symbol {
+	uint64_t address; /* in the object */
+	uint64_t size;	  /* 0 unknown */
+	const char *name; /* as in the object: it may be mangled */
+};
+
+/* Used where no file of the object is found. */
+struct ctx_source_symbols {
+	const char *path;    /* as in maps; "[kernel.kallsyms]": the kernel's, at its own addresses */
+	uint64_t to_address; /* added to a file offset gives an address, modulo 2^64 */
+	const struct ctx_source_symbol *items; /* unordered; they may overlap */
+	size_t n;
+};
+
 /* Properties known when the source is opened. Strings live as long as the source. */
 struct ctx_source_info {
 	const char *name;     /* last part of the path */
@@ -410,6 +425,8 @@ struct ctx_source_info {
 	const struct ctx_source_text *
 		sources; /* each path once, unordered; texts are searched here first, then at their own path. NULL: none */
 	size_t n_sources;
+	const struct ctx_source_symbols *symbols; /* by path (strcmp), each once. NULL: none */
+	size_t n_symbols;
 	bool has_states; /* CTX_EV_STATE can occur: threads' lives are divided into states */
 	bool has_calls;	 /* CTX_EV_CALL can occur */
 	/* Counters read at each call event, NULL none: name, word, kind and unit count. */

@@ -25,10 +25,38 @@ const char *ctx_symtab_build_id(const struct ctx_symtab *table)
 bool ctx_symtab_address(const struct ctx_symtab *table, uint64_t file_offset, uint64_t *ret_address)
 {
 	if (table->flat) {
-		*ret_address = file_offset;
+		*ret_address = file_offset + table->to_address;
 		return true;
 	}
 	return ctx_elf_address(table->segments, table->n_segments, file_offset, ret_address);
+}
+
+enum ctx_status ctx_symtab_open_recorded(const struct ctx_source_symbols *symbols, struct ctx_symtab **ret,
+					 struct ctx_err *err)
+{
+	struct ctx_symtab *table CTX_CLEANUP(ctx_symtab_free_cleanup) = ctx_calloc(1, sizeof(*table));
+	enum ctx_status status = CTX_OK;
+
+	if (table == NULL)
+		return ctx_err_nomem(err);
+	table->flat = true;
+	table->to_address = symbols->to_address;
+	table->origin = "recording";
+	for (size_t i = 0; i < symbols->n && status == CTX_OK; i++)
+		status = ctx_symset_add(&table->set,
+					&(struct ctx_symset_raw){.start = symbols->items[i].address,
+								 .size = symbols->items[i].size,
+								 .limit = UINT64_MAX,
+								 .name = symbols->items[i].name,
+								 .module = ""},
+					err);
+	if (status == CTX_OK)
+		status = ctx_symtab_freeze(table, err);
+	if (status != CTX_OK)
+		return status;
+	*ret = table;
+	table = NULL;
+	return CTX_OK;
 }
 
 bool ctx_symtab_find(const struct ctx_symtab *table, uint64_t address, uint32_t *ret_index)

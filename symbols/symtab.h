@@ -18,6 +18,7 @@
 
 #include "base/err.h"
 #include "elf/file_request.h"
+#include "model/event_source.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -102,9 +103,16 @@ CTX_MUST_CHECK enum ctx_status ctx_symtab_open_perf_map(const char *path, const 
 CTX_MUST_CHECK enum ctx_status ctx_symtab_open_perf_map_copy(const char *path, struct ctx_symtab **ret,
 							     struct ctx_err *err);
 
+/*
+ * The symbols that a recording has itself, with the origin "recording". Nothing is borrowed. Fails
+ * with CTX_E_NOMEM, CTX_E_LIMIT.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_symtab_open_recorded(const struct ctx_source_symbols *symbols,
+							struct ctx_symtab **ret, struct ctx_err *err);
+
 void ctx_symtab_close(struct ctx_symtab *table);
 
-/* Where the symbols came from: "archive", a path, "kallsyms", or "none: <reason>". Borrowed. */
+/* Where the symbols came from: "archive", "recording", a path, "kallsyms", or "none: <reason>". Borrowed. */
 const char *ctx_symtab_origin(const struct ctx_symtab *table);
 
 /* The build id found in the file, lower-case hex; "" none. Borrowed. */

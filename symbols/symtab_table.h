@@ -28,7 +28,8 @@ struct ctx_symtab { /* all zero except `origin` is a valid table without symbols
 	size_t n_segments;
 	const char *origin; /* a constant, or in the arena */
 	char build_id[CTX_BUILDID_TEXT];
-	bool flat; /* no segments: file offsets are addresses */
+	bool flat; /* no segments: file offsets and `to_address` are addresses */
+	uint64_t to_address;
 };
 
 /*

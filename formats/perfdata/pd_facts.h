@@ -1,6 +1,6 @@
 /*
  * Facts: metadata of the recording from the header features of perf.data: host, command line,
- * processors, event names, build ids, clocks.
+ * processors, event names, build ids, clocks, and what simpleperf adds.
  *
  * In file mode a feature is a section of the file; in pipe mode it is a HEADER_FEATURE record. Both
  * hold the same bytes. A damaged feature adds one line to `damage`; an unknown feature is only
@@ -14,6 +14,7 @@
 #include "base/err.h"
 #include "base/map64.h"
 #include "base/strtab.h"
+#include "formats/perfdata/pd_simpleperf.h"
 #include "formats/perfevent/pe_wire.h"
 #include "model/profile.h"
 
@@ -109,6 +110,7 @@ struct ctx_pd_facts {		/* all zero is a valid empty one */
 	struct ctx_pd_compression compression;
 	struct ctx_pd_build_ids build_ids;
 	struct ctx_pd_event_descs events;
+	struct ctx_pd_simpleperf simpleperf;
 	struct ctx_pd_damage damage;
 	uint64_t seen[CTX_PD_FEATURE_BITS / 64]; /* bits of the features found */
 };
@@ -137,8 +139,18 @@ CTX_MUST_CHECK enum ctx_status ctx_pd_facts_add_build_id(struct ctx_pd_facts *fa
  */
 const char *ctx_pd_facts_build_id(const struct ctx_pd_facts *facts, const char *path);
 
-/* The name of the event with this id, NULL unknown. O(1). */
-const char *ctx_pd_facts_event_name(const struct ctx_pd_facts *facts, uint64_t id);
+/*
+ * The name of event `index` of `n`, with this id (0 none), type and config: by its id, else as
+ * simpleperf names it, else by its place where the file describes as many events. NULL unknown; not
+ * terminated: *ret_n bytes. O(1), for simpleperf O(events).
+ */
+struct ctx_pd_event_key {
+	size_t index, n;
+	uint64_t id, config;
+	uint32_t type;
+};
+const char *ctx_pd_facts_event_name(const struct ctx_pd_facts *facts, const struct ctx_pd_event_key *key,
+				    size_t *ret_n);
 
 /*
  * The facts as properties for the header of a report, in a fixed order and with the keys of an

@@ -6,6 +6,8 @@
 #include "base/mem.h"
 #include "formats/perfdata/pd_facts_read.h"
 
+#include <string.h>
+
 /* struct perf_event_attr: the first version had 64 bytes. */
 #define ATTR_BYTES_MIN 64u
 #define ATTR_FLAGS_OFFSET 40u
@@ -92,9 +94,22 @@ enum ctx_status ctx_pd_facts_read_events(struct ctx_pd_facts *facts, struct ctx_
 	return status;
 }
 
-const char *ctx_pd_facts_event_name(const struct ctx_pd_facts *facts, uint64_t id)
+const char *ctx_pd_facts_event_name(const struct ctx_pd_facts *facts, const struct ctx_pd_event_key *key,
+				    size_t *ret_n)
 {
-	uint32_t number = ctx_map64_get(&facts->events.of_id, id);
+	uint32_t number = ctx_map64_get(&facts->events.of_id, key->id);
+	const char *name;
 
-	return number != CTX_MAP64_NONE ? facts->events.items[number].name : NULL;
+	if (number == CTX_MAP64_NONE) {
+		name = ctx_pd_simpleperf_event_name(&facts->simpleperf, key->type, key->config, ret_n);
+		if (*ret_n != 0)
+			return name;
+		if (facts->events.n != key->n || facts->events.items[key->index].n_ids != 0 ||
+		    facts->events.items[key->index].type != key->type ||
+		    facts->events.items[key->index].config != key->config)
+			return NULL;
+		number = (uint32_t)key->index;
+	}
+	*ret_n = strlen(facts->events.items[number].name);
+	return *ret_n != 0 ? facts->events.items[number].name : NULL;
 }

@@ -25,6 +25,7 @@
 
 void ctx_pd_facts_deinit(struct ctx_pd_facts *facts)
 {
+	ctx_pd_simpleperf_deinit(&facts->simpleperf);
 	ctx_arena_deinit(&facts->arena);
 	ctx_strtab_deinit(&facts->build_ids.paths);
 	free(facts->build_ids.items);
@@ -245,6 +246,10 @@ static enum ctx_status read_feature(struct ctx_pd_facts *facts, uint32_t feature
 		return read_compression(facts, wire, err);
 	case CTX_PD_FEATURE_CLOCK_DATA:
 		return read_clock_data(facts, wire, err);
+	case CTX_PD_FEATURE_SIMPLEPERF_FILE:
+	case CTX_PD_FEATURE_SIMPLEPERF_META:
+	case CTX_PD_FEATURE_SIMPLEPERF_FILE2:
+		return ctx_pd_simpleperf_read(&facts->simpleperf, &facts->arena, feature, wire, err);
 	default:
 		return CTX_OK; /* not used here, or written by a later perf */
 	}

@@ -50,9 +50,15 @@ static enum ctx_status put_text(struct lines *lines, struct ctx_pd_facts *facts,
 
 static enum ctx_status put_collector(struct lines *lines, struct ctx_pd_facts *facts, struct ctx_err *err)
 {
-	if (facts->version != NULL && *facts->version != '\0')
-		ctx_buf_put_text(&lines->value, "perf ");
-	return put_text(lines, facts, "collector", facts->version, err);
+	const char *version = facts->version, *name = "perf ";
+
+	if (facts->simpleperf.version != NULL) {
+		version = facts->simpleperf.version;
+		name = "simpleperf ";
+	}
+	if (version != NULL && *version != '\0')
+		ctx_buf_put_text(&lines->value, name);
+	return put_text(lines, facts, "collector", version, err);
 }
 
 static void put_count(struct ctx_buf *value, uint32_t n, const char *one, const char *many)
@@ -169,7 +175,10 @@ enum ctx_status ctx_pd_facts_properties(struct ctx_pd_facts *facts, uint64_t sta
 	if (status == CTX_OK)
 		status = put_text(&lines, facts, "command", facts->command, err);
 	if (status == CTX_OK)
-		status = put_text(&lines, facts, "host", facts->machine.hostname, err);
+		status = put_text(&lines, facts, "host",
+				  facts->simpleperf.device != NULL ? facts->simpleperf.device
+								   : facts->machine.hostname,
+				  err);
 	if (status == CTX_OK)
 		status = put_text(&lines, facts, "kernel", facts->machine.os_release, err);
 	if (status == CTX_OK)

@@ -207,6 +207,18 @@ static enum ctx_status read_attrs(struct ctx_pd_file *file, const struct header 
 	return status;
 }
 
+enum ctx_status ctx_pd_file_tracing_bytes(struct ctx_pd_file *file, const void *bytes, size_t n,
+					  struct ctx_err *err)
+{
+	struct ctx_err why = {0};
+	enum ctx_status status = ctx_pd_tracing_parse(bytes, n, &file->tracing, &why);
+
+	if (status == CTX_E_FORMAT)
+		ctx_err_prefix(&why, status, "header: formats of tracepoints");
+	status = forgive(file, status, &why, err);
+	return status == CTX_OK ? ctx_pd_tracing_name(bytes, n, &file->events, err) : status;
+}
+
 enum ctx_status ctx_pd_file_tracing(struct ctx_pd_file *file, const struct ctx_pd_part *part, uint64_t offset,
 				    uint64_t size, struct ctx_err *err)
 {
@@ -216,11 +228,9 @@ enum ctx_status ctx_pd_file_tracing(struct ctx_pd_file *file, const struct ctx_p
 	struct ctx_err why = {0};
 	enum ctx_status status = read_section(part, &section, what, &bytes, &why);
 
-	if (status == CTX_OK)
-		status = ctx_pd_tracing_parse(bytes, (size_t)size, &file->tracing, &why);
-	if (status == CTX_E_FORMAT)
-		ctx_err_prefix(&why, status, "header: formats of tracepoints");
-	return forgive(file, status, &why, err);
+	if (status != CTX_OK)
+		return forgive(file, status, &why, err);
+	return ctx_pd_file_tracing_bytes(file, bytes, (size_t)size, err);
 }
 
 /* After the data comes one section descriptor per feature bit. */

@@ -59,6 +59,10 @@ void ctx_pd_file_deinit(struct ctx_pd_file *file);
 CTX_MUST_CHECK enum ctx_status ctx_pd_file_tracing(struct ctx_pd_file *file, const struct ctx_pd_part *part,
 						   uint64_t offset, uint64_t size, struct ctx_err *err);
 
+/* The same for bytes. */
+CTX_MUST_CHECK enum ctx_status ctx_pd_file_tracing_bytes(struct ctx_pd_file *file, const void *bytes,
+							 size_t n, struct ctx_err *err);
+
 /* Adds a line of damage found before the first record. Fails with CTX_E_NOMEM. */
 CTX_MUST_CHECK enum ctx_status ctx_pd_file_damage(struct ctx_pd_file *file, const char *text,
 						  struct ctx_err *err);

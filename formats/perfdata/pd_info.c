@@ -53,9 +53,7 @@ static enum ctx_status name_metric(struct ctx_pd_reader *reader, struct metric_n
 	enum ctx_status status;
 	uint32_t id = 0;
 
-	*ret = ctx_pd_facts_event_name(&reader->file.facts, event->first_id);
-	if (*ret == NULL || (*ret)[0] == '\0')
-		*ret = event->name;
+	*ret = event->name;
 	status = ctx_strtab_add_text(&names->used, *ret, &id, err);
 	if (status != CTX_OK || id == n_before)
 		return status;
@@ -126,6 +124,9 @@ enum ctx_status ctx_pd_info_fill(struct ctx_pd_reader *reader, struct ctx_err *e
 		.release = or_nothing(file->facts.machine.os_release),
 		.symbol = "",
 	};
+	ctx_pd_simpleperf_settle(&file->facts.simpleperf);
+	info->symbols = file->facts.simpleperf.files;
+	info->n_symbols = file->facts.simpleperf.n_files;
 	info->bytes = file->bytes;
 	reader->other_host = is_other_host(file->facts.machine.hostname);
 	return CTX_OK;

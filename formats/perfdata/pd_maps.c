@@ -161,6 +161,16 @@ static enum ctx_status on_kernel_map(struct ctx_pd_reader *reader, uint64_t time
 	return status;
 }
 
+/* Functions of code without a file: in simpleperf's recording, or in /tmp of this host. */
+static bool has_jit_map(const struct ctx_pd_reader *reader, int32_t pid, char ret[CTX_JIT_CODE_PATH])
+{
+	snprintf(ret, CTX_JIT_CODE_PATH, "perf-%d.map", pid);
+	if (ctx_pd_simpleperf_has(&reader->file.facts.simpleperf, ret))
+		return true;
+	ctx_jit_code_path(pid, ret);
+	return !reader->other_host && access(ret, F_OK) == 0;
+}
+
 static enum ctx_status on_user_map(struct ctx_pd_reader *reader, uint64_t time_ns,
 				   const struct ctx_pe_mmap *mmap, struct ctx_err *err)
 {
@@ -176,12 +186,11 @@ static enum ctx_status on_user_map(struct ctx_pd_reader *reader, uint64_t time_n
 	char jit_map[CTX_JIT_CODE_PATH];
 	enum ctx_status status;
 
-	if ((mmap->protection & PROT_EXEC) != 0 && is_anonymous(path) && !reader->other_host) {
-		ctx_jit_code_path(mmap->pid, jit_map);
-		if (access(jit_map, F_OK) == 0) {
-			path = jit_map;
-			map.file_offset = mmap->address;
-		}
+	if (ctx_pd_simpleperf_is_jit(path))
+		map.file_offset = mmap->address;
+	else if (map.executable && is_anonymous(path) && has_jit_map(reader, mmap->pid, jit_map)) {
+		path = jit_map;
+		map.file_offset = mmap->address;
 	}
 	status = ctx_strtab_add_text(names, path, &map.path, err);
 	if (status == CTX_OK)
@@ -230,8 +239,9 @@ enum ctx_status ctx_pd_maps_ksymbol(struct ctx_pd_reader *reader, const struct c
 				 &symbol, &why) != CTX_OK)
 		return ctx_pd_reader_damage(reader, item->record.offset, why.msg, err);
 	symbol.address = ctx_pd_kernel_address(symbol.address);
-	if (symbol.size == 0 || symbol.address < CTX_KERNEL_START) /* names no code */
-		return CTX_OK;
+	if (symbol.size == 0 || symbol.address < CTX_KERNEL_START ||
+	    symbol.size > UINT64_MAX - symbol.address)
+		return CTX_OK; /* names no code */
 	status = ctx_strtab_add_text(names, symbol.name, &id, err);
 	if (status != CTX_OK)
 		return status;

@@ -30,6 +30,33 @@ enum ctx_pd_user_type { /* record types of perf itself */
 			CTX_PD_TYPE_END = 96, /* above all known types, with room */
 };
 
+/*
+ * Records of Android's simpleperf: 32769 to 32778. They may be longer than 64 KiB: `misc` has the
+ * upper half of their size. Source: system/extras/simpleperf/record.h of Android.
+ */
+#define CTX_PD_SIMPLEPERF_FIRST 32769u
+#define CTX_PD_SIMPLEPERF_SPLIT 32772u	   /* a part of a record that is longer than 64 KiB */
+#define CTX_PD_SIMPLEPERF_SPLIT_END 32773u /* behind its last part */
+#define CTX_PD_SIMPLEPERF_TRACING 32777u   /* u32 n, n bytes of tracing data */
+#define CTX_PD_SIMPLEPERF_END 32779u
+
+static inline bool ctx_pd_record_is_simpleperf(const struct perf_event_header *header)
+{
+	return header->type >= CTX_PD_SIMPLEPERF_FIRST && header->type < CTX_PD_SIMPLEPERF_END;
+}
+
+/* Bytes of a record with this header; 0: there is none. */
+static inline size_t ctx_pd_record_bytes(const struct perf_event_header *header)
+{
+	size_t n = header->size;
+
+	if (ctx_pd_record_is_simpleperf(header))
+		n |= (size_t)header->misc << 16;
+	else if (header->type == 0 || header->type >= CTX_PD_TYPE_END)
+		return 0;
+	return n >= CTX_PE_HEADER_BYTES ? n : 0;
+}
+
 #define CTX_PD_MISC_LOST_SAMPLES_BPF (1u << 15)
 #define CTX_PD_NO_TIME UINT64_MAX
 

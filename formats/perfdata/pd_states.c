@@ -26,13 +26,6 @@ void ctx_pd_states_deinit(struct ctx_pd_states *states)
 
 /* Header */
 
-static const char *name_of(const struct ctx_pd_reader *reader, const struct ctx_pd_event *event)
-{
-	const char *name = ctx_pd_facts_event_name(&reader->file.facts, event->first_id);
-
-	return name != NULL && name[0] != '\0' ? name : event->name;
-}
-
 static uint8_t role_of(const struct ctx_pd_reader *reader, const struct ctx_pd_event *event)
 {
 	if (event->type == PERF_TYPE_TRACEPOINT && (event->layout.sample_type & PERF_SAMPLE_RAW))
@@ -51,10 +44,9 @@ struct sources {
 };
 
 /* Do its samples show where a thread spends its CPU time, by the criterion of the ingest? */
-static bool is_clock(const struct ctx_pd_reader *reader, const struct ctx_pd_event *event)
+static bool is_clock(const struct ctx_pd_event *event)
 {
-	return ctx_metric_shows_running(ctx_metric_kind_of_unit(ctx_pd_event_unit(event)),
-					name_of(reader, event));
+	return ctx_metric_shows_running(ctx_metric_kind_of_unit(ctx_pd_event_unit(event)), event->name);
 }
 
 static struct sources look(const struct ctx_pd_reader *reader)
@@ -71,13 +63,12 @@ static struct sources look(const struct ctx_pd_reader *reader)
 		ret.stacks = ret.stacks ||
 			     (role == CTX_PD_TP_SWITCH && event->layout.sample_type & PERF_SAMPLE_CALLCHAIN);
 		ret.wakes = ret.wakes || role == CTX_PD_TP_WAKING || role == CTX_PD_TP_WAKEUP;
-		ret.clocks = ret.clocks || is_clock(reader, event);
+		ret.clocks = ret.clocks || is_clock(event);
 		ret.enters = ret.enters || role == CTX_PD_TP_SYS_ENTER;
 		ret.exits = ret.exits || role == CTX_PD_TP_SYS_EXIT;
 		ret.nameless =
-			ret.nameless ||
-			(event->type == PERF_TYPE_TRACEPOINT && role != CTX_PD_TP_SWITCH &&
-			 strcmp(name_of(reader, event), ctx_pd_tracepoint_name(CTX_PD_TP_SWITCH)) == 0);
+			ret.nameless || (event->type == PERF_TYPE_TRACEPOINT && role != CTX_PD_TP_SWITCH &&
+					 strcmp(event->name, ctx_pd_tracepoint_name(CTX_PD_TP_SWITCH)) == 0);
 	}
 	return ret;
 }

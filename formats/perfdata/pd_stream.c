@@ -15,6 +15,7 @@
 #define CHUNK_BYTES ((size_t)1 << 20)
 #endif
 #define RECORD_MAX 65536u
+#define TRACING_RECORD_BYTES_MAX 16u
 #define RECORDS_IN_A_ROW 4 /* plausible headers that make a coincidence unlikely */
 
 void ctx_pd_chunk_drop(struct ctx_pd_chunk *chunk)
@@ -170,11 +171,6 @@ static enum ctx_status read_inner(struct ctx_pd_stream *stream, struct ctx_err *
 	return CTX_OK;
 }
 
-static bool is_plausible(const struct perf_event_header *header)
-{
-	return header->type > 0 && header->type < CTX_PD_TYPE_END && header->size >= CTX_PE_HEADER_BYTES;
-}
-
 enum row {
 	ROW,	 /* several plausible records; the last may be cut by the end of the bytes */
 	ROW_CUT, /* the first record goes past the end: more bytes are needed to decide */
@@ -187,15 +183,17 @@ static enum row classify_row(const uint8_t *bytes, size_t n, bool swap)
 
 	for (int i = 0; i < RECORDS_IN_A_ROW; i++) {
 		struct perf_event_header header;
+		size_t size;
 
 		if (n - at < CTX_PE_HEADER_BYTES)
 			return i > 0 ? ROW : ROW_CUT;
 		header = ctx_pe_header_read(bytes + at, swap);
-		if (!is_plausible(&header))
+		size = ctx_pd_record_bytes(&header);
+		if (size == 0)
 			return ROW_NONE;
-		if (header.size > n - at)
+		if (size > n - at)
 			return i > 0 ? ROW : ROW_CUT;
-		at += header.size;
+		at += size;
 	}
 	return ROW;
 }
@@ -234,7 +232,11 @@ static bool find_record(struct ctx_pd_stream *stream, struct ctx_pd_window *wind
 		if (window->lost || left_in(window) < CTX_PE_HEADER_BYTES)
 			return false;
 		*ret = ctx_pe_header_read(window->chunk->bytes + window->begin, stream->swap);
-		if (is_plausible(ret))
+		if (ctx_pd_record_is_simpleperf(ret) && ctx_pd_record_bytes(ret) != 0) {
+			ret->size = CTX_PE_HEADER_BYTES; /* its body is passed over */
+			return true;
+		}
+		if (ctx_pd_record_bytes(ret) != 0)
 			return ret->size <= left_in(window);
 		report_damage(stream, offset, "no record: its size or type is impossible");
 		window->lost = true;
@@ -279,10 +281,16 @@ static void begin_unpacking(struct ctx_pd_stream *stream, const struct ctx_pd_re
 static uint64_t data_after(const struct ctx_pd_record *record, bool swap)
 {
 	struct ctx_pe_wire wire = ctx_pe_body(record->bytes, record->header.size, swap);
+	struct perf_event_header header;
 
+	if (ctx_pd_record_is_simpleperf(&record->header)) {
+		header = ctx_pe_header_read(record->bytes, swap);
+		return ctx_pd_record_bytes(&header) - CTX_PE_HEADER_BYTES;
+	}
 	if (record->header.type == CTX_PD_AUXTRACE)
 		return ctx_pe_wire_u64(&wire);
-	if (record->header.type == CTX_PD_HEADER_TRACING_DATA)
+	if (record->header.type == CTX_PD_HEADER_TRACING_DATA &&
+	    record->header.size <= TRACING_RECORD_BYTES_MAX) /* simpleperf has the data inside */
 		return ((uint64_t)ctx_pe_wire_u32(&wire) + 7) & ~UINT64_C(7);
 	return 0;
 }

@@ -10,6 +10,7 @@
 #define CTX_FORMATS_PERFDATA_PD_TRACING_H
 
 #include "base/err.h"
+#include "formats/perfdata/pd_events.h"
 #include "formats/perfevent/pe_tracepoint.h"
 
 #include <stdbool.h>
@@ -55,6 +56,13 @@ struct ctx_pd_tracing { /* all zero is a valid empty one */
  */
 CTX_MUST_CHECK enum ctx_status ctx_pd_tracing_parse(const void *bytes, size_t n, struct ctx_pd_tracing *ret,
 						    struct ctx_err *err);
+
+/*
+ * Names those of the events that are tracepoints, "sched:sched_switch", as far as the same bytes
+ * describe them; a damaged rest is ignored. Fails with CTX_E_NOMEM.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_pd_tracing_name(const void *bytes, size_t n, struct ctx_pd_events *events,
+						   struct ctx_err *err);
 
 /* "sched:sched_switch" */
 const char *ctx_pd_tracepoint_name(enum ctx_pd_tracepoint tracepoint);

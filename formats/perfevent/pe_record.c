@@ -80,6 +80,13 @@ enum ctx_status ctx_pe_mmap_parse(struct ctx_pe_wire body, const struct perf_eve
 			take_inode(inode, ret);
 		ret->protection = ctx_pe_wire_u32(&body);
 		ctx_pe_wire_u32(&body); /* flags */
+		/*
+		 * Not filled in by simpleperf, nor by perf for [vdso]. What the kernel maps without
+		 * rights is data.
+		 */
+		if ((ret->protection & (PROT_READ | PROT_WRITE | PROT_EXEC)) == 0 &&
+		    (header->misc & PERF_RECORD_MISC_MMAP_DATA) == 0)
+			ret->protection = PROT_EXEC;
 	} else {
 		ret->protection = (header->misc & PERF_RECORD_MISC_MMAP_DATA) == 0 ? PROT_EXEC : 0;
 	}

@@ -105,4 +105,18 @@ static inline const char *ctx_pe_wire_text(struct ctx_pe_wire *wire, size_t n)
 	return (const char *)bytes;
 }
 
+/* A string up to its zero byte, which is consumed. NULL (and failed): there is none. Borrowed. */
+static inline const char *ctx_pe_wire_text0(struct ctx_pe_wire *wire)
+{
+	const uint8_t *end = wire->failed || ctx_pe_wire_left(wire) == 0
+				     ? NULL
+				     : (const uint8_t *)memchr(wire->at, 0, ctx_pe_wire_left(wire));
+
+	if (end == NULL) {
+		wire->failed = true;
+		return NULL;
+	}
+	return (const char *)ctx_pe_wire_bytes(wire, (size_t)(end - wire->at) + 1);
+}
+
 #endif

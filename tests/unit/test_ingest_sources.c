@@ -453,6 +453,47 @@ static void test_ingest_sources__a_wait_is_as_the_source_reports_it(void **state
 	}
 }
 
+/* --- symbols of the recording --- */
+
+/*
+ * The libraries are not on this host: their names come with the recording. Code at 0x1000 of a file
+ * has addresses from 0x5000; the kernel's are its own.
+ */
+static void test_ingest_sources__symbols_of_the_recording_name_what_no_file_does(void **state)
+{
+	static const struct ctx_source_symbol of_kernel[] = {{CTX_KERNEL_START + 0x100, 0x40, "do_fork"}};
+	static const struct ctx_source_symbol of_library[] = {{0x5200, 0, "last"},
+							      {0x5100, 0x20, "_ZN3foo3barEv"}};
+	static const struct ctx_source_symbols symbols[] = {
+		{"/no/such/library", 0x4000, of_library, 2},
+		{"[kernel.kallsyms]", 0, of_kernel, 1},
+	};
+	const uint64_t frames[] = {CTX_KERNEL_START + 0x110, 0x71105, 0x71210, 0x71130};
+	struct ctx_event events[] = {
+		process_start(0, 0, 100),
+		thread_start(0, 0, 0, 100),
+		map_event(0, 0x71000, 0x1000, "/no/such/library"),
+		whole_sample(10, frames, 4),
+	};
+	struct list_source list;
+	struct ctx_store *store;
+	struct ctx_flat flat;
+
+	(void)state;
+	events[2].map.file_offset = 0x1000;
+	list_open(&list, events, CTX_COUNT_OF(events), 100);
+	list.source.info.symbols = symbols;
+	list.source.info.n_symbols = CTX_COUNT_OF(symbols);
+	store = store_of(&list);
+	flat = flat_of(store);
+	assert_int_equal(row_of(store, &flat, "do_fork")->base, 10);
+	assert_int_equal(row_of(store, &flat, "foo::bar()")->cum, 10);
+	assert_int_equal(row_of(store, &flat, "last")->cum, 10);
+	assert_int_equal(row_of(store, &flat, "<Unknown>")->cum, 10); /* behind the end of foo::bar() */
+	ctx_flat_deinit(&flat);
+	ctx_store_close(store);
+}
+
 static int make_directory(void **state)
 {
 	(void)state;
@@ -475,6 +516,7 @@ int main(void)
 		cmocka_unit_test(test_ingest_sources__calls_are_exact_where_a_stack_says_what_it_keeps),
 		cmocka_unit_test(test_ingest_sources__keeping_more_frames_than_exist_is_refused),
 		cmocka_unit_test(test_ingest_sources__a_wait_is_as_the_source_reports_it),
+		cmocka_unit_test(test_ingest_sources__symbols_of_the_recording_name_what_no_file_does),
 	};
 
 	return cmocka_run_group_tests(tests, make_directory, remove_directory);
