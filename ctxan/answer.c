@@ -106,11 +106,25 @@ static void tell_unfit(const struct ctx_selection *selection, size_t n_filters)
 	}
 }
 
+/*
+ * Of several reports one that the recording has nothing for costs only itself: in its place is the
+ * reason, for formats that are read by programs on stderr.
+ */
+static void say_missing(const struct ctx_report_kind *kind, const struct ctx_report_options *report,
+			const struct ctx_err *why)
+{
+	if (report->format == CTX_REPORT_TEXT)
+		fprintf(report->out, "%s: %s\n", kind->name, why->msg);
+	else
+		fprintf(stderr, "ctxan: %s: %s\n", kind->name, why->msg);
+}
+
 static enum ctx_status asked_reports(struct answer *answer, struct ctx_err *err)
 {
 	const struct ctx_options *options = answer->options;
 	char sort[SORT_MAX];
 	enum ctx_status status = CTX_OK;
+	size_t n_missing = 0;
 
 	for (size_t i = 0; status == CTX_OK && i < options->n_reports; i++) {
 		const struct ctx_report_kind *kind = options->reports[i].kind;
@@ -132,6 +146,10 @@ static enum ctx_status asked_reports(struct answer *answer, struct ctx_err *err)
 			status = show_sql(kind, &answer->selection, report.out, err);
 		else
 			status = one_report(answer, kind, &report, err);
+		if (status == CTX_E_NOTFOUND && ++n_missing < options->n_reports) {
+			say_missing(kind, &report, err);
+			status = CTX_OK;
+		}
 	}
 	return status;
 }

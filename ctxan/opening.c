@@ -6,8 +6,10 @@
 #include "ctxan/progress.h"
 #include "formats/experiment/exp_reader.h"
 #include "formats/gprofng/gprofng.h"
+#include "formats/packed/packed.h"
 #include "formats/perfdata/perfdata.h"
 #include "ingest/ingest.h"
+#include "ingest/private_dir.h"
 #include "ingest/symbol_caches.h"
 #include "report/report.h"
 
@@ -36,6 +38,9 @@ static const struct format formats[] = {
 	{ctx_perfdata_is, ctx_perfdata_open, ctx_perfdata_fingerprint, false, true},
 };
 
+/* What a compressed file holds is known once it is unpacked, for the ingest. */
+static const struct format packed = {ctx_packed_is, NULL, ctx_packed_fingerprint, false, true};
+
 #define OURS 2u /* of formats: the one that reports why an experiment is unusable */
 
 static const struct format *format_of(const char *path)
@@ -44,7 +49,7 @@ static const struct format *format_of(const char *path)
 		if (formats[i].is(path))
 			return &formats[i];
 	}
-	return NULL;
+	return packed.is(path) ? &packed : NULL;
 }
 
 enum ctx_status ctx_opening_split(const char *input, char **ret_experiment, char **ret_lineage,
@@ -332,6 +337,42 @@ struct recording {
 	struct ctx_symbol_caches *caches;
 };
 
+/* "perf.data" of "dir/perf.data.gz"; malloc'ed. */
+static char *unpacked_name(const char *input)
+{
+	const char *base = ctx_path_base(input), *dot = strrchr(base, '.');
+
+	return dot != NULL && dot != base ? strndup(base, (size_t)(dot - base)) : strdup(base);
+}
+
+/*
+ * Opens a compressed recording: unpacked in a directory that is removed once it is read. What is in
+ * it must not be compressed again.
+ */
+static enum ctx_status open_packed(const char *input, struct ctx_private_dir *dir,
+				   struct ctx_event_source **ret, struct ctx_err *err)
+{
+	char *name CTX_AUTO_FREE = unpacked_name(input), *path CTX_AUTO_FREE = NULL;
+	enum ctx_status status = ctx_private_dir_create(dir, err);
+	const struct format *format;
+	struct ctx_err why = {0};
+
+	if (status != CTX_OK)
+		return status;
+	path = name != NULL ? ctx_path_join(dir->path, name) : NULL;
+	if (path == NULL)
+		return ctx_err_nomem(err);
+	status = ctx_packed_unpack(input, path, &why);
+	format = format_of(path);
+	if (status == CTX_E_FORMAT && format != NULL && format->open != NULL)
+		fprintf(stderr, "ctxan: %s: what comes before is read\n", why.msg);
+	else if (status != CTX_OK)
+		return ctx_err_set(err, status, "%s", why.msg);
+	if (format == NULL || format->open == NULL)
+		return ctx_err_set(err, CTX_E_FORMAT, "%s: holds no recording that ctxan reads", input);
+	return format->open(path, ret, err);
+}
+
 /* Ingests into the database `path`, which stores the fingerprint. */
 static enum ctx_status ingest(const struct recording *recording, const char *path, const char *fingerprint,
 			      struct ctx_err *err)
@@ -341,12 +382,14 @@ static enum ctx_status ingest(const struct recording *recording, const char *pat
 	const char *input = recording->input;
 	struct ctx_ingest_options ingest_options;
 	struct ctx_progress progress = ctx_progress_start(input, options->quiet);
+	struct ctx_private_dir unpacked CTX_CLEANUP(ctx_private_dir_remove) = {.fd = -1};
 	struct ctx_event_source *source;
 	mode_t mask;
 	enum ctx_status status = set_ingest_options(input, options, caches, &ingest_options, err);
 
 	if (status == CTX_OK)
-		status = recording->format->open(input, &source, err);
+		status = recording->format == &packed ? open_packed(input, &unpacked, &source, err)
+						      : recording->format->open(input, &source, err);
 	if (status != CTX_OK)
 		return status;
 	ingest_options.fingerprint = fingerprint;

@@ -80,15 +80,16 @@ static void check_part(const uint8_t *record, const struct perf_event_header *he
 
 static void check_chain(const struct ctx_pd_chain *chain, const struct ctx_pe_sample *sample)
 {
-	require(chain->n <= sample->n_chain + 3);
+	require(chain->n <= sample->n_chain + sample->n_branches + 3);
 	for (uint32_t i = 0; i < chain->n; i++) {
-		bool is_mark = chain->frames[i] == CTX_FRAME_TRUNCATED;
+		bool is_mark = ctx_frame_truncation(chain->frames[i]) != CTX_TRUNCATED_NOT;
 
 		require(is_mark == (chain->truncated && i + 1 == chain->n));
 	}
 	/* In user mode the registers contain the address. */
 	if (sample->has_ip && !chain->has_user)
-		require(chain->n != 0 && (chain->frames[0] == sample->ip || chain->frames[0] == 0));
+		require(chain->n != 0 && (chain->frames[0] == sample->ip || chain->frames[0] == 0 ||
+					  chain->frames[0] == ctx_pd_kernel_address(sample->ip)));
 }
 
 /* The time, found by walking the fields in order. */
@@ -125,6 +126,8 @@ static void check_sample(const struct ctx_pd_events *events, const uint8_t *reco
 	require(sample.n_branches <= header->size / 24u);
 	check_part(record, header, sample.chain, sample.n_chain, 8);
 	check_part(record, header, sample.raw, sample.raw_bytes, 1);
+	check_part(record, header, sample.branches, sample.n_branches,
+		   sample.n_branches != 0 ? sample.branch_bytes : 1);
 	check_part(record, header, sample.user_stack, sample.user_stack_bytes, 1);
 	if (sample.user_regs != NULL)
 		check_part(record, header, sample.user_regs,

@@ -117,6 +117,13 @@ static enum ctx_status put_warnings(struct ctx_pd_reader *reader, struct ctx_err
 				     "ids, %llu of them of threads that are not known by both: states before "
 				     "are uncertain",
 				     (unsigned long long)reader->states.n_unknown_ids);
+	/* Intel PT, Arm CoreSight and SPE: samples are made of the trace by perf. */
+	if (status == CTX_OK)
+		status = put_warning(reader, reader->weight == 0 ? counts->types[CTX_PD_AUXTRACE] : 0, err,
+				     "no samples, but %llu buffers of a processor's trace (AUX): make "
+				     "samples of them first, with perf "
+				     "inject --itrace=i100us -i FILE -o OTHER",
+				     (unsigned long long)counts->types[CTX_PD_AUXTRACE]);
 	if (status == CTX_OK)
 		status = put_warning(reader, counts->guests, err,
 				     "%llu samples are of guests, whose addresses have no names here",

@@ -72,21 +72,28 @@ static enum ctx_status make_symbols(struct ctx_arena *arena, size_t n, struct fi
 	return file->symbols != NULL ? CTX_OK : ctx_err_nomem(err);
 }
 
-static enum ctx_status add_symbol(struct ctx_arena *arena, struct file *file, uint64_t address, uint64_t size,
-				  const char *name, size_t n, struct ctx_err *err)
+struct name { /* not terminated */
+	const char *at;
+	size_t n;
+};
+
+static enum ctx_status add_symbol(struct ctx_arena *arena, struct file *file, struct ctx_source_symbol symbol,
+				  struct name name, struct ctx_err *err)
 {
+	static const size_t n_prefix = sizeof(LINKER_PREFIX) - 1;
 	const char *copy;
 
-	if (n > strlen(LINKER_PREFIX) && memcmp(name, LINKER_PREFIX, strlen(LINKER_PREFIX)) == 0) {
-		name += strlen(LINKER_PREFIX);
-		n -= strlen(LINKER_PREFIX);
+	if (name.n > n_prefix && memcmp(name.at, LINKER_PREFIX, n_prefix) == 0) {
+		name.at += n_prefix;
+		name.n -= n_prefix;
 	}
-	if (n == 0)
+	if (name.n == 0)
 		return CTX_OK;
-	copy = ctx_arena_strndup(arena, name, n);
+	copy = ctx_arena_strndup(arena, name.at, name.n);
 	if (copy == NULL)
 		return ctx_err_nomem(err);
-	file->symbols[file->n++] = (struct ctx_source_symbol){address, size, copy};
+	symbol.name = copy;
+	file->symbols[file->n++] = symbol;
 	return CTX_OK;
 }
 
@@ -100,13 +107,14 @@ static enum ctx_status read_symbols(struct ctx_arena *arena, struct ctx_pe_wire 
 		return cut_short(err);
 	status = make_symbols(arena, n, file, err);
 	for (uint32_t i = 0; i < n && status == CTX_OK; i++) {
-		uint64_t address = ctx_pe_wire_u64(wire);
-		uint32_t size = ctx_pe_wire_u32(wire);
-		const char *name = ctx_pe_wire_text0(wire);
+		struct ctx_source_symbol symbol = {.address = ctx_pe_wire_u64(wire)};
+		const char *name;
 
+		symbol.size = ctx_pe_wire_u32(wire);
+		name = ctx_pe_wire_text0(wire);
 		if (name == NULL)
 			return cut_short(err);
-		status = add_symbol(arena, file, address, size, name, strlen(name), err);
+		status = add_symbol(arena, file, symbol, (struct name){name, strlen(name)}, err);
 	}
 	return status;
 }
@@ -141,19 +149,19 @@ static const char *text_of(const struct ctx_protobuf_field *field)
 static enum ctx_status read_symbol2(struct ctx_arena *arena, struct ctx_protobuf message, struct file *file,
 				    struct ctx_err *err)
 {
-	struct ctx_protobuf_field field, name = {0};
-	uint64_t address = 0, size = 0;
+	struct ctx_source_symbol symbol = {0};
+	struct ctx_protobuf_field field;
+	struct name name = {0};
 
 	while (ctx_protobuf_next(&message, &field)) {
 		if (field.number == SYMBOL_ADDRESS)
-			address = field.value;
+			symbol.address = field.value;
 		else if (field.number == SYMBOL_SIZE)
-			size = field.value;
+			symbol.size = field.value;
 		else if (field.number == SYMBOL_NAME && field.is_bytes)
-			name = field;
+			name = (struct name){text_of(&field), field.n};
 	}
-	return message.failed ? cut_short(err)
-			      : add_symbol(arena, file, address, size, text_of(&name), name.n, err);
+	return message.failed ? cut_short(err) : add_symbol(arena, file, symbol, name, err);
 }
 
 static size_t count_symbols2(struct ctx_protobuf message)

@@ -171,6 +171,21 @@ static void test_perfdata__data_behind_an_auxtrace_record_is_passed_over(void **
 	}
 }
 
+static void test_perfdata__a_trace_without_samples_says_how_to_make_them(void **state)
+{
+	struct pd_recording recording = {0};
+	struct pd_reading reading;
+
+	(void)state;
+	usual_head(&recording);
+	pd_auxtrace(&recording, 104);
+	pd_read_form(&recording, &(struct pd_form){.kind = PD_FILE}, &reading);
+	assert_int_equal(reading.samples, 0);
+	assert_non_null(strstr(pd_lines(&reading.warnings), "perf inject --itrace=i100us"));
+	pd_reading_deinit(&reading);
+	pd_recording_deinit(&recording);
+}
+
 /* ---- ids, times, losses ---- */
 
 static void test_perfdata__samples_of_unknown_ids_are_counted_and_left_out(void **state)
@@ -711,6 +726,7 @@ int main(void)
 		cmocka_unit_test(test_perfdata__a_directory_gives_the_same_events_as_one_file),
 		cmocka_unit_test(test_perfdata__damage_in_a_directory_is_reported),
 		cmocka_unit_test(test_perfdata__data_behind_an_auxtrace_record_is_passed_over),
+		cmocka_unit_test(test_perfdata__a_trace_without_samples_says_how_to_make_them),
 		cmocka_unit_test(test_perfdata__samples_of_unknown_ids_are_counted_and_left_out),
 		cmocka_unit_test(test_perfdata__times_outside_the_range_of_the_header_are_moved_and_counted),
 		cmocka_unit_test(test_perfdata__samples_without_time_are_all_at_the_beginning),

@@ -19,6 +19,13 @@ expect 1 "a number from 0" ctxan good.er --limit -3
 expect 1 "not known" ctxan good.er --format xml
 expect 1 "no metric 'cycles'" ctxan good.er --metric cycles
 
+# Of several reports one that there is nothing for costs only itself.
+expect 1 "no allocations were traced" ctxan good.er -r heap
+expect 0 '' ctxan good.er -r functions,heap --limit 3
+grep -q 'heap: no allocations were traced' out.txt && grep -q '<Total>' out.txt || fail "functions, and why there is no heap"
+expect 0 'heap: no allocations' ctxan good.er -r heap,functions --format csv
+expect 1 "no allocations|no I/O|traced" ctxan good.er -r heap,io
+
 # Intervals, threads, processes, processors.
 expect 1 "ends before it begins" ctxan good.er --interval 700:300
 expect 1 "behind the end of the run" ctxan good.er --interval 99999:
