@@ -1,7 +1,12 @@
 #include "base/file_hash.h"
 
 #include "base/fileio.h"
+#include "base/mem.h"
 #include "base/xxh.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
 
 #define PIECES 64u
 #define PIECE_BYTES 4096u
@@ -26,4 +31,19 @@ enum ctx_status ctx_file_hash(int fd, const char *name, uint64_t size, uint64_t 
 			break;
 	}
 	return CTX_OK;
+}
+
+enum ctx_status ctx_file_fingerprint(const char *path, char ret[17], struct ctx_err *err)
+{
+	int fd CTX_AUTO_CLOSE = open(path, O_RDONLY | O_CLOEXEC);
+	uint64_t hash = 0;
+	enum ctx_status status;
+	struct stat info;
+
+	if (fd < 0 || fstat(fd, &info) != 0)
+		return ctx_err_errno(err, CTX_E_IO, "%s", path);
+	status = ctx_file_hash(fd, path, (uint64_t)info.st_size, &hash, err);
+	if (status == CTX_OK)
+		snprintf(ret, 17, "%016llx", (unsigned long long)hash);
+	return status;
 }

@@ -14,4 +14,7 @@
 CTX_MUST_CHECK enum ctx_status ctx_file_hash(int fd, const char *name, uint64_t size, uint64_t *hash,
 					     struct ctx_err *err);
 
+/* That of a whole file, as 16 hexadecimal digits. Fails with CTX_E_IO. */
+CTX_MUST_CHECK enum ctx_status ctx_file_fingerprint(const char *path, char ret[17], struct ctx_err *err);
+
 #endif

@@ -1,5 +1,6 @@
 #include "ctxan/opening.h"
 
+#include "base/file_hash.h"
 #include "base/fileio.h"
 #include "base/mem.h"
 #include "base/xxh.h"
@@ -8,6 +9,7 @@
 #include "formats/gprofng/gprofng.h"
 #include "formats/packed/packed.h"
 #include "formats/perfdata/perfdata.h"
+#include "formats/stacktext/stacktext.h"
 #include "ingest/ingest.h"
 #include "ingest/private_dir.h"
 #include "ingest/symbol_caches.h"
@@ -36,10 +38,11 @@ static const struct format formats[] = {
 	{ctx_gprofng_is_group, ctx_gprofng_open, ctx_gprofng_fingerprint, false, false},
 	{ctx_exp_is_experiment, ctx_exp_open, ctx_exp_fingerprint, true, false},
 	{ctx_perfdata_is, ctx_perfdata_open, ctx_perfdata_fingerprint, false, true},
+	{ctx_stacktext_is, ctx_stacktext_open, ctx_file_fingerprint, false, false},
 };
 
 /* What a compressed file holds is known once it is unpacked, for the ingest. */
-static const struct format packed = {ctx_packed_is, NULL, ctx_packed_fingerprint, false, true};
+static const struct format packed = {ctx_packed_is, NULL, ctx_file_fingerprint, false, true};
 
 #define OURS 2u /* of formats: the one that reports why an experiment is unusable */
 

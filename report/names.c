@@ -161,6 +161,8 @@ void ctx_name_put_object(struct ctx_buf *buf, const char *path, bool ascii)
 {
 	const char *name = ctx_name_of_path(path);
 
+	if (*name == '\0') /* named by a source that knows no load objects */
+		return;
 	ctx_buf_put_text(buf, *name == '[' ? " " : " [");
 	ctx_name_put_text(buf, name, ascii);
 	ctx_buf_put_text(buf, *name == '[' ? "" : "]");

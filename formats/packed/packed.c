@@ -1,6 +1,5 @@
 #include "formats/packed/packed.h"
 
-#include "base/file_hash.h"
 #include "base/fileio.h"
 #include "base/mem.h"
 
@@ -8,7 +7,6 @@
 #include <archive_entry.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -114,20 +112,5 @@ enum ctx_status ctx_packed_unpack(const char *path, const char *to, struct ctx_e
 	archive = archive_read_new();
 	status = archive != NULL ? unpack(archive, path, fd, err) : ctx_err_nomem(err);
 	archive_read_free(archive);
-	return status;
-}
-
-enum ctx_status ctx_packed_fingerprint(const char *path, char ret[17], struct ctx_err *err)
-{
-	int fd CTX_AUTO_CLOSE = open(path, O_RDONLY | O_CLOEXEC);
-	uint64_t hash = 0;
-	enum ctx_status status;
-	struct stat info;
-
-	if (fd < 0 || fstat(fd, &info) != 0)
-		return ctx_err_errno(err, CTX_E_IO, "%s", path);
-	status = ctx_file_hash(fd, path, (uint64_t)info.st_size, &hash, err);
-	if (status == CTX_OK)
-		snprintf(ret, 17, "%016llx", (unsigned long long)hash);
 	return status;
 }

@@ -19,7 +19,4 @@ bool ctx_packed_is(const char *path);
  */
 CTX_MUST_CHECK enum ctx_status ctx_packed_unpack(const char *path, const char *to, struct ctx_err *err);
 
-/* Identifies the contents: 16 hexadecimal digits. Nothing is unpacked. Fails with CTX_E_IO. */
-CTX_MUST_CHECK enum ctx_status ctx_packed_fingerprint(const char *path, char ret[17], struct ctx_err *err);
-
 #endif

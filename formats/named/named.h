@@ -1,0 +1,92 @@
+/*
+ * Named stacks: what readers share whose files have call stacks of function names, not of addresses.
+ *
+ *	reader: names and numbers of its file --named--> processes, threads, functions, metrics, samples --> events
+ *
+ * A reader is a struct ctx_named with a function that reads on, and is called when all events so far
+ * are taken. Before it is opened it has added its metrics, and set times and properties in
+ * `source.info`. Processes, threads and functions are announced with their first use. Strings are
+ * copied. All fail with CTX_E_NOMEM; what else can happen is said below.
+ */
+#ifndef CTX_FORMATS_NAMED_NAMED_H
+#define CTX_FORMATS_NAMED_NAMED_H
+
+#include "base/map64.h"
+#include "base/strtab.h"
+#include "model/event_source.h"
+
+struct ctx_named_thread_info {
+	uint32_t process, name; /* number of the process; id of its name in `names` */
+};
+
+struct ctx_named {
+	struct ctx_event_source source;
+	/* Adds events, or CTX_END. Other failures end the reading. */
+	enum ctx_status (*read)(struct ctx_named *named, struct ctx_err *err);
+	void (*destroy)(struct ctx_named *named); /* releases what the reader owns, and itself */
+	struct ctx_strtab names;
+	struct ctx_strtab functions; /* keys of module, name, file and line; id = number of the function */
+	struct ctx_map64 processes;  /* pid -> number */
+	struct ctx_map64 numbers;    /* tid -> dense number, for `threads` */
+	struct ctx_map64 threads;    /* process << 32 | number of the tid -> number */
+	struct ctx_named_thread_info *infos; /* owned; by number of the thread */
+	size_t n_threads, infos_cap;
+	struct ctx_event *events; /* owned; `at` of them are taken */
+	size_t n, at, events_cap;
+	uint64_t *frames; /* owned; of the samples among them, one after the other */
+	size_t n_frames, frames_cap;
+};
+
+/* Sets the functions of the source; *named is all zero but for `read` and `destroy`. */
+void ctx_named_init(struct ctx_named *named);
+
+/* Releases what this module owns. */
+void ctx_named_deinit(struct ctx_named *named);
+
+/* Adds a metric, or finds the one of that name. Before the source is used. */
+CTX_MUST_CHECK enum ctx_status ctx_named_metric(struct ctx_named *named, const char *name, enum ctx_unit unit,
+						uint32_t *ret, struct ctx_err *err);
+
+/* A line for the header: "collector". Before the source is used. */
+CTX_MUST_CHECK enum ctx_status ctx_named_property(struct ctx_named *named, const char *key, const char *value,
+						  struct ctx_err *err);
+
+struct ctx_named_function {
+	const char *name, *module; /* "" unknown */
+	size_t n_name, n_module;
+	const char *file; /* NULL unknown */
+	uint32_t line;	  /* where it begins; 0 unknown */
+};
+
+/* The frame of a function, at a position: a line of its file if it has one, else an offset. */
+CTX_MUST_CHECK enum ctx_status ctx_named_frame(struct ctx_named *named,
+					       const struct ctx_named_function *function, uint32_t position,
+					       uint64_t *ret, struct ctx_err *err);
+
+struct ctx_named_thread {
+	uint64_t time_ns;
+	int64_t pid, tid;
+	const char *process_name; /* of the first use */
+	const char *thread_name;  /* a thread is renamed */
+};
+
+/* The event's process and thread for a thread of the file. */
+CTX_MUST_CHECK enum ctx_status ctx_named_thread(struct ctx_named *named,
+						const struct ctx_named_thread *thread,
+						struct ctx_event *event, struct ctx_err *err);
+
+/*
+ * Adds a sample: `event` has all but the frames, which are `n` from the leaf, and are copied.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_named_sample(struct ctx_named *named, const struct ctx_event *event,
+						const uint64_t *frames, uint32_t n, struct ctx_err *err);
+
+/* A warning for the header. */
+CTX_MUST_CHECK enum ctx_status ctx_named_warn(struct ctx_named *named, struct ctx_err *err,
+					      const char *format, ...) CTX_PRINTF(3, 4);
+
+/* Damage: text that is kept and counted. */
+CTX_MUST_CHECK enum ctx_status ctx_named_damage(struct ctx_named *named, struct ctx_err *err,
+						const char *format, ...) CTX_PRINTF(3, 4);
+
+#endif
