@@ -9,6 +9,7 @@
 #include "formats/gprofng/gprofng.h"
 #include "formats/packed/packed.h"
 #include "formats/perfdata/perfdata.h"
+#include "formats/pprof/pprof_reader.h"
 #include "formats/stacktext/stacktext.h"
 #include "ingest/ingest.h"
 #include "ingest/private_dir.h"
@@ -38,6 +39,7 @@ static const struct format formats[] = {
 	{ctx_gprofng_is_group, ctx_gprofng_open, ctx_gprofng_fingerprint, false, false},
 	{ctx_exp_is_experiment, ctx_exp_open, ctx_exp_fingerprint, true, false},
 	{ctx_perfdata_is, ctx_perfdata_open, ctx_perfdata_fingerprint, false, true},
+	{ctx_pprof_is, ctx_pprof_open, ctx_file_fingerprint, false, true},
 	{ctx_stacktext_is, ctx_stacktext_open, ctx_file_fingerprint, false, false},
 };
 

@@ -277,6 +277,19 @@ enum ctx_status ctx_named_sample(struct ctx_named *named, const struct ctx_event
 	return put(named, &sample, err);
 }
 
+enum ctx_status ctx_named_map(struct ctx_named *named, const struct ctx_event *event,
+			      const struct ctx_named_object *object, struct ctx_err *err)
+{
+	struct ctx_event map = *event;
+	enum ctx_status status = intern(named, object->path, object->n_path, &map.map.path, err);
+
+	if (status == CTX_OK)
+		status = intern(named, object->build_id, object->n_build_id, &map.map.build_id, err);
+	map.kind = CTX_EV_MAP;
+	map.map.archive = map.map.function = "";
+	return status == CTX_OK ? put(named, &map, err) : status;
+}
+
 static enum ctx_status remark(struct ctx_named *named, enum ctx_event_kind kind, const char *text,
 			      struct ctx_err *err)
 {

@@ -81,6 +81,17 @@ CTX_MUST_CHECK enum ctx_status ctx_named_thread(struct ctx_named *named,
 CTX_MUST_CHECK enum ctx_status ctx_named_sample(struct ctx_named *named, const struct ctx_event *event,
 						const uint64_t *frames, uint32_t n, struct ctx_err *err);
 
+struct ctx_named_object {
+	const char *path;
+	size_t n_path;
+	const char *build_id;
+	size_t n_build_id;
+};
+
+/* Adds a map of the event's process: `event` has all but the texts. For frames that are addresses. */
+CTX_MUST_CHECK enum ctx_status ctx_named_map(struct ctx_named *named, const struct ctx_event *event,
+					     const struct ctx_named_object *object, struct ctx_err *err);
+
 /* A warning for the header. */
 CTX_MUST_CHECK enum ctx_status ctx_named_warn(struct ctx_named *named, struct ctx_err *err,
 					      const char *format, ...) CTX_PRINTF(3, 4);

@@ -1,0 +1,27 @@
+# What ctxan exports as folded stacks and for pprof it reads back: the same own weight for every function.
+. "$(dirname "$0")/../common.sh" "$@"
+need jq gzip
+unpack perfdata/same
+
+# by_name FILE: the own weight of each name that has some; those of one name in several load objects are one.
+by_name() {
+	ctxan -q "$1" -r functions --limit 0 --format json |
+		jq -r '[.rows[] | select(.function != "<Total>" and .exclusive > 0) | {n: (.function | sub(" \\[[^\\]]*\\]$"; "")), e: .exclusive}] | group_by(.n)[] | "\(.[0].n) \(map(.e) | add)"' | sort
+}
+
+for file in good.data processes.data; do
+	by_name "$file" >own.txt
+	[ "$(wc -l <own.txt)" -gt 3 ] || fail "$file: only $(wc -l <own.txt) functions"
+	ctxan -q "$file" --export folded -o back.folded || fail "$file: folded"
+	ctxan -q "$file" --export pprof -o back.pb.gz || fail "$file: pprof"
+	by_name back.folded >folded.txt
+	by_name back.pb.gz >pprof.txt
+	cmp -s own.txt pprof.txt || fail "$file, pprof: $(diff own.txt pprof.txt | head -n 5)"
+	# Folded stacks have no load objects: <Unknown> functions are named with theirs there.
+	grep -v '<' own.txt >own.named
+	grep -v '<' folded.txt >folded.named
+	cmp -s own.named folded.named || fail "$file, folded: $(diff own.named folded.named | head -n 5)"
+	rm -f back.*
+done
+expect 1 'no thread states' ctxan -q good.data -r states
+finish
