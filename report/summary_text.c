@@ -180,7 +180,7 @@ static void put_place(struct ctx_summary_screen *screen, const struct ctx_hot_fu
 		/* A row with a callee has it behind the name. */
 		if (!ctx_hot_function_calls(row))
 			ctx_buf_put(text, program.bytes, program.n);
-	} else if (cell.object != NULL && row->function < profile->n_functions &&
+	} else if (cell.object != NULL && *cell.object != '\0' && row->function < profile->n_functions &&
 		   (profile->functions[row->function].kind != CTX_FUNCTION_ORDINARY || *cell.name == '<')) {
 		ctx_buf_put_text(text, " in ");
 		ctx_name_put_text(text, ctx_name_of_path(cell.object), ascii);

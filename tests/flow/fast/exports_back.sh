@@ -1,4 +1,4 @@
-# What ctxan exports as folded stacks and for pprof it reads back: the same own weight for every function.
+# What ctxan exports as folded stacks, for pprof, speedscope and the Firefox Profiler it reads back: the same own weight for every function.
 . "$(dirname "$0")/../common.sh" "$@"
 need jq gzip
 unpack perfdata/same
@@ -21,6 +21,15 @@ for file in good.data processes.data; do
 	grep -v '<' own.txt >own.named
 	grep -v '<' folded.txt >folded.named
 	cmp -s own.named folded.named || fail "$file, folded: $(diff own.named folded.named | head -n 5)"
+	# With times: the time tree is that of the recording.
+	for format in speedscope firefox; do
+		ctxan -q "$file" --export $format -o back.json || fail "$file: $format"
+		by_name back.json >json.txt
+		grep -v '<' json.txt >json.named
+		cmp -s own.named json.named || fail "$file, $format: $(diff own.named json.named | head -n 5)"
+		[ "$(ctxan -q back.json -r functions --limit 1 --format json | jq .samples)" = "$(ctxan -q "$file" -r functions --limit 1 --format json | jq .samples)" ] || fail "$file, $format: another number of samples"
+		rm -f back.json*
+	done
 	rm -f back.*
 done
 expect 1 'no thread states' ctxan -q good.data -r states
