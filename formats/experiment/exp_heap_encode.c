@@ -32,8 +32,8 @@
 
 #include <stdlib.h>
 
-#define TICK_MAX 13u	      /* 2^13 ns */
-#define OPERATIONS_OF_TICK 8u /* about, where there are so many; so ticks are finer then */
+#define TICK_MAX 14u	      /* 2^14 ns */
+#define OPERATIONS_OF_TICK 16u/* about, where there are so many; so ticks are finer then */
 #define ADDRESS_UNIT_MAX (UINT64_C(1) << 12)
 
 void ctx_exp_heap_coder_free(struct ctx_exp_heap_coder *coder)
