@@ -42,7 +42,7 @@ enum ctx_status ctx_exp_reader_decode_heap(struct ctx_exp_reader *reader,
 static struct ctx_traced operation_of(const struct ctx_exp_open_block *block, size_t i)
 {
 	const struct ctx_exp_packet *packet = &block->packets[i];
-	const struct ctx_exp_heap_addresses *addresses = &block->addresses[packet->order];
+	const struct ctx_exp_heap_addresses *addresses = &block->addresses[packet->place];
 
 	return (struct ctx_traced){.kind = CTX_TRACED_HEAP,
 				   .operation = (uint8_t)packet->operation,
@@ -121,7 +121,7 @@ static enum ctx_status add_block(struct ctx_exp_reader *reader, const struct ctx
 
 	if (status != CTX_OK)
 		return status;
-	if (header.kind != CTX_EXP_BLOCK_HEAP || header.n_records != place->n_records ||
+	if (!ctx_exp_block_has_heap(&header) || header.n_records != place->n_records ||
 	    header.process != place->process)
 		return ctx_err_set(err, CTX_E_FORMAT, "not the block that was there");
 	status = ctx_exp_heap_find_lasting(
@@ -205,7 +205,7 @@ enum ctx_status ctx_exp_reader_fill_heap(struct ctx_exp_reader *reader,
 	const struct ctx_heap_leaks *leaks =
 		block->process < reader->heaps.n ? &reader->heaps.processes[block->process].leaks : &none;
 	struct ctx_traced *operation = &reader->operation;
-	uint64_t record = block->first_record + packet->order;
+	uint64_t record = block->first_record + packet->place;
 	enum ctx_status status = CTX_OK;
 
 	*operation = operation_of(block, block->at);
