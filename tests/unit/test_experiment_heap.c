@@ -4,6 +4,7 @@
 #include "base/fileio.h"
 #include "formats/experiment/exp_heap_code.h"
 #include "formats/experiment/exp_index.h"
+#include "formats/experiment/exp_reader_state.h"
 #include "model/heap_leaks.h"
 
 #include <stdlib.h>
@@ -336,6 +337,26 @@ static void test_experiment_heap__many_operations_are_a_block_unless_it_were_too
 	}
 }
 
+/* A loop that only allocates packs as well as any: what of it is followed is bounded by the size of the file. */
+#ifndef CTX_SANITIZED /* four million operations */
+static void test_experiment_heap__of_a_loop_that_leaks_the_first_blocks_are_followed(void **state)
+{
+	struct place *place = *state;
+	struct ctx_event_source *source;
+	struct ctx_event event = {0};
+
+	write_many(place->path, CTX_EXP_HEAP_LIVE_ALWAYS + 2 * CTX_EXP_HEAP_MAX, 0);
+	assert_int_equal(ctx_exp_open(place->path, &source, NULL), CTX_OK);
+	while (event.kind != CTX_EV_DAMAGE)
+		assert_int_equal(source->next(source, &event, NULL), CTX_OK);
+	assert_non_null(strstr(event.text, "blocks of memory live at a time"));
+	while (event.kind != CTX_EV_TRACED)
+		assert_int_equal(source->next(source, &event, NULL), CTX_OK);
+	assert_true(event.traced.operation->leaked);
+	source->close(source);
+}
+#endif
+
 static void test_experiment_heap__a_damaged_block_costs_its_operations(void **state)
 {
 	struct place *place = *state;
@@ -374,6 +395,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		place_test(test_experiment_heap__operations_of_several_threads_come_back_with_their_leaks),
 		place_test(test_experiment_heap__many_operations_are_a_block_unless_it_were_too_large),
+#ifndef CTX_SANITIZED
+		place_test(test_experiment_heap__of_a_loop_that_leaks_the_first_blocks_are_followed),
+#endif
 		place_test(test_experiment_heap__a_damaged_block_costs_its_operations),
 		place_test(test_experiment_heap__is_refused_where_none_was_announced),
 	};
