@@ -1,8 +1,7 @@
 # ctxrec --marks: what a program says of itself by ctx_trace.h, whose numbers are known; pauses; without ctxrec; killed in the middle.
 . "$(dirname "$0")/../common.sh" "$@"
 need jq
-[ -e "$bin/libctxrt.so" ] || skip "the runtime is for x86-64"
-need_perf
+need_runtime
 
 # Without ctxrec a program that has the header does the same, in whatever way it is linked; so does one that has switched it off.
 for way in pie fixed noplt static off; do

@@ -1,8 +1,7 @@
 # ctxrec --io of asynchronous input and output: libaio's operations and those of POSIX with their bytes, files and callers.
 . "$(dirname "$0")/../common.sh" "$@"
 need jq cc
-[ -e "$bin/libctxrt.so" ] || skip "the runtime is for x86-64"
-need_perf
+need_runtime
 
 # What of libaio is used here.
 cat >stand_in.c <<'END_C'

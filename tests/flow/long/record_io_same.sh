@@ -1,8 +1,7 @@
 # ctxrec --io against strace: how often real programs read, write, open, close, ask for and synchronise their files, and the bytes.
 . "$(dirname "$0")/../common.sh" "$@"
 need strace python3 sqlite3 git
-[ -e "$bin/libctxrt.so" ] || skip "the runtime is for x86-64"
-need_perf
+need_runtime
 
 # compare NAME BELOW COMMAND...: run twice, in an empty directory each; files below BELOW, or the directory itself
 compare() {
