@@ -110,7 +110,7 @@ static void add_file(struct sums *sums, const char *path)
 
 		check(ctx_exp_read_block(&file, path, offset, &header, &err), &err);
 		offset += header.header_bytes + (uint64_t)header.frame_bytes;
-		if (header.kind == CTX_EXP_BLOCK_HEAP)
+		if (ctx_exp_block_has_heap(&header))
 			add_block(sums, &file, &header);
 		else
 			sums->stacks += header.header_bytes + (uint64_t)header.frame_bytes;

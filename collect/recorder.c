@@ -547,6 +547,7 @@ static void release(struct ctx_recorder *recorder)
 	ctx_titles_destroy(recorder->titles);
 	ctx_setuid_destroy(recorder->setuid);
 	ctx_losses_destroy(recorder->losses);
+	detach(recorder); /* after a failure; otherwise none is left */
 	ctx_trace_destroy(recorder->trace);
 	ctx_proctree_destroy(recorder->tree);
 	ctx_mapped_files_destroy(recorder->files);

@@ -15,6 +15,7 @@
 #include "model/traced.h"
 #include "runtime/program_check.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -141,8 +142,7 @@ void ctx_trace_destroy(struct ctx_trace *trace)
 {
 	if (trace == NULL)
 		return;
-	if (ctx_trace_detach(trace, NULL) != CTX_OK)
-		trace->n_attached = 0; /* was said before, or nobody is there to be told */
+	assert(trace->n_attached == 0);
 	free(trace->attached);
 	ctx_trace_listener_destroy(trace->listener);
 	ctx_trace_uring_destroy(trace->uring);

@@ -41,7 +41,7 @@ struct ctx_trace;
  */
 CTX_MUST_CHECK enum ctx_status ctx_trace_create(const struct ctx_trace_options *options,
 						struct ctx_trace **ret, struct ctx_err *err);
-/* What still runs in the targets goes on untraced. NULL is allowed. */
+/* What still runs in the targets goes on untraced. Of processes that were attached ctx_trace_detach comes first. NULL is allowed. */
 void ctx_trace_destroy(struct ctx_trace *trace);
 
 /* This process's own environment, for a child to be forked: with the runtime, and as it was. */
@@ -58,7 +58,7 @@ CTX_MUST_CHECK enum ctx_status ctx_trace_check_process(const struct ctx_trace *t
 CTX_MUST_CHECK enum ctx_status ctx_trace_attach(struct ctx_trace *trace, int64_t pid, uint64_t *ret_ns,
 						struct ctx_err *err);
 
-/* Takes it out of use in all of these; the last failure, if there is one. Not later than ctx_trace_destroy. */
+/* Takes it out of use in all of these; the last failure, if there is one. */
 CTX_MUST_CHECK enum ctx_status ctx_trace_detach(struct ctx_trace *trace, struct ctx_err *err);
 
 /* Where it writes to; borrowed. Before the calls below. CTX_E_NOMEM. */

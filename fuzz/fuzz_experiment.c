@@ -26,8 +26,9 @@
 #include <unistd.h>
 
 #define RECORDS_MAX 256u
-#define PACKED 4u /* in the byte of the epoch: call stacks are packed, */
-#define CALLS 8u  /* by their calls */
+#define PACKED                                                                                               \
+	4u	 /* in the byte of the epoch: call stacks are packed, heap operations are of the large kind */
+#define CALLS 8u /* and call stacks by their calls */
 
 static const char FIRST_LINES[] =
 	"<experiment version=\"1\"/>\n<profile metric=\"0\" name=\"c\" unit=\"ns\" period=\"5\"/>\n"
@@ -48,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 /* What lasts is said the same by both passes; what can be decoded can be encoded, and is the same again. */
 static void decode_heap(struct ctx_bytes payload)
 {
-	static struct ctx_exp_heap_coder *coder; /* 10 MB, kept */
+	static struct ctx_exp_heap_coder *coder; /* much memory, kept */
 	struct ctx_exp_heap_addresses addresses[RECORDS_MAX];
 	struct ctx_exp_packet packets[RECORDS_MAX];
 	const struct ctx_exp_heap_block block = {packets, addresses, RECORDS_MAX, 0, 1000};
@@ -179,7 +180,7 @@ static void wrap(const char *file, const uint8_t *bytes, size_t n, struct ctx_bu
 	if (strstr(file, "states") != NULL)
 		header.kind = CTX_EXP_BLOCK_STATES;
 	if (strstr(file, "heaptrace") != NULL)
-		header.kind = CTX_EXP_BLOCK_HEAP;
+		header.kind = (bytes[1] & PACKED) != 0 ? CTX_EXP_BLOCK_LARGE_HEAP : CTX_EXP_BLOCK_HEAP;
 	if (strstr(file, "synctrace") != NULL)
 		header.kind = CTX_EXP_BLOCK_SYNC;
 	if (strstr(file, "iotrace") != NULL)

@@ -62,8 +62,10 @@ static void drop_usage(struct ctx_profile *profile, uint64_t begin_ns)
 enum ctx_status ctx_live_read(struct ctx_live *live, uint64_t begin_ns, struct ctx_err *err)
 {
 	struct ingest *in = &live->in;
+	enum ctx_status moved = ctx_window_move(&live->window, begin_ns, err);
 
-	ctx_window_move(&live->window, begin_ns);
+	if (moved != CTX_OK)
+		return moved;
 	if (in->states != NULL)
 		ctx_state_feed_end_at(in->states, in->source->info.states_end_ns);
 	for (;;) {

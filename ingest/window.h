@@ -10,6 +10,7 @@
 #include "ingest/forest.h"
 
 #define CTX_WINDOW_TRACED_MAX ((size_t)1 << 20)
+#define CTX_WINDOW_BEGINS_MAX ((size_t)1 << 12)
 
 struct ctx_window {
 	uint64_t begin_ns; /* what ended before is left out */
@@ -19,13 +20,19 @@ struct ctx_window {
 	size_t first_wakeup, n_wakeups, wakeups_cap;
 	struct ctx_traced *traced; /* at most CTX_WINDOW_TRACED_MAX of them: the last ones */
 	size_t first_traced, n_traced, traced_cap;
+	struct ctx_traced *begins; /* of intervals and pauses that began earlier and go on; the last ones */
+	size_t n_begins, begins_cap;
 	uint64_t n_dropped; /* earlier ones of the window that were too many; their samples are there */
 };
 
 void ctx_window_deinit(struct ctx_window *window);
 
-/* Moves the begin, never backwards, and drops what ended before. */
-void ctx_window_move(struct ctx_window *window, uint64_t begin_ns);
+/*
+ * Moves the begin, never backwards, and drops what ended before. Begins of intervals that have not ended are kept
+ * (struct ctx_traced, CTX_MARK_BEGIN). CTX_E_NOMEM.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_window_move(struct ctx_window *window, uint64_t begin_ns,
+					       struct ctx_err *err);
 
 CTX_MUST_CHECK enum ctx_status ctx_window_add(struct ctx_window *window, const struct ctx_sample *sample,
 					      struct ctx_err *err);

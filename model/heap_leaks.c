@@ -84,9 +84,15 @@ static enum ctx_status replace(struct ctx_heap_leaks *leaks, struct ctx_heap_liv
 static enum ctx_status allocate(struct ctx_heap_leaks *leaks, uint64_t address, uint64_t record,
 				struct ctx_err *err)
 {
-	enum ctx_status status = leaks->n_live * 2 >= leaks->n_slots ? grow(leaks, err) : CTX_OK;
+	enum ctx_status status = CTX_OK;
 	struct ctx_heap_live *slot;
 
+	if (leaks->max_live != 0 && leaks->n_live >= leaks->max_live) {
+		leaks->n_left_out++;
+		return CTX_OK;
+	}
+	if (leaks->n_live * 2 >= leaks->n_slots)
+		status = grow(leaks, err);
 	if (status != CTX_OK)
 		return status;
 	set_bit(leaks, record, true);

@@ -32,6 +32,8 @@ struct ctx_heap_leaks {
 	uint8_t *bits; /* owned; by record: never freed */
 	size_t bits_cap;
 	bool overlaps;			/* may be set before the first record */
+	uint64_t max_live;		/* blocks at a time, may be changed; 0: any number */
+	uint64_t n_left_out;		/* blocks beyond them, which are no leaks */
 	uint64_t n;			/* the largest number, and one more */
 	uint64_t n_reallocs, n_resized; /* the latter with the address that they resized */
 	uint64_t n_again;		/* blocks at an address that is in use */

@@ -65,10 +65,10 @@ bool ctx_rt_addresses_add(struct ctx_rt_addresses *set, uint64_t address)
 			if (atomic_load_explicit(&bucket[i], memory_order_relaxed) != 0)
 				continue;
 			/* First the filter: who finds the address there has passed it. */
-			count_up(&set->filter[hash >> (64 - CTX_RT_FILTER_BITS)]);
+			count_up(&set->filter[ctx_rt_filter_place(address)]);
 			if (atomic_compare_exchange_strong(&bucket[i], &none, address))
 				return true;
-			count_down(&set->filter[hash >> (64 - CTX_RT_FILTER_BITS)]);
+			count_down(&set->filter[ctx_rt_filter_place(address)]);
 		}
 	}
 	return false;
@@ -92,7 +92,7 @@ bool ctx_rt_addresses_take(struct ctx_rt_addresses *set, uint64_t address)
 			if (atomic_load_explicit(&bucket[i], memory_order_relaxed) != address ||
 			    !atomic_compare_exchange_strong(&bucket[i], &wanted, 0))
 				continue;
-			count_down(&set->filter[hash >> (64 - CTX_RT_FILTER_BITS)]);
+			count_down(&set->filter[ctx_rt_filter_place(address)]);
 			return true;
 		}
 	}

@@ -188,11 +188,11 @@ EXPORT int fexecve(int fd, char *const argv[], char *const envp[])
 	return CTX_RT_REAL(fexecve)(fd, argv, ADAPTED(envp, fits(path)));
 }
 
-static size_t count_arguments(va_list list)
+static size_t count_arguments(va_list *list)
 {
 	size_t n = 1;
 
-	while (va_arg(list, char *) != NULL)
+	while (va_arg(*list, char *) != NULL)
 		n++;
 	return n;
 }
@@ -212,7 +212,7 @@ static char **take_arguments(const char *first, va_list *list, char **argv, size
 		va_list counted_;                                                                            \
 		size_t n_;                                                                                   \
 		va_copy(counted_, list);                                                                     \
-		n_ = count_arguments(counted_);                                                              \
+		n_ = count_arguments(&counted_);                                                             \
 		va_end(counted_);                                                                            \
 		take_arguments(first, &(list), alloca((n_ + 1) * sizeof(char *)), n_);                       \
 	})

@@ -210,15 +210,13 @@ EXPORT pid_t fork(void)
 	return pid;
 }
 
-static inline void note(const void *block, size_t size, const struct ctx_rt_registers *caller)
+/* What records is apart from what decides about it, which is all that most calls do where there is sampling. */
+__attribute__((noinline)) static void record_allocation(const void *block, size_t size,
+							const struct ctx_rt_registers *caller)
 {
-	struct ctx_rt_thread *thread;
 	struct ctx_rt_operation operation = {.kind = CTX_RT_ALLOCATE};
+	struct ctx_rt_thread *thread = acquire_for(block, size);
 
-	if (block == NULL || !ctx_rt_is_on(CTX_RT_WHAT_HEAP) || ctx_rt_in_allocator || ctx_rt_is_paused() ||
-	    !is_sampled(size))
-		return;
-	thread = acquire_for(block, size);
 	if (thread == NULL)
 		return;
 	operation.words[0] = ctx_clock_ns(CLOCK_MONOTONIC);
@@ -226,6 +224,14 @@ static inline void note(const void *block, size_t size, const struct ctx_rt_regi
 	operation.words[2] = (uintptr_t)block;
 	ctx_rt_record(thread, &operation, caller);
 	ctx_rt_thread_release();
+}
+
+static inline void note(const void *block, size_t size, const struct ctx_rt_registers *caller)
+{
+	if (block == NULL || !ctx_rt_is_on(CTX_RT_WHAT_HEAP) || ctx_rt_in_allocator || ctx_rt_is_paused() ||
+	    !is_sampled(size))
+		return;
+	record_allocation(block, size, caller);
 }
 
 EXPORT void *malloc(size_t size)
@@ -257,14 +263,11 @@ EXPORT void *calloc(size_t n, size_t size)
 	return block;
 }
 
-static void note_free(void *block)
+__attribute__((noinline)) static void record_free(const void *block)
 {
 	struct ctx_rt_operation operation = {.kind = CTX_RT_FREE};
-	struct ctx_rt_thread *thread;
+	struct ctx_rt_thread *thread = ctx_rt_thread_acquire(CTX_RT_WHAT_HEAP);
 
-	if (!ctx_rt_is_on(CTX_RT_WHAT_HEAP) || ctx_rt_in_allocator || !was_sampled(block))
-		return;
-	thread = ctx_rt_thread_acquire(CTX_RT_WHAT_HEAP);
 	if (thread == NULL)
 		return;
 	operation.words[0] = ctx_clock_ns(CLOCK_MONOTONIC);
@@ -279,7 +282,8 @@ EXPORT void free(void *block)
 
 	if (block == NULL || is_early(block) || has_scratch() || !is_ready())
 		return;
-	note_free(block);
+	if (ctx_rt_is_on(CTX_RT_WHAT_HEAP) && !ctx_rt_in_allocator && was_sampled(block))
+		record_free(block);
 	outer = enter();
 	real.free(block);
 	leave(outer);

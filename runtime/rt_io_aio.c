@@ -8,6 +8,7 @@
  */
 #include "runtime/rt_code.h"
 #include "runtime/rt_io.h"
+#include "runtime/rt_io_pending.h"
 
 #include "base/clock.h"
 
@@ -16,59 +17,11 @@
 #include <linux/aio_abi.h>
 #include <time.h>
 
-#define PENDING 4096u /* a power of two; of more at a time the duration is not known */
-#define TRIES 64u
-
-struct pending {
-	_Atomic uint64_t block; /* 0: free; 1: it is being written */
-	uint64_t begin_ns;
-	int32_t fd;
-	uint16_t opcode;
-};
-
-static struct pending pending[PENDING];
-
 int io_submit(aio_context_t context, long n, struct iocb **blocks);
 int io_getevents(aio_context_t context, long least, long n, struct io_event *events,
 		 struct timespec *timeout);
 int io_pgetevents(aio_context_t context, long least, long n, struct io_event *events,
 		  struct timespec *timeout, void *mask);
-
-static uint32_t place_of(uint64_t block)
-{
-	return (uint32_t)(block >> 4 ^ block >> 16) & (PENDING - 1);
-}
-
-static void add(const struct iocb *block, uint64_t now_ns)
-{
-	for (uint32_t i = 0, at = place_of((uintptr_t)block); i < TRIES; i++, at = (at + 1) & (PENDING - 1)) {
-		uint64_t free_one = 0;
-
-		if (!atomic_compare_exchange_strong(&pending[at].block, &free_one, 1))
-			continue;
-		pending[at].begin_ns = now_ns;
-		pending[at].fd = (int32_t)block->aio_fildes;
-		pending[at].opcode = block->aio_lio_opcode;
-		atomic_store_explicit(&pending[at].block, (uintptr_t)block, memory_order_release);
-		return;
-	}
-}
-
-/* Removes it. False: it was not there. */
-static bool take(uint64_t block, struct pending *ret)
-{
-	for (uint32_t i = 0, at = place_of(block); i < TRIES; i++, at = (at + 1) & (PENDING - 1)) {
-		uint64_t expected = block;
-
-		if (atomic_load_explicit(&pending[at].block, memory_order_acquire) != block)
-			continue;
-		ret->begin_ns = pending[at].begin_ns;
-		ret->fd = pending[at].fd;
-		ret->opcode = pending[at].opcode;
-		return atomic_compare_exchange_strong(&pending[at].block, &expected, 0);
-	}
-	return false;
-}
 
 static uint8_t call_of(uint16_t opcode)
 {
@@ -90,17 +43,22 @@ static void note_submitted(long n, struct iocb **blocks)
 
 	for (long i = 0; i < n && is_readable(&blocks[i], sizeof(blocks[i])) &&
 			 is_readable(blocks[i], sizeof(*blocks[i]));
-	     i++)
-		add(blocks[i], now_ns);
+	     i++) {
+		const struct ctx_rt_pending operation = {.begin_ns = now_ns,
+							 .fd = (int32_t)blocks[i]->aio_fildes,
+							 .what = blocks[i]->aio_lio_opcode};
+
+		ctx_rt_pending_add(blocks[i], &operation);
+	}
 }
 
 /* Those that were not submitted. */
 static void forget(long from, long n, struct iocb **blocks)
 {
-	struct pending taken;
+	struct ctx_rt_pending taken;
 
 	for (long i = from; i < n && is_readable(&blocks[i], sizeof(blocks[i])); i++)
-		(void)take((uintptr_t)blocks[i], &taken);
+		(void)ctx_rt_pending_take(blocks[i], &taken);
 }
 
 CTX_RT_EXPORT int io_submit(aio_context_t context, long n, struct iocb **blocks)
@@ -127,16 +85,16 @@ static void note_events(long n, const struct io_event *events, const struct ctx_
 {
 	for (long i = 0; i < n; i++) {
 		const struct iocb *block = (const struct iocb *)(uintptr_t)events[i].obj;
-		struct pending found = {.begin_ns = ctx_clock_ns(CLOCK_MONOTONIC)};
+		struct ctx_rt_pending found = {.begin_ns = ctx_clock_ns(CLOCK_MONOTONIC)};
 		int64_t result = events[i].res;
 		struct ctx_rt_io io;
 
-		if (!take(events[i].obj, &found)) {
+		if (!ctx_rt_pending_take(block, &found)) {
 			found.fd = (int32_t)block->aio_fildes;
-			found.opcode = block->aio_lio_opcode;
+			found.what = block->aio_lio_opcode;
 		}
 		io = (struct ctx_rt_io){
-			.begin_ns = found.begin_ns, .fd = found.fd, .call = call_of(found.opcode)};
+			.begin_ns = found.begin_ns, .fd = found.fd, .call = call_of(found.what)};
 		if (result > 0 && io.call != CTX_CALL_AIO_OTHER)
 			io.size = (uint64_t)result;
 		ctx_rt_io_put(&io, result < 0 ? (int)-result : 0, caller);

@@ -582,7 +582,7 @@ struct ctx_rt_thread *ctx_rt_thread_acquire(uint32_t what)
 	return NULL;
 }
 
-const struct ctx_rt_thread *ctx_rt_thread_of(int32_t tid)
+struct ctx_rt_thread *ctx_rt_thread_of(int32_t tid)
 {
 	uint32_t n = process != NULL ? atomic_load(&process->n_segments) : 0;
 

@@ -102,7 +102,7 @@ void ctx_rt_process_go_on(void);
 void ctx_rt_process_detach(void);
 
 /* Another thread of this process, by its id. It may have ended; its memory stays. NULL: unknown. */
-const struct ctx_rt_thread *ctx_rt_thread_of(int32_t tid);
+struct ctx_rt_thread *ctx_rt_thread_of(int32_t tid);
 /* Allocations are sampled so many bytes apart (rt_sampler.h). 0: all are recorded, or none has been yet. */
 extern uint64_t ctx_rt_sample_bytes;
 

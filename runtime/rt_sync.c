@@ -260,8 +260,8 @@ static inline struct ctx_rt_locks *find_simple(const volatile void *object)
 		       : NULL;
 }
 
-/* A function that releases a lock. */
-#define RELEASE(of, call)                                                                                    \
+/* A function that releases a lock; `holder` has it, if another thread can (0: nobody is known). */
+#define RELEASE(of, holder, call)                                                                            \
 	({                                                                                                   \
 		struct ctx_rt_locks *locks_ = find_simple(of);                                               \
 		int result_;                                                                                 \
@@ -273,10 +273,13 @@ static inline struct ctx_rt_locks *find_simple(const volatile void *object)
 		} else {                                                                                     \
 			const struct ctx_rt_registers caller_ = CTX_RT_CALLER();                             \
 			struct ctx_rt_releasing releasing_ = ctx_rt_lock_find(of);                           \
+			int32_t holder_ = releasing_.at == CTX_RT_HELD_MAX ? (holder) : 0;                   \
                                                                                                              \
 			result_ = (call);                                                                    \
 			if (result_ == 0)                                                                    \
 				ctx_rt_lock_gone(&releasing_, false, &caller_);                              \
+			if (result_ == 0 && holder_ != 0)                                                    \
+				ctx_rt_lock_released_for(holder_, of);                                       \
 		}                                                                                            \
 		result_;                                                                                     \
 	})
@@ -394,7 +397,7 @@ EXPORT int pthread_mutex_unlock(pthread_mutex_t *mutex)
 {
 	if (!is_recorded())
 		return LIKELY(real.pthread_mutex_unlock != NULL) ? real.pthread_mutex_unlock(mutex) : 0;
-	return RELEASE(mutex, real.pthread_mutex_unlock(mutex));
+	return RELEASE(mutex, owner_of(mutex), real.pthread_mutex_unlock(mutex));
 }
 
 /* Read-write locks */
@@ -479,7 +482,7 @@ EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *lock)
 {
 	if (!is_recorded())
 		return real.pthread_rwlock_unlock(lock);
-	return RELEASE(lock, real.pthread_rwlock_unlock(lock));
+	return RELEASE(lock, 0, real.pthread_rwlock_unlock(lock));
 }
 
 /* Spin locks */
@@ -503,7 +506,7 @@ EXPORT int pthread_spin_unlock(pthread_spinlock_t *lock)
 {
 	if (!is_recorded())
 		return real.pthread_spin_unlock(lock);
-	return RELEASE(lock, real.pthread_spin_unlock(lock));
+	return RELEASE(lock, 0, real.pthread_spin_unlock(lock));
 }
 
 /* Condition variables */
@@ -662,7 +665,7 @@ EXPORT int mtx_unlock(mtx_t *mutex)
 {
 	if (!is_recorded())
 		return real.mtx_unlock(mutex);
-	return RELEASE(mutex, real.mtx_unlock(mutex));
+	return RELEASE(mutex, owner_of((const pthread_mutex_t *)mutex), real.mtx_unlock(mutex));
 }
 
 EXPORT int cnd_wait(cnd_t *condition, mtx_t *mutex)

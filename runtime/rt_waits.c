@@ -107,6 +107,7 @@ struct ctx_rt_waiting ctx_rt_wait_begin(struct ctx_rt_wait what, uint64_t object
 
 	if (thread == NULL)
 		return waiting;
+	ctx_rt_locks_drop_released(&thread->locks);
 	if (is_lock(what.operation) && thread->locks.n != 0)
 		note_order(&thread->locks, object, what.operation, caller);
 	if (what.holder != 0)
@@ -145,6 +146,7 @@ void ctx_rt_lock_note(const struct ctx_rt_held *held, bool is_tried, const struc
 
 	if (thread == NULL)
 		return;
+	ctx_rt_locks_drop_released(&thread->locks);
 	if (!is_tried && thread->locks.n != 0)
 		note_order(&thread->locks, held->object, held->operation, caller);
 	/* A lock that it holds already is held since then. */
@@ -158,7 +160,7 @@ void ctx_rt_lock_note(const struct ctx_rt_held *held, bool is_tried, const struc
 struct ctx_rt_releasing ctx_rt_lock_find(const volatile void *object)
 {
 	const struct ctx_rt_thread *thread = ctx_rt_thread_known();
-	struct ctx_rt_releasing releasing = {.at = CTX_RT_HELD_MAX};
+	struct ctx_rt_releasing releasing = {.object = (uintptr_t)object, .at = CTX_RT_HELD_MAX};
 
 	if (thread != NULL)
 		releasing.at = ctx_rt_locks_find(&thread->locks, (uintptr_t)object);
@@ -169,30 +171,52 @@ struct ctx_rt_releasing ctx_rt_lock_find(const volatile void *object)
 	return releasing;
 }
 
+/* A signal handler may have removed others before it meanwhile, and the lock itself. */
+static struct ctx_rt_held *held_of(const struct ctx_rt_releasing *releasing)
+{
+	struct ctx_rt_locks *locks = &ctx_rt_own.thread->locks;
+	uint32_t at = releasing->at;
+
+	if (at != CTX_RT_HELD_MAX && (at >= locks->n || locks->held[at].object != releasing->object))
+		at = ctx_rt_locks_find(locks, releasing->object);
+	return at != CTX_RT_HELD_MAX ? &locks->held[at] : NULL;
+}
+
+void ctx_rt_lock_released_for(int32_t owner, const volatile void *object)
+{
+	struct ctx_rt_thread *thread = ctx_rt_thread_of(owner);
+
+	if (thread != NULL && thread != ctx_rt_thread_known())
+		ctx_rt_locks_note_released(&thread->locks, (uintptr_t)object);
+}
+
 void ctx_rt_lock_rest(const struct ctx_rt_releasing *releasing)
 {
-	if (releasing->at != CTX_RT_HELD_MAX)
-		ctx_rt_own.thread->locks.held[releasing->at].since_ns = 0;
+	struct ctx_rt_held *held = releasing->at != CTX_RT_HELD_MAX ? held_of(releasing) : NULL;
+
+	if (held != NULL)
+		held->since_ns = 0;
 }
 
 void ctx_rt_lock_stayed(const struct ctx_rt_releasing *releasing)
 {
-	if (releasing->at != CTX_RT_HELD_MAX)
-		ctx_rt_own.thread->locks.held[releasing->at].since_ns = releasing->since_ns;
+	struct ctx_rt_held *held = releasing->at != CTX_RT_HELD_MAX ? held_of(releasing) : NULL;
+
+	if (held != NULL)
+		held->since_ns = releasing->since_ns;
 }
 
 void ctx_rt_lock_gone(const struct ctx_rt_releasing *releasing, bool stays,
 		      const struct ctx_rt_registers *caller)
 {
-	struct ctx_rt_locks *locks;
-	struct ctx_rt_held held;
+	struct ctx_rt_held *place = releasing->at != CTX_RT_HELD_MAX ? held_of(releasing) : NULL, held;
 
-	if (releasing->at == CTX_RT_HELD_MAX)
+	if (place == NULL)
 		return;
-	locks = &ctx_rt_own.thread->locks;
-	held = locks->held[releasing->at];
+	held = *place;
 	if (!stays)
-		ctx_rt_locks_remove(locks, releasing->at);
+		ctx_rt_locks_remove(&ctx_rt_own.thread->locks,
+				    (uint32_t)(place - ctx_rt_own.thread->locks.held));
 	if (releasing->to_ns == 0)
 		return;
 	record(CTX_RT_HOLD,

@@ -47,6 +47,7 @@ void ctx_rt_lock_note(const struct ctx_rt_held *held, bool is_tried, const struc
 
 /* Where the thread holds the lock, and when it is about to release it. */
 struct ctx_rt_releasing {
+	uint64_t object;
 	uint32_t at;	   /* in its locks; CTX_RT_HELD_MAX: it is not known */
 	uint64_t since_ns; /* 0: not known */
 	uint64_t to_ns;	   /* 0: how long it was held is not recorded */
@@ -60,6 +61,9 @@ struct ctx_rt_releasing ctx_rt_lock_find(const volatile void *object);
  */
 void ctx_rt_lock_rest(const struct ctx_rt_releasing *releasing);
 void ctx_rt_lock_stayed(const struct ctx_rt_releasing *releasing);
+
+/* A lock that is not among its own was released by the thread, which `owner` (0: nobody) held. */
+void ctx_rt_lock_released_for(int32_t owner, const volatile void *object);
 
 /* It was released; `stays`: only until it is taken again, as by a wait for a condition variable. */
 void ctx_rt_lock_gone(const struct ctx_rt_releasing *releasing, bool stays,

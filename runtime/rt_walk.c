@@ -21,11 +21,13 @@
 /* DWARF's numbers of the registers. */
 #if defined(__x86_64__)
 #define MACHINE CTX_MACHINE_X86_64
+#define HAS_RETURNS_OF_NO_CALL false
 #define FP 6u
 #define SP 7u
 #define PC 16u
 #elif defined(__i386__)
 #define MACHINE CTX_MACHINE_I386
+#define HAS_RETURNS_OF_NO_CALL true
 #define FP 5u
 #define SP 4u
 #define PC 8u
@@ -207,7 +209,7 @@ static bool follows_no_call(uint64_t pc)
 {
 	struct dl_find_object found;
 
-	return MACHINE == CTX_MACHINE_I386 && _dl_find_object((void *)(uintptr_t)(pc - 1), &found) == 0 &&
+	return HAS_RETURNS_OF_NO_CALL && _dl_find_object((void *)(uintptr_t)(pc - 1), &found) == 0 &&
 	       pc - (uintptr_t)found.dlfo_map_start > CTX_X86_CALL_MAX &&
 	       !ctx_x86_ends_with_call((const uint8_t *)(uintptr_t)(pc - CTX_X86_CALL_MAX), CTX_X86_CALL_MAX);
 }

@@ -44,6 +44,7 @@ enum ctx_exp_block_kind {
 	CTX_EXP_BLOCK_PACKED_FRAMES = 10, /* call stacks of older recorders: exp_packed_frames.h; read only */
 	CTX_EXP_BLOCK_CALLS = 11,	  /* call stacks: exp_calls.h */
 	CTX_EXP_BLOCK_MARKS = 12,	  /* what programs say: the columns and names of input and output */
+	CTX_EXP_BLOCK_LARGE_HEAP = 13,	  /* as CTX_EXP_BLOCK_HEAP, of more operations */
 };
 
 struct ctx_exp_block_header {
@@ -93,10 +94,16 @@ static inline bool ctx_exp_block_has_changes(const struct ctx_exp_block_header *
 	return header->kind == CTX_EXP_BLOCK_STATES || header->kind == CTX_EXP_BLOCK_SEEN;
 }
 
+/* Does the block hold heap operations, few or many? */
+static inline bool ctx_exp_block_has_heap(const struct ctx_exp_block_header *header)
+{
+	return header->kind == CTX_EXP_BLOCK_HEAP || header->kind == CTX_EXP_BLOCK_LARGE_HEAP;
+}
+
 /* The kind of its traced operations; CTX_TRACED_N: it has none. */
 static inline enum ctx_traced_kind ctx_exp_block_traced(const struct ctx_exp_block_header *header)
 {
-	return header->kind == CTX_EXP_BLOCK_HEAP    ? CTX_TRACED_HEAP
+	return ctx_exp_block_has_heap(header)	     ? CTX_TRACED_HEAP
 	       : header->kind == CTX_EXP_BLOCK_SYNC  ? CTX_TRACED_SYNC
 	       : header->kind == CTX_EXP_BLOCK_IO    ? CTX_TRACED_IO
 	       : header->kind == CTX_EXP_BLOCK_MARKS ? CTX_TRACED_MARK
@@ -114,7 +121,10 @@ struct ctx_exp_packet {
 	};
 	uint32_t stack;
 	uint32_t thread;
-	int32_t cpu; /* -1 unknown */
+	union {
+		int32_t cpu;	/* -1 unknown */
+		uint32_t place; /* heap operation that was read: in its block */
+	};
 	union {
 		uint16_t metric; /* sample */
 		uint16_t change; /* change: enum ctx_state_change */

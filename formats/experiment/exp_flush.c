@@ -174,24 +174,73 @@ static int by_time(const void *a, const void *b)
 	return (left->order > right->order) - (left->order < right->order);
 }
 
-static enum ctx_status encode_heap(struct ctx_exp_writer *writer, struct ctx_exp_live *live,
-				   struct ctx_exp_packet_buf *buf, struct ctx_err *err)
+/*
+ * The first n heap operations in the buffer, as a block. *ret_fits is false if its payload would be too large,
+ * which that of CTX_EXP_HEAP_FEW operations never is.
+ */
+static enum ctx_status put_heap(struct ctx_exp_writer *writer, struct ctx_exp_live *live, size_t n,
+				bool *ret_fits, struct ctx_err *err)
 {
+	uint32_t file = writer->data.heap;
+	struct ctx_exp_packet *packets = live->bufs[file].packets;
 	const struct ctx_exp_heap_block block = {
-		.packets = buf->packets, .addresses = live->heap_addresses, .n = buf->n};
+		.packets = packets, .addresses = live->heap_addresses, .n = n};
+	struct ctx_exp_block_header header = {.kind = n > CTX_EXP_HEAP_FEW ? CTX_EXP_BLOCK_LARGE_HEAP
+									   : CTX_EXP_BLOCK_HEAP,
+					      .n_records = (uint32_t)n,
+					      .epoch = ctx_exp_proc(writer, live->process)->epoch,
+					      .process = live->process,
+					      .first_ns = packets[0].time_ns,
+					      .last_ns = packets[n - 1].time_ns};
+	enum ctx_status status;
 
-	return ctx_exp_heap_encode(&writer->scratch.heap, &block, &writer->scratch.raw,
-				   &writer->scratch.parts, err);
+	ctx_buf_clear(&writer->scratch.raw);
+	status = ctx_exp_heap_encode(&writer->scratch.heap, &block, &writer->scratch.raw,
+				     &writer->scratch.parts, err);
+	*ret_fits = writer->scratch.raw.n <= CTX_EXP_RAW_MAX;
+	return status == CTX_OK && *ret_fits ? put_block(writer, live, CTX_EXP_FILE_DATA + file, &header, err)
+					     : status;
+}
+
+/* Removes the first n operations of the buffer. */
+static void drop_heap(struct ctx_exp_live *live, struct ctx_exp_packet_buf *buf, size_t n)
+{
+	buf->n -= n;
+	memmove(buf->packets, buf->packets + n, buf->n * sizeof(*buf->packets));
+	memmove(live->heap_addresses, live->heap_addresses + n, buf->n * sizeof(*live->heap_addresses));
+}
+
+static enum ctx_status flush_heap(struct ctx_exp_writer *writer, struct ctx_exp_live *live,
+				  struct ctx_exp_packet_buf *buf, struct ctx_err *err)
+{
+	enum ctx_status status = CTX_OK;
+
+	while (buf->n != 0 && status == CTX_OK) {
+		size_t n = buf->n;
+		bool fits;
+
+		status = put_heap(writer, live, n, &fits, err);
+		if (status == CTX_OK && !fits) {
+			n = CTX_EXP_HEAP_FEW;
+			status = put_heap(writer, live, n, &fits, err);
+		}
+		if (status == CTX_OK)
+			drop_heap(live, buf, n);
+	}
+	if (status == CTX_E_LIMIT)
+		writer->stats.dropped_by_limit += buf->n;
+	if (status != CTX_E_NOMEM)
+		buf->n = 0;
+	return status;
 }
 
 static enum ctx_status flush_packets(struct ctx_exp_writer *writer, struct ctx_exp_live *live, uint32_t file,
 				     struct ctx_err *err)
 {
 	struct ctx_exp_packet_buf *buf = &live->bufs[file];
-	bool is_heap = file == writer->data.heap, is_sync = file == writer->data.sync;
+	bool is_sync = file == writer->data.sync;
 	bool is_io = file == writer->data.io, is_marks = file == writer->data.marks;
-	struct ctx_exp_block_header header = {.kind = is_heap			    ? CTX_EXP_BLOCK_HEAP
-						      : is_sync			    ? CTX_EXP_BLOCK_SYNC
+	struct ctx_exp_block_header header = {.kind = is_sync			    ? CTX_EXP_BLOCK_SYNC
 						      : is_io			    ? CTX_EXP_BLOCK_IO
 						      : is_marks		    ? CTX_EXP_BLOCK_MARKS
 						      : file == writer->data.states ? CTX_EXP_BLOCK_SEEN
@@ -203,15 +252,15 @@ static enum ctx_status flush_packets(struct ctx_exp_writer *writer, struct ctx_e
 
 	if (buf->n == 0)
 		return CTX_OK;
-	if (buf->unsorted) /* never heap operations */
+	if (file == writer->data.heap) /* always sorted */
+		return flush_heap(writer, live, buf, err);
+	if (buf->unsorted)
 		qsort(buf->packets, buf->n, sizeof(*buf->packets), by_time);
 	buf->unsorted = false;
 	header.first_ns = buf->packets[0].time_ns;
 	header.last_ns = buf->packets[buf->n - 1].time_ns;
 	ctx_buf_clear(&writer->scratch.raw);
-	if (is_heap)
-		status = encode_heap(writer, live, buf, err);
-	else if (is_sync)
+	if (is_sync)
 		ctx_exp_encode_sync(buf->packets, live->sync_rests, buf->n, &writer->scratch.raw);
 	else if (is_io || is_marks)
 		ctx_exp_encode_io(buf->packets, is_io ? &live->io : &live->marks, buf->n,

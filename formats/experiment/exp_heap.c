@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "model/heap_sampling.h"
 
+#include <stdio.h>
 #include <string.h>
 
 void ctx_exp_heaps_deinit(struct ctx_exp_heaps *heaps)
@@ -42,7 +43,7 @@ enum ctx_status ctx_exp_reader_decode_heap(struct ctx_exp_reader *reader,
 static struct ctx_traced operation_of(const struct ctx_exp_open_block *block, size_t i)
 {
 	const struct ctx_exp_packet *packet = &block->packets[i];
-	const struct ctx_exp_heap_addresses *addresses = &block->addresses[packet->order];
+	const struct ctx_exp_heap_addresses *addresses = &block->addresses[packet->place];
 
 	return (struct ctx_traced){.kind = CTX_TRACED_HEAP,
 				   .operation = (uint8_t)packet->operation,
@@ -109,6 +110,20 @@ static enum ctx_status add_lasting(struct ctx_heap_leaks *leaks, uint64_t first,
 	return ctx_heap_leaks_add(leaks, first + lasting->place, &operation, err);
 }
 
+static uint64_t max_live(const struct ctx_exp_reader *reader)
+{
+	return CTX_EXP_HEAP_LIVE_ALWAYS + CTX_EXP_HEAP_LIVE_PER_BYTE * reader->index.real_bytes;
+}
+
+/* What others do not have is for this process, whose own blocks are not counted until they are counted again. */
+static void limit_live(struct ctx_exp_reader *reader, struct ctx_heap_leaks *leaks)
+{
+	uint64_t max = max_live(reader);
+
+	reader->heaps.n_live -= leaks->n_live;
+	leaks->max_live = reader->heaps.n_live < max ? max - reader->heaps.n_live : 1;
+}
+
 /* CTX_E_FORMAT: not to be read. */
 static enum ctx_status add_block(struct ctx_exp_reader *reader, const struct ctx_exp_place *place,
 				 struct ctx_err *err)
@@ -121,7 +136,7 @@ static enum ctx_status add_block(struct ctx_exp_reader *reader, const struct ctx
 
 	if (status != CTX_OK)
 		return status;
-	if (header.kind != CTX_EXP_BLOCK_HEAP || header.n_records != place->n_records ||
+	if (!ctx_exp_block_has_heap(&header) || header.n_records != place->n_records ||
 	    header.process != place->process)
 		return ctx_err_set(err, CTX_E_FORMAT, "not the block that was there");
 	status = ctx_exp_heap_find_lasting(
@@ -132,9 +147,28 @@ static enum ctx_status add_block(struct ctx_exp_reader *reader, const struct ctx
 	if (status != CTX_OK)
 		return status;
 	leaks = &reader->heaps.processes[process].leaks;
+	limit_live(reader, leaks);
 	for (size_t i = 0; i < lasting.n && status == CTX_OK; i++)
 		status = add_lasting(leaks, place->first_record, &lasting.items[i], err);
+	reader->heaps.n_live += leaks->n_live;
 	return status;
+}
+
+/* Says how many blocks were not followed. */
+static enum ctx_status report_left_out(struct ctx_exp_reader *reader, struct ctx_err *err)
+{
+	uint64_t n = 0;
+	char text[160];
+
+	for (size_t i = 0; i < reader->heaps.n; i++)
+		n += reader->heaps.processes[i].leaks.n_left_out;
+	if (n == 0)
+		return CTX_OK;
+	snprintf(text, sizeof(text),
+		 "more than %llu blocks of memory live at a time, in files so small: whether %llu others are "
+		 "freed is not known",
+		 (unsigned long long)max_live(reader), (unsigned long long)n);
+	return ctx_exp_log_damage(&reader->log, text, err);
 }
 
 enum ctx_status ctx_exp_reader_find_leaks(struct ctx_exp_reader *reader, struct ctx_err *err)
@@ -153,6 +187,8 @@ enum ctx_status ctx_exp_reader_find_leaks(struct ctx_exp_reader *reader, struct 
 	}
 	for (size_t i = 0; i < reader->heaps.n && status == CTX_OK; i++)
 		status = ctx_heap_leaks_finish(&reader->heaps.processes[i].leaks, err);
+	if (status == CTX_OK)
+		status = report_left_out(reader, err);
 	reader->consumed = consumed;
 	memset(reader->n_read, 0, sizeof(reader->n_read));
 	return status;
@@ -205,7 +241,7 @@ enum ctx_status ctx_exp_reader_fill_heap(struct ctx_exp_reader *reader,
 	const struct ctx_heap_leaks *leaks =
 		block->process < reader->heaps.n ? &reader->heaps.processes[block->process].leaks : &none;
 	struct ctx_traced *operation = &reader->operation;
-	uint64_t record = block->first_record + packet->order;
+	uint64_t record = block->first_record + packet->place;
 	enum ctx_status status = CTX_OK;
 
 	*operation = operation_of(block, block->at);

@@ -8,6 +8,9 @@
  * for what outlives a block. An address is kept only where a later block may name it: the operations of a short
  * life have the number of the allocation in their block instead, plus 1. It is at most CTX_EXP_HEAP_MAX: no
  * address of a heap is so low.
+ *
+ * What a program allocates is often freed in some other block: larger blocks are smaller files. A block of more
+ * than CTX_EXP_HEAP_FEW operations has a kind of its own, so that older readers, which refuse it, skip it.
  */
 #ifndef CTX_FORMATS_EXPERIMENT_EXP_HEAP_CODE_H
 #define CTX_FORMATS_EXPERIMENT_EXP_HEAP_CODE_H
@@ -17,6 +20,7 @@
 #include "model/traced.h"
 
 #define CTX_EXP_HEAP_MAX (CTX_EXP_HEAP_LIVE_MAX - 1) /* operations of a block */
+#define CTX_EXP_HEAP_FEW 65535u			     /* of a block of kind CTX_EXP_BLOCK_HEAP */
 #define CTX_EXP_HEAP_STREAMS 21u		     /* 13 of them where there is one thread */
 
 /* What encoding and decoding need; reused. All zero is valid. */
@@ -27,7 +31,7 @@ void ctx_exp_heap_coder_free(struct ctx_exp_heap_coder *coder); /* NULL is allow
 /* Operations in the order in which they happened, times too. Room for as many when decoding. */
 struct ctx_exp_heap_block {
 	struct ctx_exp_packet *packets;
-	struct ctx_exp_heap_addresses *addresses; /* of packets[i] at [packets[i].order] */
+	struct ctx_exp_heap_addresses *addresses; /* of packets[i] at [i] */
 	size_t n;				  /* 1 to CTX_EXP_HEAP_MAX */
 	uint64_t first_ns, last_ns;		  /* of the header; decoding */
 };
@@ -43,7 +47,7 @@ CTX_MUST_CHECK enum ctx_status ctx_exp_heap_encode(struct ctx_exp_heap_coder **c
 						   struct ctx_buf *out, struct ctx_exp_heap_parts *ret,
 						   struct ctx_err *err);
 
-/* Decodes it; `order` of a packet is its place then. Fails with CTX_E_FORMAT, CTX_E_NOMEM. */
+/* Decodes it; packets have their `place`. Fails with CTX_E_FORMAT, CTX_E_NOMEM. */
 CTX_MUST_CHECK enum ctx_status ctx_exp_heap_decode(struct ctx_exp_heap_coder **coder,
 						   struct ctx_bytes payload,
 						   const struct ctx_exp_heap_block *ret, struct ctx_err *err);

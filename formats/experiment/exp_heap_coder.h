@@ -41,13 +41,15 @@ static const enum stream common[CTX_EXP_HEAP_OWN] = {RUNS, FREES, STACKS, OTHER_
 #define FOLLOWERS 8u
 #define NO_SIZE UINT64_MAX
 #define NO_NUMBER UINT32_MAX
+#define UNCLEAR (NO_NUMBER - 1)
+#define SLOTS_MIN 1024u
 #define SLOTS_MAX (2 * CTX_EXP_HEAP_LIVE_MAX)
 
 struct stacks {
 	uint32_t n; /* numbers 1 to n */
 	uint32_t last_new;
-	uint16_t last_of_thread[THREADS_KEPT];
-	uint16_t followers[CTX_EXP_HEAP_MAX + 1][FOLLOWERS]; /* the last ones first */
+	uint32_t last_of_thread[THREADS_KEPT];
+	uint32_t followers[CTX_EXP_HEAP_MAX + 1][FOLLOWERS]; /* the last ones first */
 	uint64_t sizes[CTX_EXP_HEAP_MAX + 1];
 	uint32_t ids[CTX_EXP_HEAP_MAX + 1];
 };
@@ -59,9 +61,8 @@ struct stack_slot { /* encoding: id -> number; 0: free */
 
 struct address_slot {	  /* encoding */
 	uint64_t address; /* 0: free */
-	uint32_t number;  /* of the living allocation; NO_NUMBER: none, or two of them */
+	uint32_t number;  /* of the living allocation; NO_NUMBER: none; UNCLEAR: there were two of them */
 	uint32_t thread;  /* that allocated it */
-	bool is_unclear;
 };
 
 /* An operation, as far as RUNS, FREES and KINDS say. */
@@ -75,9 +76,10 @@ struct ctx_exp_heap_coder {
 	struct ctx_exp_heap_live live;
 	uint32_t marks[THREADS_KEPT]; /* number that the thread freed last */
 	struct stacks stacks;
-	struct stack_slot stack_slots[SLOTS_MAX];
-	struct address_slot slots[SLOTS_MAX];
-	uint32_t slot_mask;
+	struct stack_slot stack_slots[SLOTS_MAX]; /* at most half of those up to the mask are in use */
+	uint32_t stack_mask;
+	struct address_slot slots[SLOTS_MAX + SLOTS_MAX / 2]; /* likewise; the rest is for growing */
+	uint32_t slot_mask, n_slots;
 	uint64_t addresses[CTX_EXP_HEAP_MAX]; /* encoding: by number of the allocation */
 	uint64_t older[CTX_EXP_HEAP_MAX];
 	uint32_t n_older;
@@ -107,11 +109,11 @@ static inline uint32_t add_stack(struct stacks *stacks, uint32_t id)
 }
 
 /* Makes the stack the first follower; `at`: where it is, FOLLOWERS: nowhere. */
-static inline void follow(uint16_t *followers, uint32_t number, uint32_t at)
+static inline void follow(uint32_t *followers, uint32_t number, uint32_t at)
 {
 	for (uint32_t i = at < FOLLOWERS ? at : FOLLOWERS - 1; i > 0; i--)
 		followers[i] = followers[i - 1];
-	followers[0] = (uint16_t)number;
+	followers[0] = number;
 }
 
 #endif

@@ -192,8 +192,8 @@ static bool take_times(struct decoding *decoding, const struct ctx_exp_heap_bloc
 static uint32_t take_stack(struct decoding *decoding, uint32_t thread)
 {
 	struct stacks *stacks = &decoding->coder->stacks;
-	uint16_t *last = &stacks->last_of_thread[thread % THREADS_KEPT];
-	uint16_t *followers = stacks->followers[*last];
+	uint32_t *last = &stacks->last_of_thread[thread % THREADS_KEPT];
+	uint32_t *followers = stacks->followers[*last];
 	uint64_t token = ctx_cursor_get_varint(own_in(decoding, thread, STACK));
 	uint32_t at = token != 0 && token <= FOLLOWERS ? (uint32_t)token - 1 : FOLLOWERS;
 	uint64_t number = at < FOLLOWERS ? followers[at] : 0;
@@ -211,7 +211,7 @@ static uint32_t take_stack(struct decoding *decoding, uint32_t thread)
 		return 0;
 	}
 	follow(followers, (uint32_t)number, at);
-	*last = (uint16_t)number;
+	*last = (uint32_t)number;
 	return (uint32_t)number;
 }
 
@@ -256,7 +256,6 @@ static void take_operation(struct decoding *decoding, const struct step *step, s
 	uint32_t stack = 0;
 
 	packet->operation = (uint16_t)step->operation;
-	packet->cpu = -1;
 	if (step->operation == CTX_HEAP_FREE) {
 		addresses->address = take_old(decoding, step);
 		return;
@@ -288,7 +287,7 @@ enum ctx_status ctx_exp_heap_decode(struct ctx_exp_heap_coder **coder, struct ct
 		return status;
 	for (size_t i = 0; i < ret->n && !decoding.failed; i++) {
 		ret->packets[i] =
-			(struct ctx_exp_packet){.thread = (*coder)->threads[i], .order = (uint16_t)i};
+			(struct ctx_exp_packet){.thread = (*coder)->threads[i], .place = (uint32_t)i};
 		ret->addresses[i] = (struct ctx_exp_heap_addresses){0};
 		take_operation(&decoding, &(*coder)->steps[i], &ret->packets[i], &ret->addresses[i]);
 	}

@@ -32,8 +32,8 @@
 
 #include <stdlib.h>
 
-#define TICK_MAX 13u	      /* 2^13 ns */
-#define OPERATIONS_OF_TICK 8u /* about, where there are so many; so ticks are finer then */
+#define TICK_MAX 14u	       /* 2^14 ns */
+#define OPERATIONS_OF_TICK 32u /* about, where there are so many; so ticks are finer then */
 #define ADDRESS_UNIT_MAX (UINT64_C(1) << 12)
 
 void ctx_exp_heap_coder_free(struct ctx_exp_heap_coder *coder)
@@ -70,37 +70,53 @@ static struct ctx_buf *own_stream(struct ctx_exp_heap_coder *coder, uint32_t thr
 
 static struct stack_slot *find_stack(struct ctx_exp_heap_coder *coder, uint32_t id)
 {
-	uint32_t i = (uint32_t)(ctx_hash64(id) >> 40) & coder->slot_mask;
+	uint32_t i = (uint32_t)(ctx_hash64(id) >> 40) & coder->stack_mask;
 
 	while (coder->stack_slots[i].number != 0 && coder->stack_slots[i].id != id)
-		i = (i + 1) & coder->slot_mask;
+		i = (i + 1) & coder->stack_mask;
 	return &coder->stack_slots[i];
+}
+
+/* Twice as many slots, before more than half of them are in use. */
+static void grow_stacks(struct ctx_exp_heap_coder *coder)
+{
+	coder->stack_mask = 2 * coder->stack_mask + 1;
+	memset(coder->stack_slots, 0, ((size_t)coder->stack_mask + 1) * sizeof(*coder->stack_slots));
+	for (uint32_t number = 1; number <= coder->stacks.n; number++) {
+		uint32_t id = coder->stacks.ids[number];
+
+		*find_stack(coder, id) = (struct stack_slot){id, number};
+	}
 }
 
 /* The number of the stack. */
 static uint32_t put_stack(struct ctx_exp_heap_coder *coder, uint32_t id, uint32_t thread)
 {
 	struct stacks *stacks = &coder->stacks;
-	uint16_t *last = &stacks->last_of_thread[thread % THREADS_KEPT];
-	uint16_t *followers = stacks->followers[*last];
+	uint32_t *last = &stacks->last_of_thread[thread % THREADS_KEPT];
+	uint32_t *followers = stacks->followers[*last];
 	struct stack_slot *slot = find_stack(coder, id);
-	bool is_new = slot->number == 0;
-	uint32_t at = 0;
+	uint32_t number = slot->number, at = 0;
+	bool is_new = number == 0;
 
-	if (is_new)
-		*slot = (struct stack_slot){id, add_stack(stacks, id)};
-	while (at < FOLLOWERS && followers[at] != slot->number)
+	if (is_new) {
+		number = add_stack(stacks, id);
+		*slot = (struct stack_slot){id, number};
+		if (stacks->n > coder->stack_mask / 2)
+			grow_stacks(coder);
+	}
+	while (at < FOLLOWERS && followers[at] != number)
 		at++;
 	ctx_buf_put_varint(own_stream(coder, thread, STACK), at < FOLLOWERS ? at + 1 : 0);
 	if (at == FOLLOWERS)
-		ctx_buf_put_varint(own_stream(coder, thread, OTHER_STACK), is_new ? 0 : slot->number);
+		ctx_buf_put_varint(own_stream(coder, thread, OTHER_STACK), is_new ? 0 : number);
 	if (is_new) {
 		ctx_buf_put_zigzag(&coder->streams[NEW_STACKS], (int64_t)id - (int64_t)stacks->last_new);
 		stacks->last_new = id;
 	}
-	follow(followers, slot->number, at);
-	*last = (uint16_t)slot->number;
-	return slot->number;
+	follow(followers, number, at);
+	*last = number;
+	return number;
 }
 
 static void put_size(struct ctx_exp_heap_coder *coder, uint32_t stack, const struct ctx_exp_packet *packet)
@@ -121,6 +137,21 @@ static struct address_slot *find_address(struct ctx_exp_heap_coder *coder, uint6
 	return &coder->slots[i];
 }
 
+/* Twice as many slots, before more than half of them are in use. The old ones are copied behind the new ones. */
+static void grow_addresses(struct ctx_exp_heap_coder *coder)
+{
+	size_t n = (size_t)coder->slot_mask + 1;
+	struct address_slot *old = coder->slots + 2 * n;
+
+	memcpy(old, coder->slots, n * sizeof(*old));
+	memset(coder->slots, 0, 2 * n * sizeof(*old));
+	coder->slot_mask = (uint32_t)(2 * n - 1);
+	for (size_t i = 0; i < n; i++) {
+		if (old[i].address != 0)
+			*find_address(coder, old[i].address) = old[i];
+	}
+}
+
 /*
  * An allocation at an address where one lives: a release was not recorded, or will be (a reallocation has the
  * time of its end). Both keep their addresses, and so does all else at this address: the reader, who knows all
@@ -129,14 +160,15 @@ static struct address_slot *find_address(struct ctx_exp_heap_coder *coder, uint6
 static void allocate(struct ctx_exp_heap_coder *coder, uint64_t address, uint32_t thread)
 {
 	struct address_slot *slot = find_address(coder, address);
-	bool again = slot->address != 0 && (slot->is_unclear || slot->number != NO_NUMBER);
+	bool again = slot->address != 0 && slot->number != NO_NUMBER;
 	uint32_t number = ctx_exp_heap_live_add(&coder->live);
 
 	coder->addresses[number] = address;
-	*slot = (struct address_slot){.address = address,
-				      .number = again ? NO_NUMBER : number,
-				      .thread = thread,
-				      .is_unclear = again};
+	coder->n_slots += slot->address == 0;
+	*slot = (struct address_slot){
+		.address = address, .number = again ? UNCLEAR : number, .thread = thread};
+	if (coder->n_slots > coder->slot_mask / 2)
+		grow_addresses(coder);
 }
 
 /*
@@ -149,11 +181,11 @@ static uint32_t release(struct ctx_exp_heap_coder *coder, const struct ctx_exp_p
 	struct address_slot *slot = find_address(coder, address);
 	uint32_t number = slot->address != 0 ? slot->number : NO_NUMBER;
 
-	if (number == NO_NUMBER)
-		return number;
+	if (number == NO_NUMBER || number == UNCLEAR)
+		return NO_NUMBER;
 	slot->number = NO_NUMBER;
 	if (packet->operation == CTX_HEAP_REALLOCATE && slot->thread != packet->thread) {
-		slot->is_unclear = true;
+		slot->number = UNCLEAR;
 		return NO_NUMBER;
 	}
 	return number;
@@ -192,7 +224,7 @@ static void put_operations(struct ctx_exp_heap_coder *coder, const struct ctx_ex
 
 	for (size_t i = 0; i < block->n; i++) {
 		const struct ctx_exp_packet *packet = &block->packets[i];
-		const struct ctx_exp_heap_addresses *at = &block->addresses[packet->order];
+		const struct ctx_exp_heap_addresses *at = &block->addresses[i];
 		uint32_t stack = 0, *run = &runs[packet->thread % CTX_EXP_HEAP_SLOTS];
 
 		if (packet->operation == CTX_HEAP_ALLOCATE && at->address != 0) {
@@ -330,15 +362,13 @@ enum ctx_status ctx_exp_heap_encode(struct ctx_exp_heap_coder **made, const stru
 	unsigned tick = choose_tick(block), shift;
 	bool is_one = has_one_thread(block);
 	size_t n = is_one ? COMMON_STREAMS : CTX_EXP_HEAP_STREAMS;
-	uint32_t slots = 16;
 
 	if (status != CTX_OK)
 		return status;
-	while (slots < 2 * block->n)
-		slots *= 2;
-	coder->slot_mask = slots - 1;
-	memset(coder->stack_slots, 0, slots * sizeof(*coder->stack_slots));
-	memset(coder->slots, 0, slots * sizeof(*coder->slots));
+	coder->stack_mask = coder->slot_mask = SLOTS_MIN - 1;
+	coder->n_slots = 0;
+	memset(coder->stack_slots, 0, SLOTS_MIN * sizeof(*coder->stack_slots));
+	memset(coder->slots, 0, SLOTS_MIN * sizeof(*coder->slots));
 	ctx_exp_heap_own_clear(coder->own);
 	put_operations(coder, block);
 	put_threads(coder, block, is_one);

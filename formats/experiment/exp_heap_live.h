@@ -4,7 +4,7 @@
  * threads: what a thread frees next is mostly near it.
  *
  * All zero is an empty set. Numbers are below CTX_EXP_HEAP_LIVE_MAX. Each call costs a few words near the
- * number, at most 64.
+ * number, at most 128 and 32 more.
  */
 #ifndef CTX_FORMATS_EXPERIMENT_EXP_HEAP_LIVE_H
 #define CTX_FORMATS_EXPERIMENT_EXP_HEAP_LIVE_H
@@ -12,9 +12,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define CTX_EXP_HEAP_LIVE_MAX 65536u
+#define CTX_EXP_HEAP_LIVE_MAX 262144u
 #define CTX_EXP_HEAP_LIVE_WORDS (CTX_EXP_HEAP_LIVE_MAX / 64)
-#define CTX_EXP_HEAP_LIVE_GROUP 16u /* words */
+#define CTX_EXP_HEAP_LIVE_GROUP 32u /* words */
 
 struct ctx_exp_heap_live {
 	uint64_t words[CTX_EXP_HEAP_LIVE_WORDS];

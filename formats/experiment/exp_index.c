@@ -76,7 +76,7 @@ static enum ctx_status add_block(struct ctx_exp_index *index, const struct ctx_e
 				      .process = header->process,
 				      .epoch = header->epoch,
 				      .n_records = header->n_records,
-				      .is_heap = header->kind == CTX_EXP_BLOCK_HEAP};
+				      .is_heap = ctx_exp_block_has_heap(header)};
 	enum ctx_traced_kind kind = ctx_exp_block_traced(header);
 	enum ctx_status status;
 

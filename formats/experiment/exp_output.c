@@ -177,7 +177,7 @@ static enum ctx_status compress(struct ctx_exp_writer *writer, uint32_t kind, st
 	struct ctx_bytes bytes = {scratch->raw.bytes, scratch->raw.n};
 	struct ctx_parts parts = {bytes, scratch->parts.ends, scratch->parts.n};
 
-	if (kind != CTX_EXP_BLOCK_HEAP && kind != CTX_EXP_BLOCK_CALLS)
+	if (kind != CTX_EXP_BLOCK_HEAP && kind != CTX_EXP_BLOCK_LARGE_HEAP && kind != CTX_EXP_BLOCK_CALLS)
 		return ctx_compress(&scratch->compressor, LEVEL, bytes, block, err);
 	if (bytes.n < PARTS_FROM)
 		return ctx_compress(&scratch->compressor, PARTS_LEVEL, bytes, block, err);

@@ -105,6 +105,7 @@ struct ctx_exp_heaps {
 	uint64_t sample_bytes;		 /* allocations were sampled so many bytes apart; 0: all are there */
 	double rests[CTX_HEAP_METRIC_N]; /* of counts: what their samples are less than they should be */
 	struct ctx_exp_heap_coder *coder;
+	uint64_t n_live; /* blocks of all processes at this place, while leaks are looked for */
 };
 
 /* Input and output, of all processes (exp_io.c). */
@@ -191,6 +192,10 @@ static inline uint64_t ctx_exp_heap_counted(uint32_t n_operations)
 {
 	return ((uint64_t)n_operations + CTX_EXP_HEAP_PER_COUNTED - 1) / CTX_EXP_HEAP_PER_COUNTED;
 }
+
+/* Blocks of memory that may live at a time: a loop that only allocates takes as little as one that frees, too. */
+#define CTX_EXP_HEAP_LIVE_ALWAYS UINT64_C(4000000) /* some 200 MB */
+#define CTX_EXP_HEAP_LIVE_PER_BYTE 16u		   /* of the data files, besides */
 
 /*
  * Appends a pending event. `text` (NULL: none) is the text it points to; takes ownership, also on

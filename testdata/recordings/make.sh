@@ -100,6 +100,37 @@ make_hostile_lines() {
 	record hostile_lines --archive-sources -F 1999 -- ./hostile_lines
 }
 
+# Programs with marks have the C library, of which no copy is kept; the runtime is loaded from here.
+with_runtime() {
+	mkdir bin
+	cp "$build/bin/ctxrec" "$build/bin/libctxrt.so" bin
+	PATH=$work/bin:$PATH
+}
+
+make_marks() {
+	with_runtime
+	cc -O1 -fno-omit-frame-pointer -D_GNU_SOURCE -pthread -I"$source_dir/runtime" -o marks "$targets/marks.c"
+	record run --marks --trace-full wait -- ./marks
+	record pause --trace heap,sync,io --trace-full wait -- ./marks pause
+	mkfifo ready
+	ctxrec -q -o killed.er --marks -- sh -c 'echo $$ >pid; exec ./marks hang' >ready &
+	recorder=$!
+	read -r said <ready
+	kill -9 "$(cat pid)"
+	wait $recorder || true
+	./marks steps >/dev/null &
+	program=$!
+	record attached --marks -p $program -d 2
+	kill $program
+	find run.er pause.er killed.er attached.er -path '*/archives/*' -size +40k -delete
+}
+
+make_marked() {
+	with_runtime
+	cc -O1 -pthread -I"$source_dir/runtime" -o marked "$here/marked.c"
+	record marked --no-archive --marks -- ./marked
+}
+
 # What gprofng prints of what ctxan exports of the packed recordings, by question (tests/flow/gprofng_said.py).
 make_exported() {
 	for kept in phases convoy deep execs hostile_names; do
@@ -114,12 +145,17 @@ make_exported() {
 	unset CTX_KEEP_SAID
 }
 
+# pack_marks: several recordings in one file.
+pack_marks() {
+	tar -c --sort=name --owner=0 --group=0 --mtime=@0 run.er pause.er killed.er attached.er | xz -9e >"$here/marks.tar.xz"
+}
+
 # pack_exported: the answers; they are compressed one by one.
 pack_exported() {
 	tar -c --sort=name --owner=0 --group=0 --mtime=@0 *.said.xz | xz -9e >"$here/exported.tar.xz"
 }
 
-[ $# -gt 0 ] || set -- phases execs hostile_names evil deep convoy spin bare tight hostile_lines exported
+[ $# -gt 0 ] || set -- phases execs hostile_names evil deep convoy spin bare tight hostile_lines marks marked exported
 rm -rf "$work"
 for recording in "$@"; do
 	mkdir "$work"
@@ -127,6 +163,7 @@ for recording in "$@"; do
 	"make_$recording"
 	case $recording in
 	exported) pack_exported ;;
+	marks) pack_marks ;;
 	*) pack "$recording" ;;
 	esac
 	ls -l "$here/$recording.tar.xz"

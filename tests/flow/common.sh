@@ -66,6 +66,15 @@ need_perf() {
 	rm -rf probe.er
 }
 
+# What is recorded inside of targets.
+need_runtime() {
+	[ -e "$bin/libctxrt.so" ] || skip "the runtime is for x86-64"
+	need_perf
+}
+
+# allocations_of FUNCTION: how many run.er has with this leaf.
+allocations_of() { ctxan run.er -r heap --format json | jq --arg f "$1" '[.rows[] | select(.section == "stack") | select(.stack[-1] == $f) | .allocations] | add // 0'; }
+
 # Thread states with wake-ups need tracefs, which a fresh machine may not have mounted: root mounts it, as perf does. Fails with $tracefs_is_missing.
 tracefs_is_missing=
 need_tracefs() {

@@ -1,6 +1,8 @@
 # Feeds a kept experiment to `ctxan --follow` in steps, as if it were being recorded, and compares the answers with those of
 # `ctxan -i` on what is there.
-#   follow_kept.py RECORDING.er COPY.er SEED SECONDS
+#   follow_kept.py RECORDING.er COPY.er SEED SECONDS [marks]
+#
+# With `marks` it is the report of marks that is compared.
 #
 # Data files grow by pieces that end at any byte; last.xml says up to which time all blocks are there, and the log is locked,
 # as a recorder does it. ctxan answers once for each such time. At the end the lock is released.
@@ -16,6 +18,7 @@ import sys
 LAG_NS = 900_000_000  # CTX_EXP_FOLLOW_LAG_NS
 STEPS = 5
 source, copy, seed, seconds = sys.argv[1], sys.argv[2], int(sys.argv[3]), float(sys.argv[4])
+of_marks = sys.argv[5:] == ["marks"]
 chance = random.Random(seed)
 failures = 0
 
@@ -27,7 +30,7 @@ def fail(text):
 
 
 def is_data(name):
-    return os.path.basename(name) in ("profile", "states", "overview", "hwcounters")
+    return os.path.basename(name) in ("profile", "states", "overview", "hwcounters", "marktrace")
 
 
 class Growing:
@@ -59,6 +62,8 @@ class Growing:
 
 # Without a metric, ctxan takes the first that has samples yet.
 REPORT = ["-r", "summary", "--format", "json", "--metric", "cpu-clock"]
+if of_marks:
+    REPORT = ["-r", "marks", "--format", "json"]
 
 
 def ctxan(path, interval):
@@ -84,6 +89,21 @@ def compare(what, got, wanted):
         for column in wanted[key][0]:
             if got[key][0].get(column) != wanted[key][0][column]:
                 fail(f"{what}: {column}: {got[key][0].get(column)} instead of {wanted[key][0][column]}")
+
+
+# What ends later is open in the answer.
+def told(rows):
+    return [
+        [row["section"], row["name"], row["count"], row.get("total_ns"), row.get("max_ns"), row.get("last")]
+        for row in rows
+        if row["count"] > 0
+    ]
+
+
+def compare_marks(horizon, answer, wanted):
+    got, there = told(answer["rows"]), told(wanted["rows"])
+    if got != there:
+        fail(f"up to {horizon} ns: {got} instead of {there}")
 
 
 def say_alive(time_ns):
@@ -136,10 +156,12 @@ while True:
         break
     # What was sampled before that time is there, and nothing else.
     wanted = ctxan(source, interval_of(answer))
-    for key in ("samples", "weight", "metric"):
+    if of_marks:
+        compare_marks(horizon, answer, wanted)
+    for key in () if of_marks else ("samples", "weight", "metric"):
         if answer[key] != wanted[key]:
             fail(f"up to {horizon} ns: {key}: {answer[key]} instead of {wanted[key]}")
-    for column in ("functions", "hottest_path", "missing_objects"):
+    for column in () if of_marks else ("functions", "hottest_path", "missing_objects"):
         if answer["rows"][0][column] != wanted["rows"][0][column]:
             fail(f"up to {horizon} ns: {column}: {answer['rows'][0][column]} instead of {wanted['rows'][0][column]}")
     if cut is None and answer["samples"] > 0:

@@ -26,7 +26,7 @@ KIND_OF_SYSCALL = {name: kind for kind, names in KINDS.items() for name in names
 KIND_OF_CALL = {
     'pread': 'read', 'preadv': 'read', 'recv': 'read', 'stdio read': 'read', 'pwrite': 'write', 'pwritev': 'write', 'send': 'write',
     'stdio write': 'write', 'stdio at exit': 'write', 'stdio open': 'open', 'opendir': 'open', 'stdio close': 'close', 'closedir': 'close',
-    'fstatat': 'stat',
+    'fstatat': 'stat', 'aio read': 'read', 'aio write': 'write',
 }
 RANDOM = re.compile(r'(tmp_(?:obj|pack|idx|rev)_|\.git/t(?=\w{6}$))[A-Za-z0-9]*')
 # What the loader opens, and what the C library closes by itself or a child of vfork in its own name.

@@ -1,6 +1,10 @@
 /* Heap operations of an experiment: written, read, damaged; which of them are leaks. */
 #include "traced_fixture.h"
 
+#include "base/fileio.h"
+#include "formats/experiment/exp_heap_code.h"
+#include "formats/experiment/exp_index.h"
+#include "formats/experiment/exp_reader_state.h"
 #include "model/heap_leaks.h"
 
 #include <stdlib.h>
@@ -17,7 +21,7 @@ struct operation {
 	bool is_leaked;
 };
 
-#define TICK_NS 8192u /* times are as fine, or finer */
+#define TICK_NS 16384u /* times are as fine, or finer */
 
 struct run {
 	struct operation *operations; /* in the order in which they happened */
@@ -31,6 +35,7 @@ static void begin(struct run *run, const char *path)
 	struct ctx_exp_options options = fixture_options(path);
 
 	options.has_heap = true;
+	options.memory_bytes = (size_t)1 << 30;
 	assert_int_equal(ctx_exp_create(&options, &run->writer, NULL), CTX_OK);
 	for (uint32_t i = 0; i < 2; i++) {
 		struct ctx_exp_process process = {.origin = i == 0 ? CTX_EXP_ROOT_PROCESS : CTX_EXP_FORK,
@@ -72,7 +77,7 @@ static void make_operations(struct run *run, uint64_t seed)
 			(struct ctx_exp_heap){.time_ns = FIXTURE_START_NS + 1000 + run->n * 7 - late_ns,
 					      .process = run->processes[which],
 					      .thread = run->threads[thread],
-					      .address = (address + 16) * 4096,
+					      .address = (address + 64) * 4096,
 					      .frames = operation->frames};
 		operation->frees = *at;
 		operation->time_ns = operation->put.time_ns - FIXTURE_START_NS;
@@ -93,7 +98,7 @@ static void make_operations(struct run *run, uint64_t seed)
 			other = live[which][other] < 0 ? other : address;
 			operation->put.operation = CTX_HEAP_REALLOCATE;
 			operation->put.old_address = operation->put.address;
-			operation->put.address = (other + 16) * 4096;
+			operation->put.address = (other + 64) * 4096;
 			*at = -1;
 			at = &live[which][other];
 			if (random_below(&seed, 9) == 0) {
@@ -184,8 +189,9 @@ static void check_operation(struct run *run, const struct ctx_event *event, stru
 		assert_int_equal(got->operation, wanted->put.operation);
 		assert_int_equal(got->size, wanted->put.size);
 		assert_int_equal(got->address != 0, wanted->put.address != 0);
-		assert_true(got->address < 65536 || got->address == wanted->put.address);
-		assert_true(got->old_address < 65536 || got->old_address == wanted->put.old_address);
+		assert_true(got->address <= CTX_EXP_HEAP_MAX || got->address == wanted->put.address);
+		assert_true(got->old_address <= CTX_EXP_HEAP_MAX ||
+			    got->old_address == wanted->put.old_address);
 		assert_int_equal(event->traced.stack.id != 0, wanted->put.n_frames != 0);
 		check_whole(run, event, reading, *at);
 	}
@@ -254,6 +260,103 @@ static void test_experiment_heap__operations_of_several_threads_come_back_with_t
 	}
 }
 
+/* Allocations in one block that is read as it is, and such as would be too large for a block: stacks, sizes, times. */
+static void write_many(const char *path, uint64_t n, uint64_t unlike)
+{
+	struct run run = {0};
+
+	begin(&run, path);
+	for (uint64_t i = 0; i < n; i++) {
+		uint64_t frames[] = {0x1000 + i % 7 + unlike * i};
+		struct ctx_exp_heap heap = {.time_ns = FIXTURE_START_NS + 1000 + i * (1 + unlike * 20000),
+					    .process = run.processes[0],
+					    .thread = run.threads[unlike * i % 2],
+					    .operation = CTX_HEAP_ALLOCATE,
+					    .size = 1 + unlike * (CTX_TRACED_WEIGHT_MAX / 2 - i),
+					    .address = unlike != 0 ? (i * 7919 + 4096) << 40
+								   : 0x1000000 + i * 16,
+					    .frames = frames,
+					    .n_frames = 1};
+
+		assert_int_equal(ctx_exp_heap(run.writer, &heap, NULL), CTX_OK);
+	}
+	assert_int_equal(ctx_exp_close(run.writer, FIXTURE_START_NS + n * 30000, NULL), CTX_OK);
+}
+
+/* *ret_blocks: of the large kind, and others. */
+static void count_heap_blocks(const char *path, uint32_t ret_blocks[2])
+{
+	char *name = ctx_path_join(path, "heaptrace");
+	struct ctx_exp_block_file file = {.fd = open(name, O_RDONLY | O_CLOEXEC)};
+	off_t size = lseek(file.fd, 0, SEEK_END);
+
+	ret_blocks[0] = ret_blocks[1] = 0;
+	for (uint64_t offset = CTX_EXP_FILE_HEADER_BYTES; offset < (uint64_t)size;) {
+		struct ctx_exp_block_header header;
+
+		assert_int_equal(ctx_exp_read_block(&file, name, offset, &header, NULL), CTX_OK);
+		offset += header.header_bytes + (uint64_t)header.frame_bytes;
+		ret_blocks[header.kind != CTX_EXP_BLOCK_LARGE_HEAP]++;
+	}
+	close(file.fd);
+	ctx_compressor_deinit(&file.compressor);
+	ctx_buf_deinit(&file.scratch);
+	ctx_buf_deinit(&file.payload);
+	free(name);
+}
+
+static void test_experiment_heap__many_operations_are_a_block_unless_it_were_too_large(void **state)
+{
+	struct place *place = *state;
+
+	for (uint64_t unlike = 0; unlike < 2; unlike++) {
+		struct ctx_event_source *source;
+		struct ctx_event event;
+		uint64_t n = 0, bytes = 0, wanted = 0;
+		uint32_t blocks[2];
+
+		write_many(place->path, CTX_EXP_HEAP_MAX, unlike);
+		for (uint64_t i = 0; i < CTX_EXP_HEAP_MAX; i++)
+			wanted += 1 + unlike * (CTX_TRACED_WEIGHT_MAX / 2 - i);
+		assert_int_equal(ctx_exp_open(place->path, &source, NULL), CTX_OK);
+		while (source->next(source, &event, NULL) == CTX_OK) {
+			assert_int_not_equal(event.kind, CTX_EV_DAMAGE);
+			if (event.kind != CTX_EV_TRACED)
+				continue;
+			n++;
+			bytes += event.traced.operation->size;
+			assert_true(event.traced.operation->leaked);
+		}
+		source->close(source);
+		assert_int_equal(n, CTX_EXP_HEAP_MAX);
+		assert_int_equal(bytes, wanted);
+		count_heap_blocks(place->path, blocks);
+		assert_int_equal(blocks[0], 1);
+		assert_int_equal(blocks[1], unlike); /* 65535 of them, so that the others fit */
+		assert_int_equal(ctx_dir_remove(place->path, NULL), CTX_OK);
+	}
+}
+
+/* A loop that only allocates packs as well as any: what of it is followed is bounded by the size of the file. */
+#ifndef CTX_SANITIZED /* four million operations */
+static void test_experiment_heap__of_a_loop_that_leaks_the_first_blocks_are_followed(void **state)
+{
+	struct place *place = *state;
+	struct ctx_event_source *source;
+	struct ctx_event event = {0};
+
+	write_many(place->path, CTX_EXP_HEAP_LIVE_ALWAYS + 2 * CTX_EXP_HEAP_MAX, 0);
+	assert_int_equal(ctx_exp_open(place->path, &source, NULL), CTX_OK);
+	while (event.kind != CTX_EV_DAMAGE)
+		assert_int_equal(source->next(source, &event, NULL), CTX_OK);
+	assert_non_null(strstr(event.text, "blocks of memory live at a time"));
+	while (event.kind != CTX_EV_TRACED)
+		assert_int_equal(source->next(source, &event, NULL), CTX_OK);
+	assert_true(event.traced.operation->leaked);
+	source->close(source);
+}
+#endif
+
 static void test_experiment_heap__a_damaged_block_costs_its_operations(void **state)
 {
 	struct place *place = *state;
@@ -291,6 +394,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		place_test(test_experiment_heap__operations_of_several_threads_come_back_with_their_leaks),
+		place_test(test_experiment_heap__many_operations_are_a_block_unless_it_were_too_large),
+#ifndef CTX_SANITIZED
+		place_test(test_experiment_heap__of_a_loop_that_leaks_the_first_blocks_are_followed),
+#endif
 		place_test(test_experiment_heap__a_damaged_block_costs_its_operations),
 		place_test(test_experiment_heap__is_refused_where_none_was_announced),
 	};

@@ -196,9 +196,31 @@ static void test_heap_leaks__agree_with_a_table_of_all_addresses(void **state)
 	ctx_heap_leaks_deinit(&leaks);
 }
 
+/* Of five blocks three may live at a time; when one is freed, the next one is followed. */
+static void test_heap_leaks__blocks_beyond_the_limit_are_left_out(void **state)
+{
+	static const uint64_t records[][4] = {
+		{MALLOC, 1, 0x100, 0}, {MALLOC, 1, 0x200, 0}, {MALLOC, 1, 0x300, 0}, {MALLOC, 1, 0x400, 0},
+		{FREE, 0, 0x200, 0},   {MALLOC, 1, 0x500, 0}, {FREE, 0, 0x400, 0}};
+	struct ctx_heap_leaks leaks = {.max_live = 3};
+
+	(void)state;
+	for (size_t i = 0; i < CTX_COUNT_OF(records); i++) {
+		struct ctx_traced operation = operation_of(records[i]);
+
+		assert_int_equal(ctx_heap_leaks_add(&leaks, i, &operation, NULL), CTX_OK);
+	}
+	assert_int_equal(leaks.n_left_out, 1);
+	assert_int_equal(ctx_heap_leaks_finish(&leaks, NULL), CTX_OK);
+	for (size_t i = 0; i < CTX_COUNT_OF(records); i++)
+		assert_int_equal(ctx_heap_leaks_is(&leaks, i), i == 0 || i == 2 || i == 5);
+	ctx_heap_leaks_deinit(&leaks);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_heap_leaks__blocks_beyond_the_limit_are_left_out),
 		cmocka_unit_test(
 			test_heap_leaks__a_resized_block_is_freed_only_where_its_address_was_recorded),
 		cmocka_unit_test(test_heap_leaks__a_realloc_that_fails_keeps_the_old_block),

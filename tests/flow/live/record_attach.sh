@@ -3,8 +3,7 @@
 . "$(dirname "$0")/../common.sh" "$@"
 need jq cc
 trap : PIPE # a target that has ended is a failure of its own
-[ -e "$bin/libctxrt.so" ] || skip "the runtime is for x86-64"
-need_perf
+need_runtime
 
 # until COMMAND...: until it succeeds, 20 s at most.
 until_is() {

@@ -4,8 +4,7 @@ kind=${CTX_KIND:-} # 32, 32_wide: the program of 32 bits (record_32.sh)
 export kind
 . "$(dirname "$0")/../common.sh" "$@"
 need jq
-[ -e "$bin/libctxrt.so" ] || skip "the runtime is for x86-64"
-need_perf
+need_runtime
 
 heap$kind all >bare.txt
 [ $? = 7 ] || fail "the program alone: $(cat bare.txt)"

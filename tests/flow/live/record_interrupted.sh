@@ -2,8 +2,7 @@
 # others before any constructor: they do what they do alone.
 . "$(dirname "$0")/../common.sh" "$@"
 need cc
-[ -e "$bin/libctxrt.so" ] || skip "the runtime is for x86-64"
-need_perf
+need_runtime
 
 # same NAME COMMAND...: output and exit status, recorded and alone
 same() {

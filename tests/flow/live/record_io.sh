@@ -3,8 +3,7 @@ kind=${CTX_KIND:-} # 32, 32_wide: the program of 32 bits (record_32.sh)
 export kind
 . "$(dirname "$0")/../common.sh" "$@"
 need jq
-[ -e "$bin/libctxrt.so" ] || skip "the runtime is for x86-64"
-need_perf
+need_runtime
 
 mkdir bare traced
 io$kind all bare >bare.txt

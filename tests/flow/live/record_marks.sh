@@ -1,8 +1,7 @@
 # ctxrec --marks: what a program says of itself by ctx_trace.h, whose numbers are known; pauses; without ctxrec; killed in the middle.
 . "$(dirname "$0")/../common.sh" "$@"
 need jq
-[ -e "$bin/libctxrt.so" ] || skip "the runtime is for x86-64"
-need_perf
+need_runtime
 
 # Without ctxrec a program that has the header does the same, in whatever way it is linked; so does one that has switched it off.
 for way in pie fixed noplt static off; do
@@ -11,53 +10,19 @@ for way in pie fixed noplt static off; do
 	done
 done
 
-# rows NAME SECTION KEYS: of -r marks, sorted.
-rows() { ctxan "$1" -r marks --format json | jq -r ".rows[] | select(.section == \"$2\") | [$3] | map(tostring) | join(\" \")" | sort; }
-
-cat >intervals.txt <<'END'
-load 3 0 1
-open 0 1 0
-parse 3 0 0
-request 3 0 0
-token 6 0 0
-END
+. "$(dirname "$0")/../marks_facts.sh"
 for way in pie fixed noplt; do
 	for option in --marks --io; do
 		rm -rf run.er
 		ctxrec -q -o run.er $option --trace-full wait -- marks_$way >out.txt 2>err.txt || fail "$way $option: exit status"
 		[ "$(cat out.txt)" = "done" ] || fail "$way $option: another output: $(cat out.txt)"
 		[ -s err.txt ] && fail "$way $option: messages: $(cat err.txt)"
-		rows run.er interval .name,.count,.open,.unbegun >got.txt
-		cmp -s intervals.txt got.txt || fail "$way $option: intervals: $(cat got.txt)"
-		[ "$(rows run.er mark .name,.count | tr '\n' ,)" = "done 1,ready 1,tick 2," ] || fail "$way $option: marks: $(rows run.er mark .name,.count)"
-		[ "$(rows run.er counter .name,.count,.min,.mean,.max,.last)" = "queue 5 -7 12.6 40 40" ] || fail "$way $option: counter: $(rows run.er counter .)"
-		[ -z "$(rows run.er pause .count)" ] || fail "$way $option: a pause"
+		check_marks "$way $option"
 	done
 	ctxan run.er -r io >/dev/null || fail "$way: no report io"
 done
 
-# Percentiles are in order, and none is longer than all of them together.
-ctxan run.er -r marks --format json | jq -e '[.rows[] | select(.section == "interval" and .count > 0)
-	| (.min_ns <= .p50_ns and .p50_ns <= .p99_ns and .p99_ns <= .max_ns and .max_ns <= .total_ns)] | all' >/dev/null || fail "durations are not in order"
-
-# The stack of a mark is that of the function that called, which is inline code of the program: no frame of the library.
-ctxan run.er -r marks --function parse --format json | jq -r '.rows[] | select(.section == "interval") | "\(.name) \(.count)"' | sort | tr '\n' , >got.txt
-[ "$(cat got.txt)" = "parse 3,token 6," ] || fail "--function parse: $(cat got.txt)"
-
-# Intervals by mark. The second "load" and the third are one in the other; each "parse" holds two tokens.
-count() { ctxan run.er -r marks -i "$1" --format json | jq -r ".rows[] | select(.section == \"$2\" and .name == \"$3\") | .count"; }
-[ "$(count mark:load interval token)" = 6 ] || fail "mark:load: $(count mark:load interval token)"
-[ "$(count 'mark:load#2' interval load)" = 2 ] || fail "mark:load#2: $(count 'mark:load#2' interval load)"
-[ "$(count 'mark:load#3' interval load)" = 1 ] || fail "mark:load#3: $(count 'mark:load#3' interval load)"
-[ "$(count 'mark:parse#2' interval token)" = 2 ] || fail "mark:parse#2: $(count 'mark:parse#2' interval token)"
-[ "$(count 'mark:parse#*' interval token)" = 6 ] || fail "mark:parse#*: $(count 'mark:parse#*' interval token)"
-[ "$(count mark:ready..mark:tick counter queue)" = 5 ] || fail "mark:ready..mark:tick: $(count mark:ready..mark:tick counter queue)"
-[ "$(count mark:ready..mark:tick mark tick)" = 1 ] || fail "mark:ready..mark:tick: $(count mark:ready..mark:tick mark tick)"
-[ "$(count mark:tick.. mark tick)" = 2 ] || fail "mark:tick..: $(count mark:tick.. mark tick)"
-[ "$(count ..mark:ready mark ready)" = 1 ] || fail "..mark:ready: $(count ..mark:ready mark ready)"
-expect 1 "no mark 'lod'; there are: 'load'" ctxan run.er -r marks -i mark:lod
-expect 1 "'load' is there 3 times" ctxan run.er -r marks -i 'mark:load#4'
-expect 1 "the mark is a point" ctxan run.er -r marks -i mark:ready
+check_marked_intervals
 ctxan run.er | grep -q '^ .*ctxan run.er -r marks$\|Next: ctxan run.er -r marks$' || fail "the first screen does not say where marks are: $(ctxan run.er)"
 ctxan run.er -r timeline >line.txt || fail "no time line"
 grep -q '^ *request  *=' line.txt || fail "no interval on the time line: $(cat line.txt)"
@@ -65,15 +30,7 @@ grep -q '^ *request  *=' line.txt || fail "no interval on the time line: $(cat l
 # A pause: what was allocated before it and freed in it is no leak, nor is what was moved in it; what was allocated in it is not there.
 ctxrec -q -o pause.er --trace heap,sync,io --trace-full wait -- marks_pie pause >/dev/null 2>err.txt || fail "pause: exit status"
 grep -q 'the program has paused the recording of heap, synchronisation, input and output 2 times (ctx_trace_pause)' err.txt || fail "pause: messages: $(cat err.txt)"
-ctxan pause.er -r leaks --function allocate --format json | jq -r '.rows[] | select(.section == "total") | "\(.leaks) \(.leaked_bytes)"' >got.txt
-[ "$(cat got.txt)" = "2 2069" ] || fail "leaks: $(cat got.txt)"
-ctxan pause.er -r heap --function allocate --format json | jq -r '.rows[] | select(.section == "total") | "\(.allocations) \(.held)"' >got.txt
-[ "$(cat got.txt)" = "20 16" ] || fail "heap: $(cat got.txt)"
-[ "$(ctxan pause.er --sql "SELECT count(*) FROM traced WHERE kind = 'heap' AND size = 5000" --format csv | tail -n 1)" = 0 ] || fail "what was moved in the pause is there"
-[ "$(rows pause.er pause .count,.open)" = "2 null" ] || fail "pauses: $(rows pause.er pause .count,.open)"
-ctxan pause.er -r io --format json | jq -r '.rows[] | select(.section == "file" and .file == "/dev/zero") | "\(.opens) \(.reads) \(.read_bytes) \(.closes)"' >got.txt
-[ "$(cat got.txt)" = "1 1 3 1" ] || fail "io: $(cat got.txt)"
-ctxan pause.er -r timeline | grep -q '^ *paused  *x' || fail "no pause on the time line"
+check_pause
 ctxan pause.er -r header 2>&1 | grep -q 'the program has paused the recording' || ctxan pause.er 2>&1 | grep -q 'has paused' || fail "no pause in the header"
 
 # The same where allocations are sampled.
@@ -96,8 +53,7 @@ read -r said <ready
 [ "$said" = ready ] || fail "the program said: $said"
 kill -9 "$(cat pid)"
 wait $recorder
-[ "$(rows killed.er interval .name,.count,.open | tr '\n' ,)" = "hang 0 1,parse 1 0,token 2 0," ] || fail "killed: $(rows killed.er interval .name,.count,.open)"
-ctxan killed.er -r marks -i mark:hang >/dev/null || fail "an interval that is open is not to be selected"
+check_killed
 
 # A program that runs already: what it says from then on.
 marks_fixed steps >/dev/null &
@@ -106,7 +62,7 @@ ctxrec -q -o attached.er --marks -p $program -d 2 >out.txt 2>err.txt
 if grep -q 'cannot be traced\|not permitted\|ptrace' err.txt; then
 	leave_out "attaching: $(head -n 1 err.txt)"
 else
-	[ "$(rows attached.er interval .name)" = step ] || fail "attached: $(rows attached.er interval .name,.count): $(cat err.txt)"
+	check_attached
 	kill -0 $program || fail "attached: the program has ended"
 fi
 kill $program

@@ -3,8 +3,7 @@
 # message of the loader.
 . "$(dirname "$0")/../common.sh" "$@"
 need jq cc
-[ -e "$bin/libctxrt.so" ] || skip "the runtime is for x86-64"
-need_perf
+need_runtime
 
 # node N COMMAND...: N blocks in allocates(), then the command as a child, by execvp; by the bare system call; by system().
 cat >node.c <<'END_C'

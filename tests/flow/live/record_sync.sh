@@ -4,8 +4,7 @@ kind=${CTX_KIND:-} # 32, 32_wide: the program of 32 bits (record_32.sh)
 export kind
 . "$(dirname "$0")/../common.sh" "$@"
 need jq
-[ -e "$bin/libctxrt.so" ] || skip "the runtime is for x86-64"
-need_perf
+need_runtime
 
 sync$kind all >bare.txt
 [ $? = 7 ] || fail "the program alone: $(cat bare.txt)"
@@ -104,4 +103,55 @@ expect 1 'sync-threshold needs --sync' ctxrec --sync-threshold all -- true
 expect 1 'neither a time with a unit' ctxrec --sync --sync-threshold 10 -- true
 expect 1 'trace: "locks" cannot be traced' ctxrec --trace sync,locks -- true
 expect 1 'cycles requires' ctxan all.er -r functions --cycles
+# A mutex that another thread unlocks is held no more: no order of locks comes from it, however many there are.
+cat >handed.c <<'END_C'
+#include <pthread.h>
+#include <stdlib.h>
+#define N 9
+static pthread_mutex_t handed[N], other = PTHREAD_MUTEX_INITIALIZER;
+static void *unlocks(void *n)
+{
+	for (int i = 0; i < *(int *)n; i++)
+		pthread_mutex_unlock(&handed[i]);
+	return NULL;
+}
+static void *inversely(void *n)
+{
+	pthread_mutex_lock(&other);
+	for (int i = 0; i < *(int *)n; i++) {
+		pthread_mutex_lock(&handed[i]);
+		pthread_mutex_unlock(&handed[i]);
+	}
+	pthread_mutex_unlock(&other);
+	return NULL;
+}
+static void in_a_thread(void *(*function)(void *), int n)
+{
+	pthread_t thread;
+	if (pthread_create(&thread, NULL, function, &n) != 0)
+		exit(1);
+	pthread_join(thread, NULL);
+}
+int main(int argc, char **argv)
+{
+	int n = atoi(argv[1]);
+	for (int i = 0; i < n; i++)
+		pthread_mutex_lock(&handed[i]);
+	in_a_thread(unlocks, argc == 2 ? n : n - 1);
+	pthread_mutex_lock(&other);
+	pthread_mutex_unlock(&other);
+	if (argc == 3)
+		pthread_mutex_unlock(&handed[n - 1]);
+	in_a_thread(inversely, n);
+	return 0;
+}
+END_C
+cc -O1 -g -pthread -o handed handed.c || fail "handed.c"
+# All of them; all but one, which is held: a cycle.
+for how in 1 3 4 9 '1 but' '3 but' '4 but'; do
+	ctxrec -q -o handed.er -O --sync -- ./handed $how || fail "handed $how: exit status"
+	got=$(ctxan handed.er -r sync --cycles --format json | jq '.rows | length')
+	case $how in *but) wanted=2 ;; *) wanted=0 ;; esac
+	[ "$got" = $wanted ] || fail "handed $how: $got of a cycle: $(ctxan handed.er -r sync --cycles)"
+done
 finish

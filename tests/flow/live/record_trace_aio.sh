@@ -1,9 +1,7 @@
-# ctxrec --io of asynchronous input and output: libaio's operations with their bytes, files and callers; not those of POSIX, which the C library
-# does in threads of its own.
+# ctxrec --io of asynchronous input and output: libaio's operations and those of POSIX with their bytes, files and callers.
 . "$(dirname "$0")/../common.sh" "$@"
 need jq cc
-[ -e "$bin/libctxrt.so" ] || skip "the runtime is for x86-64"
-need_perf
+need_runtime
 
 # What of libaio is used here.
 cat >stand_in.c <<'END_C'
@@ -59,12 +57,57 @@ __attribute__((noinline)) static void submits(int fd, int opcode, long n, long b
 		exit(4);
 	fetches(n);
 }
+__attribute__((noinline)) static ssize_t returns(struct aiocb *block)
+{
+	const struct aiocb *list[1] = {block};
+
+	while (aio_error(block) == EINPROGRESS)
+		aio_suspend(list, 1, NULL);
+	return aio_return(block);
+}
+static struct aiocb posix(int i, int fd, int what, size_t bytes)
+{
+	return (struct aiocb){.aio_fildes = fd, .aio_buf = buffer[i], .aio_nbytes = bytes, .aio_offset = 4096 * i, .aio_lio_opcode = what};
+}
+/* Four writes of 1700 bytes, three reads of 696, a refused read, a flush; what is submitted and never asked for is none. */
+static int uses_posix(int fd)
+{
+	struct aiocb blocks[6], *list[6];
+	ssize_t sum = 0;
+
+	for (int i = 0; i < 3; i++) {
+		blocks[i] = posix(i, fd, LIO_NOP, 500);
+		if (aio_write(&blocks[i]) != 0)
+			return 10;
+		sum += returns(&blocks[i]);
+	}
+	for (int i = 0; i < 6; i++)
+		list[i] = &blocks[i];
+	blocks[0] = posix(0, fd, LIO_READ, 300);
+	blocks[1] = posix(1, fd, LIO_READ, 300);
+	blocks[2] = posix(2, fd, LIO_WRITE, 200);
+	blocks[3] = posix(3, fd, LIO_NOP, 900);
+	list[4] = NULL;
+	blocks[5] = posix(2, fd, LIO_READ, 96);
+	if (lio_listio(LIO_WAIT, list, 6, NULL) != 0)
+		return 11;
+	sum += returns(&blocks[0]) + returns(&blocks[1]) + returns(&blocks[2]) + returns(&blocks[5]);
+	blocks[0] = posix(0, -1, LIO_READ, 100);
+	if (aio_read(&blocks[0]) == 0 && returns(&blocks[0]) != -1)
+		return 12;
+	blocks[1] = posix(0, fd, LIO_NOP, 0);
+	if (aio_fsync(O_SYNC, &blocks[1]) != 0 || returns(&blocks[1]) != 0)
+		return 13;
+	/* Refused at once; a result that was fetched already is none again. */
+	if (aio_fsync(12345, &blocks[2]) != -1 || errno != EINVAL)
+		return 14;
+	(void)aio_return(&blocks[1]);
+	return sum == 2396 ? 0 : 15;
+}
 int main(void)
 {
 	int fd = open("data", O_RDWR | O_CREAT | O_TRUNC, 0600);
 	struct iocb good = block(0, fd, IOCB_CMD_PREAD, 100), bad = block(1, -1, IOCB_CMD_PREAD, 100), *both[2] = {&good, &bad};
-	struct aiocb posix = {.aio_fildes = fd, .aio_buf = buffer[0], .aio_nbytes = 777};
-	const struct aiocb *list[1] = {&posix};
 
 	if (io_setup(16, &context) != 0)
 		return 77;
@@ -79,11 +122,7 @@ int main(void)
 	/* What the kernel refuses is refused as without. */
 	if (io_submit(context, 1, NULL) != -EFAULT || io_submit(context, 1, (struct iocb *[]){(struct iocb *)8}) != -EFAULT)
 		return 6;
-	if (aio_read(&posix) != 0)
-		return 7;
-	while (aio_error(&posix) == EINPROGRESS)
-		aio_suspend(list, 1, NULL);
-	return aio_return(&posix) == 777 ? 0 : 8;
+	return uses_posix(open("posix", O_RDWR | O_CREAT | O_TRUNC, 0600));
 }
 END_C
 cc -O1 -g -shared -fPIC -o libstand_in.so stand_in.c && cc -O1 -g -o uses uses.c -L. -lstand_in -Wl,-rpath,"$PWD" || fail "uses.c"
@@ -101,4 +140,8 @@ got=$(sums_of io.json submits writes write_bytes reads read_bytes others errors)
 [ "$got" = "10 40960 5 5000 1 0" ] || fail "those of one caller: $got"
 got=$(jq -r '[.rows[] | select(.section == "file") | select((.file // .name // "") | endswith("/data"))] | map("\(.writes) \(.write_bytes) \(.reads) \(.read_bytes)") | join(",")' io.json)
 [ "$got" = "10 40960 6 5004" ] || fail "those of the file: $got $(jq -c '.rows[] | select(.section == "file")' io.json)"
+got=$(sums_of io.json returns writes write_bytes reads read_bytes others errors)
+[ "$got" = "4 1700 3 696 1 1" ] || fail "operations of POSIX: $got"
+got=$(jq -r '[.rows[] | select(.section == "file") | select((.file // .name // "") | endswith("/posix"))] | map("\(.writes) \(.write_bytes) \(.reads) \(.read_bytes)") | join(",")' io.json)
+[ "$got" = "4 1700 3 696" ] || fail "those of the file: $got $(jq -c '.rows[] | select(.section == "file")' io.json)"
 finish

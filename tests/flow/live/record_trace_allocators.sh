@@ -2,8 +2,7 @@
 # recorded. One under a name of its own, or inside the program, is not seen, and said by name.
 . "$(dirname "$0")/../common.sh" "$@"
 need jq cc
-[ -e "$bin/libctxrt.so" ] || skip "the runtime is for x86-64"
-need_perf
+need_runtime
 
 # A stand-in for jemalloc, tcmalloc, mimalloc, with the names of NAMES.
 cat >allocator.c <<'END_C'

@@ -2,8 +2,7 @@
 # programs that it executes; what can be recorded without a system call is.
 . "$(dirname "$0")/../common.sh" "$@"
 need jq cc
-[ -e "$bin/libctxrt.so" ] || skip "the runtime is for x86-64"
-need_perf
+need_runtime
 
 cat >strict.c <<'END_C'
 #include <errno.h>
@@ -128,7 +127,6 @@ END_C
 cc -O1 -g -fno-builtin -pthread -o strict strict.c || fail "strict.c"
 ./strict prctl
 [ $? = 7 ] || skip "filters are not allowed here"
-allocations_of() { ctxan run.er -r heap --format json | jq --arg f "$1" '[.rows[] | select(.section == "stack") | select(.stack[-1] == $f) | .allocations] | add // 0'; }
 
 for how in prctl syscall; do
 	for full in drop wait; do

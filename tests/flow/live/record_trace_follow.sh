@@ -1,8 +1,7 @@
 # ctxan --follow of a recording with --heap, --sync and --io: what was traced is in its answers while the program runs.
 . "$(dirname "$0")/../common.sh" "$@"
 need jq cc
-[ -e "$bin/libctxrt.so" ] || skip "the runtime is for x86-64"
-need_perf
+need_runtime
 
 # Goes on until the file `enough` is there.
 cat >busy.c <<'END_C'

@@ -2,8 +2,7 @@
 # without, and what they did is counted to the last operation.
 . "$(dirname "$0")/../common.sh" "$@"
 need jq cc
-[ -e "$bin/libctxrt.so" ] || skip "the runtime is for x86-64"
-need_perf
+need_runtime
 
 cat >crowd.c <<'END_C'
 #include <pthread.h>
@@ -72,7 +71,6 @@ read_message() {
 	sed -n 's/.* \([0-9]*\) heap operations of threads, and all of \([0-9]*\) processes, were not recorded, .*: \([0-9]*\) of \([0-9]*\) KB are used .*/\1 \2 \3 \4/p' err.txt >said.txt
 	read -r missed processes used limit <said.txt || fail "not said: $(cat err.txt)"
 }
-allocations_of() { ctxan run.er -r heap --format json | jq --arg f "$1" '[.rows[] | select(.section == "stack") | select(.stack[-1] == $f) | .allocations] | add // 0'; }
 
 # With the usual memory every thread of 200 has its ring.
 ctxrec -q --no-archive -o run.er --heap --trace-full wait -- ./crowd threads 200 2>err.txt

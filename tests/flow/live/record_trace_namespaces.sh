@@ -1,8 +1,7 @@
 # ctxrec --heap of a program in another network or mount namespace: either socket is enough, and there is nothing left of them afterwards.
 . "$(dirname "$0")/../common.sh" "$@"
 need jq unshare
-[ -e "$bin/libctxrt.so" ] || skip "the runtime is for x86-64"
-need_perf
+need_runtime
 
 # traced OPTIONS...: `heap child 6` in new namespaces; the environment of the outermost command is not that of the program
 traced() {

@@ -2,8 +2,7 @@
 # they cannot be watched, the header says so.
 . "$(dirname "$0")/../common.sh" "$@"
 need jq cc
-[ -e "$bin/libctxrt.so" ] || skip "the runtime is for x86-64"
-need_perf
+need_runtime
 
 cat >uses.c <<'END_C'
 #include <fcntl.h>

@@ -2,8 +2,7 @@
 # with and without frame pointers, code that was made while it ran; and threads that begin in a function that holds a lock of theirs.
 . "$(dirname "$0")/../common.sh" "$@"
 need jq cc timeout
-[ -e "$bin/libctxrt.so" ] || skip "the runtime is for x86-64"
-need_perf
+need_runtime
 
 cat >outer.c <<'END_C'
 #define _GNU_SOURCE

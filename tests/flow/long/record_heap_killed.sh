@@ -2,8 +2,7 @@
 # a thousand threads, storms of processes. Output and exit status are those of the bare run, the experiment opens, its sums agree.
 . "$(dirname "$0")/../common.sh" "$@"
 need jq cc
-[ -e "$bin/libctxrt.so" ] || skip "the runtime is for x86-64"
-need_perf
+need_runtime
 kills=${CTX_KILLS:-200}
 
 # moment SEED MOST: seconds

@@ -1,8 +1,7 @@
 # ctxrec --heap against valgrind and heaptrack: numbers of allocations, bytes allocated and bytes never freed of real programs.
 . "$(dirname "$0")/../common.sh" "$@"
 need jq valgrind heaptrack python3 sqlite3 c++ zstd
-[ -e "$bin/libctxrt.so" ] || skip "the runtime is for x86-64"
-need_perf
+need_runtime
 
 cat >server.cc <<'END'
 #include <condition_variable>

@@ -1,8 +1,7 @@
 # ctxrec --io against strace: how often real programs read, write, open, close, ask for and synchronise their files, and the bytes.
 . "$(dirname "$0")/../common.sh" "$@"
 need strace python3 sqlite3 git
-[ -e "$bin/libctxrt.so" ] || skip "the runtime is for x86-64"
-need_perf
+need_runtime
 
 # compare NAME BELOW COMMAND...: run twice, in an empty directory each; files below BELOW, or the directory itself
 compare() {
@@ -31,6 +30,34 @@ here=$work/here
 compare cat "$here:$work" cat ../random ../lines ../random
 compare cp "$here:$work" cp ../random ../lines .
 compare sort "$here:$work" sort -S 1M -r ../lines
+# The C library's threads do what is asynchronous by the same system calls.
+cat >asynchronous.c <<'END'
+#include <aio.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+static char buffer[8][70000];
+int main(void)
+{
+	int fd = open("a", O_RDWR | O_CREAT, 0600);
+	struct aiocb blocks[8], *list[8];
+	long sum = 0;
+	for (int round = 0; round < 40; round++) {
+		for (int i = 0; i < 8; i++) {
+			blocks[i] = (struct aiocb){.aio_fildes = fd, .aio_buf = buffer[i], .aio_nbytes = 1000u * (unsigned)(i + 1) + (unsigned)round,
+						   .aio_offset = 70000 * i, .aio_lio_opcode = round % 2 == 0 ? LIO_WRITE : LIO_READ};
+			list[i] = &blocks[i];
+		}
+		if (lio_listio(LIO_WAIT, list, 8, NULL) != 0)
+			return 1;
+		for (int i = 0; i < 8; i++)
+			sum += aio_return(&blocks[i]);
+	}
+	return sum == 0;
+}
+END
+cc -O1 -o asynchronous asynchronous.c || fail "asynchronous.c"
+compare aio "$here" ../asynchronous
 sql="create table t(a, b); with recursive c(x) as (select 1 union all select x + 1 from c where x < 20000) insert into t select x, x * 7 % 1000 from c;
 	create index i on t(b); delete from t where a % 3 = 0; vacuum; select count(*) from t;"
 compare sqlite3 "$here" sqlite3 a.db "$sql"

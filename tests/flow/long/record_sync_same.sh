@@ -1,8 +1,7 @@
 # ctxrec --sync against gprofng and valgrind's helgrind: how often locks are taken and waited for, by function; which are taken in inverse orders.
 . "$(dirname "$0")/../common.sh" "$@"
 need jq gprofng valgrind c++
-[ -e "$bin/libctxrt.so" ] || skip "the runtime is for x86-64"
-need_perf
+need_runtime
 
 cat >crowd.cc <<'END'
 #include <atomic>
