@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define WORTH_BYTES ((off_t)128 * 1024)
+#define WORTH_BYTES ((off_t)24 * 1024) /* it saves several blocks of the file system */
 #define NAME_BYTES 512u
 #define LEVEL 1 /* of such lines and headers no level below 9 makes less */
 #define TRIAL_BYTES ((size_t)64 * 1024)
