@@ -58,8 +58,8 @@ struct ctx_cfi_table { /* immutable once built, but for the parts that are read 
 	struct ctx_cfi_reader *reader; /* owned */
 };
 
-/* Reads a part, unless another thread has done so. `none` where memory runs out; a later call tries again. */
-const struct ctx_cfi_part *ctx_cfi_table_read(const struct ctx_cfi_table *table, size_t part);
+/* Reads the i-th part, unless another thread has done so. `none` where memory runs out; a later call tries again. */
+const struct ctx_cfi_part *ctx_cfi_table_read(const struct ctx_cfi_table *table, size_t i);
 
 /* The last function that begins at or before a pc (from the base), or the first one. */
 static inline size_t ctx_cfi_table_listed(const struct ctx_cfi_table *table, uint64_t pc)
