@@ -80,7 +80,7 @@ enum ctx_exp_home {
 /* As many descendants with data have a directory, the first ones. */
 #define CTX_EXP_DIRECTORIES_MAX 4u
 /* Unless they end so soon after their first data, and nothing of it was written before. */
-#define CTX_EXP_DIRECTORY_NS UINT64_C(200000000)
+#define CTX_EXP_DIRECTORY_NS UINT64_C(100000000)
 
 struct ctx_exp_proc {
 	int64_t pid;

@@ -4,7 +4,7 @@
 #include <dirent.h>
 #include <malloc.h>
 
-#define LONG_NS UINT64_C(200000000) /* as docs/experiment-format.md says: who ends sooner has no directory */
+#define LONG_NS UINT64_C(100000000) /* as docs/experiment-format.md says: who ends sooner has no directory */
 
 /* Bytes that are allocated; 0 where the allocator does not tell (sanitizers). */
 static size_t allocated(void)
@@ -192,7 +192,7 @@ static void test_experiment_many__four_descendants_have_directories(void **state
 	assert_int_equal(size_of(place->path, "_f6.er/log.xml"), 0);
 }
 
-/* Nor does one that ends within 0.2 s of its first data, unless some of it was written before. */
+/* Nor does one that ends within 0.1 s of its first data, unless some of it was written before. */
 static void test_experiment_many__who_ends_soon_has_no_directory(void **state)
 {
 	struct place *place = *state;
