@@ -122,7 +122,8 @@ static enum ctx_status settle(struct ctx_exp_writer *writer, struct ctx_exp_live
 	struct ctx_exp_proc *proc = ctx_exp_proc(writer, live->process);
 
 	proc->has_samples = true;
-	if (!proc->is_root_process && writer->stats.directories < CTX_EXP_DIRECTORIES_MAX) {
+	if (!proc->is_root_process && writer->stats.directories < CTX_EXP_DIRECTORIES_MAX &&
+	    writer->n_shared < CTX_EXP_DIRECTORY_TRIES) {
 		writer->stats.directories++;
 		proc->home = CTX_EXP_HOME_DIR;
 	}
@@ -303,6 +304,7 @@ static enum ctx_status share(struct ctx_exp_writer *writer, struct ctx_exp_live 
 
 	ctx_exp_proc(writer, live->process)->home = CTX_EXP_HOME_ROOT;
 	writer->stats.directories--;
+	writer->n_shared++;
 	if (live->map_lines.failed)
 		return ctx_err_nomem(err);
 	if (live->map_lines.n == 0)

@@ -225,6 +225,26 @@ static void test_experiment_many__who_ends_soon_has_no_directory(void **state)
 	assert_int_equal(size_of(place->path, "_f35.er/log.xml"), 0);
 }
 
+static void test_experiment_many__after_many_that_end_soon_nobody_has_one(void **state)
+{
+	struct place *place = *state;
+	struct ctx_exp_options options = fixture_options(place->path);
+	struct fixture_recording recording = {.seed = 3};
+	uint32_t directories = 0;
+
+	fixture_begin(&recording, &options);
+	for (uint32_t i = 0; i < 63; i++)
+		live_shortly(&recording, 8);
+	live_on(&recording, 8); /* _f64 */
+	for (uint32_t i = 0; i < 2; i++)
+		live_shortly(&recording, 8);
+	live_on(&recording, 8);
+	close_and_check(&recording, place->path);
+	used(place->path, &directories);
+	assert_int_equal(directories, 1);
+	assert_true(size_of(place->path, "_f64.er/log.xml") != 0);
+}
+
 static void test_experiment_many__random_recordings_of_many_processes_come_back(void **state)
 {
 	struct place *place = *state;
@@ -567,6 +587,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		place_test(test_experiment_many__four_descendants_have_directories),
 		place_test(test_experiment_many__who_ends_soon_has_no_directory),
+		place_test(test_experiment_many__after_many_that_end_soon_nobody_has_one),
 		place_test(test_experiment_many__random_recordings_of_many_processes_come_back),
 		place_test(test_experiment_many__short_processes_write_together),
 		place_test(test_experiment_many__a_kill_between_two_writes_leaves_what_agrees),
