@@ -25,7 +25,8 @@
 struct page {
 	uint64_t address; /* 0: none */
 	uint32_t process;
-	uint64_t memory_code; /* when all of it was read */
+	bool is_there;	/* it could be read once */
+	uint64_t round; /* when it was last read, or could not be */
 	uint8_t bytes[PAGE_BYTES];
 };
 
@@ -44,6 +45,7 @@ struct ctx_codemaps {
 	struct page *pages;	  /* by process and address, modulo; owned; NULL: none yet */
 	uint8_t room[PAGE_BYTES]; /* to read into, with the lock held */
 	uint64_t memory_code;	  /* identifies code in memory: another one every MEMORY_CODE_MS */
+	uint64_t round;		  /* of ctx_codemaps_refresh; 0: none yet */
 	struct object *objects;	  /* by the writer's number of the object */
 	size_t n_files;
 	size_t n, cap;
@@ -91,6 +93,7 @@ enum ctx_status ctx_codemaps_refresh(struct ctx_codemaps *maps, struct ctx_err *
 		return status;
 	while (maps->n < want)
 		maps->objects[maps->n++] = (struct object){0};
+	maps->round++;
 	maps->memory_code = ctx_clock_ns(CLOCK_MONOTONIC) / 1000000 / MEMORY_CODE_MS;
 	return CTX_OK;
 }
@@ -233,24 +236,24 @@ static struct page *page_of(struct ctx_codemaps *maps, uint32_t process, uint64_
 	return maps->pages != NULL ? &maps->pages[key % PAGES_MAX] : NULL;
 }
 
-/* Brings `n` bytes of a page up to date, or all, once every MEMORY_CODE_MS. False: it is none's. */
-static bool refresh_page(const struct ctx_code_view *view, struct page *page, uint64_t address, size_t n)
+/* Brings a page up to date, once in a round. False: it is none's. */
+static bool refresh_page(const struct ctx_code_view *view, struct page *page, uint64_t begin)
 {
-	uint64_t at = address % PAGE_BYTES, begin = address - at;
-	bool is_kept = page->address == begin && page->process == view->process;
+	bool is_kept = page->address == begin && page->process == view->process, is_read;
 
-	if (is_kept && page->memory_code == view->maps->memory_code) {
-		(void)read_memory(view->pid, address, page->bytes + at, n);
-		return true;
-	}
+	if (is_kept && page->round == view->maps->round)
+		return page->is_there;
+	is_read = read_memory(view->pid, begin, view->maps->room, PAGE_BYTES) == PAGE_BYTES;
+	if (!is_read && !is_kept && page->is_there) /* another page, which may be asked for again */
+		return false;
+	if (is_read)
+		memcpy(page->bytes, view->maps->room, PAGE_BYTES);
 	/* What cannot be read any more stays. */
-	if (read_memory(view->pid, begin, view->maps->room, PAGE_BYTES) != PAGE_BYTES)
-		return is_kept;
-	memcpy(page->bytes, view->maps->room, PAGE_BYTES);
+	page->is_there = is_read || (is_kept && page->is_there);
 	page->address = begin;
 	page->process = view->process;
-	page->memory_code = view->maps->memory_code;
-	return true;
+	page->round = view->maps->round;
+	return page->is_there;
 }
 
 /* Up to `n` bytes of one page. */
@@ -263,7 +266,7 @@ static size_t read_page(const struct ctx_code_view *view, uint64_t address, uint
 	n = n < PAGE_BYTES - at ? n : PAGE_BYTES - at;
 	pthread_mutex_lock(&view->maps->lock);
 	page = page_of(view->maps, view->process, address - at);
-	if (page != NULL && refresh_page(view, page, address, n)) {
+	if (page != NULL && refresh_page(view, page, address - at)) {
 		memcpy(out, page->bytes + at, n);
 		got = n;
 	}

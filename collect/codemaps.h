@@ -35,8 +35,8 @@ struct ctx_code_view {
  * The address space to unwind in; `view` is borrowed. Any number of threads may use it at once: a
  * table is read by the first that needs it (0.1 s for a large one), under a lock. A file that
  * cannot be read, or has changed, has no table. Code without call frame information is read from
- * its file, if that has a table, else from the process; where that has ended, as it was when its page was
- * last read.
+ * its file, if that has a table, else from the process, each page once between two calls of ctx_codemaps_refresh; where
+ * that has ended, as it was when its page was last read.
  */
 struct ctx_unwind_space ctx_code_view_space(struct ctx_code_view *view);
 

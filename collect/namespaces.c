@@ -124,6 +124,9 @@ enum ctx_status ctx_namespaces_look(int64_t pid, struct ctx_namespaces *namespac
 	const char *path = NULL;
 	enum ctx_status status;
 
+	*ret_moved = false;
+	if (!ctx_procfs_exists(pid))
+		return CTX_OK;
 	if (ctx_procfs_text(pid, "cgroup", &buf, NULL) == CTX_OK)
 		path = ctx_namespaces_parse_cgroup((char *)buf.bytes);
 	status = set_cgroup(namespaces, path, ret_moved, err);
@@ -143,7 +146,8 @@ enum ctx_status ctx_namespaces_fork(const struct ctx_namespaces *parent, int64_t
 		if (child.cgroup == NULL)
 			return ctx_err_nomem(err);
 	}
-	look_for_inner_pid(pid, parent, &child);
+	if (ctx_procfs_exists(pid))
+		look_for_inner_pid(pid, parent, &child);
 	*ret = child;
 	return CTX_OK;
 }

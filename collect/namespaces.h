@@ -26,14 +26,14 @@ void ctx_namespaces_deinit(struct ctx_namespaces *namespaces);
  * Reads what /proc has of a running process into `namespaces`; what it has no more, since the
  * process has ended, stays as it is. `ret_moved`: the control group is another one than before.
  * Costs a stat and a read of a small file; where the namespace is not the recorder's, one read
- * more. Fails with CTX_E_NOMEM.
+ * more; where the process has gone, one system call. Fails with CTX_E_NOMEM.
  */
 CTX_MUST_CHECK enum ctx_status ctx_namespaces_look(int64_t pid, struct ctx_namespaces *namespaces,
 						   bool *ret_moved, struct ctx_err *err);
 
 /*
  * A forked process: the parent's control group, and an inner pid if it has one and still runs.
- * `ret` is set on success only. Costs a stat. Fails with CTX_E_NOMEM.
+ * `ret` is set on success only. Costs a stat, or one system call where it has gone. Fails with CTX_E_NOMEM.
  */
 CTX_MUST_CHECK enum ctx_status ctx_namespaces_fork(const struct ctx_namespaces *parent, int64_t pid,
 						   struct ctx_namespaces *ret, struct ctx_err *err);

@@ -35,6 +35,7 @@ struct entry { /* a thread's */
 	bool is_denied;
 	struct ctx_stack_bounds bounds; /* all 0: not known */
 	uint64_t root;			/* address of the outermost return address; 0: not known */
+	uint64_t cut_ns;		/* the time of its first cut stack */
 	uint64_t located_ns, read_ns;	/* the last attempts */
 	uint64_t first_ns, last_ns;	/* the first read that counts, and the last one */
 	uint8_t *bytes;			/* the last read's; owned, WINDOW_MAX */
@@ -68,17 +69,17 @@ enum ctx_status ctx_outermost_create(ctx_clock_fn *clock, struct ctx_outermost *
 	return CTX_OK;
 }
 
-static void forget(struct entry *entry, uint32_t thread, uint32_t process)
+static void forget(struct entry *entry, uint32_t thread, uint32_t process, uint64_t cut_ns)
 {
 	free(entry->bytes);
 	free(entry->last);
-	*entry = (struct entry){.thread = thread, .process = process, .window = WINDOW_MIN};
+	*entry = (struct entry){.thread = thread, .process = process, .window = WINDOW_MIN, .cut_ns = cut_ns};
 }
 
 void ctx_outermost_destroy(struct ctx_outermost *outermost)
 {
 	for (size_t i = 0; outermost != NULL && i < CTX_OUTERMOST_THREADS; i++)
-		forget(&outermost->entries[i], CTX_NONE, CTX_NONE);
+		forget(&outermost->entries[i], CTX_NONE, CTX_NONE, 0);
 	free(outermost);
 }
 
@@ -300,7 +301,8 @@ static struct ctx_stack_part answer(struct ctx_outermost *outermost, const struc
 /* Reads what is due; false: nothing is known of the stack. */
 static bool search(struct ctx_outermost *outermost, struct entry *entry, const struct ctx_outermost_cut *cut)
 {
-	bool is_due = outermost->now_ns >= outermost->search_at_ns;
+	bool is_due = outermost->now_ns >= outermost->search_at_ns &&
+		      cut->time_ns >= entry->cut_ns + CTX_OUTERMOST_APART_NS;
 
 	if ((cut->sp < entry->bounds.begin || cut->sp >= entry->bounds.end || entry->root == 0) && is_due &&
 	    outermost->now_ns - entry->located_ns >=
@@ -329,7 +331,7 @@ struct ctx_stack_part ctx_outermost_find(struct ctx_outermost *outermost, const 
 
 	outermost->now_ns = outermost->clock(CLOCK_MONOTONIC);
 	if (entry->thread != cut->thread || entry->process != cut->view->process)
-		forget(entry, cut->thread, cut->view->process);
+		forget(entry, cut->thread, cut->view->process, cut->time_ns);
 	is_known = search(outermost, entry, cut);
 	if (entry->located_ns == outermost->now_ns || entry->read_ns == outermost->now_ns)
 		outermost->search_at_ns =

@@ -8,6 +8,7 @@
  *  - one of its functions is among those next to the cut: the thread was in the same recursion, and
  *  - the thread was seen so at least twice, CTX_OUTERMOST_APART_NS apart; of what the last reads
  *    found, the frames from the root on that are the same in all are used.
+ * Nothing is read of a thread before it had two cut stacks so far apart: most that end soon cost nothing.
  * x86-64 only. Bounded: beyond CTX_OUTERMOST_THREADS, threads share places and displace each other.
  */
 #ifndef CTX_COLLECT_OUTERMOST_H
@@ -28,7 +29,8 @@ void ctx_outermost_destroy(struct ctx_outermost *outermost);
 
 struct ctx_outermost_cut { /* a stack that was cut */
 	struct ctx_code_view *view;
-	uint32_t thread; /* number */
+	uint64_t time_ns; /* when it was taken */
+	uint32_t thread;  /* number */
 	uint64_t sp;
 	struct ctx_stack_part part; /* its frames; at least one */
 };

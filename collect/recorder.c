@@ -14,7 +14,6 @@
 #include "collect/recorder_impl.h"
 #include "collect/sources.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -124,11 +123,6 @@ static void wait_for_child(struct ctx_recorder *recorder, uint64_t until_ns)
 
 /* --- the loop --- */
 
-static bool is_gone(int64_t pid)
-{
-	return kill((pid_t)pid, 0) != 0 && errno == ESRCH;
-}
-
 static bool all_have_ended(const struct ctx_recorder *recorder)
 {
 	struct ctx_proctree_live live[CTX_RECORDER_PROCESSES_MAX];
@@ -137,7 +131,7 @@ static bool all_have_ended(const struct ctx_recorder *recorder)
 	if (recorder->options->pids.n == 0) {
 		n = ctx_proctree_live(recorder->tree, live, CTX_COUNT_OF(live));
 		for (size_t i = 0; i < n; i++) {
-			if (!is_gone(live[i].pid))
+			if (ctx_procfs_exists(live[i].pid))
 				return false;
 		}
 		return true;
@@ -149,7 +143,7 @@ static bool all_have_ended(const struct ctx_recorder *recorder)
 		 * An ended process stays a zombie until its parent reaps it: the exit record comes
 		 * earlier.
 		 */
-		if (ctx_proctree_is_live(recorder->tree, pid) && !is_gone(pid))
+		if (ctx_proctree_is_live(recorder->tree, pid) && ctx_procfs_exists(pid))
 			return false;
 	}
 	return true;

@@ -340,8 +340,10 @@ static struct ctx_stack_part find_callers(struct ctx_sample_batch *batch, const 
 					  struct ctx_unwound *user)
 {
 	struct ctx_code_view *view = &item->job->view;
-	struct ctx_outermost_cut cut = {
-		.view = view, .thread = item->thread, .part = {user->frames, user->n}};
+	struct ctx_outermost_cut cut = {.view = view,
+					.time_ns = item->input->record.time_ns,
+					.thread = item->thread,
+					.part = {user->frames, user->n}};
 	struct ctx_stack_part callers =
 		ctx_stack_memory_callers(&batch->memory, item->thread, view, cut.part);
 

@@ -2,11 +2,10 @@
 
 #include "base/map64.h"
 #include "base/mem.h"
+#include "collect/procfs.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -138,7 +137,7 @@ static bool has_ended(const struct awaited *awaited)
 	struct pollfd poll_of = {.fd = awaited->fd, .events = POLLIN};
 
 	if (awaited->fd < 0)
-		return kill((pid_t)awaited->pid, 0) != 0 && errno == ESRCH;
+		return !ctx_procfs_exists(awaited->pid);
 	return poll(&poll_of, 1, 0) > 0;
 }
 

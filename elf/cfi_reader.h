@@ -26,11 +26,15 @@ struct ctx_cfi_section {
 
 struct ctx_elf_file;
 
-/*
- * The section of a file, decompressed; `is_eh` selects which. False: missing or damaged. Borrowed
- * from the file.
- */
-bool ctx_cfi_section_open(const struct ctx_elf_file *file, bool is_eh, struct ctx_cfi_section *ret);
+enum ctx_cfi_section_kind {
+	CTX_CFI_DEBUG_FRAME,
+	CTX_CFI_EH_FRAME,
+	CTX_CFI_EH_FRAME_HDR, /* the linker's list of what .eh_frame describes; no entries */
+};
+
+/* The section of a file, decompressed. False: missing or damaged. Borrowed from the file. */
+bool ctx_cfi_section_open(const struct ctx_elf_file *file, enum ctx_cfi_section_kind kind,
+			  struct ctx_cfi_section *ret);
 
 struct ctx_cfi_cie {
 	uint64_t code_align;

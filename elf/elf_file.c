@@ -175,6 +175,16 @@ void ctx_elf_close(struct ctx_elf_file *file)
 	*file = (struct ctx_elf_file){.fd = -1};
 }
 
+void ctx_elf_move(struct ctx_elf_file *from, struct ctx_elf_file *to)
+{
+	(void)elf_cntl(from->elf, ELF_C_FDDONE);
+	if (from->fd >= 0)
+		close(from->fd);
+	*to = *from;
+	to->fd = -1;
+	*from = (struct ctx_elf_file){.fd = -1};
+}
+
 /* --- sections --- */
 
 const char *ctx_elf_section_name(Elf *elf, const GElf_Shdr *header)

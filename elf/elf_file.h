@@ -61,6 +61,9 @@ CTX_MUST_CHECK enum ctx_status ctx_elf_open_image(struct ctx_elf_file *file, str
 
 void ctx_elf_close(struct ctx_elf_file *file);
 
+/* Moves an open file with what was read of it, and closes its descriptor: nothing more can be read. `from` is closed then. */
+void ctx_elf_move(struct ctx_elf_file *from, struct ctx_elf_file *to);
+
 /* CTX_E_FORMAT with libelf's last message. */
 CTX_MUST_CHECK enum ctx_status ctx_elf_error(struct ctx_err *err);
 

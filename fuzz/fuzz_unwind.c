@@ -21,7 +21,7 @@ static bool find(void *context, uint64_t pc, struct ctx_unwind_object *ret)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct ctx_user_state state = {.regs = {.machine = CTX_MACHINE_X86_64, .valid = 0x1ffff}};
-	struct ctx_cfi_source source = {.machine = CTX_MACHINE_X86_64, .n_sections = 1};
+	struct ctx_cfi_source source = {.machine = CTX_MACHINE_X86_64, .sections.n = 1};
 	struct ctx_unwind_frame frames[MAX_FRAMES];
 	struct ctx_unwind_space space = {.find = find};
 	struct ctx_cfi_table *table = NULL;
@@ -39,7 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(stack, data + at, n);
 	state.stack = stack;
 	state.stack_bytes = n;
-	source.sections[0] =
+	source.sections.items[0] =
 		(struct ctx_cfi_section){.bytes = data + at + n, .n = size - at - n, .is_eh = true};
 	if (ctx_cfi_build(&source, &table, NULL) == CTX_OK)
 		space.context = table;

@@ -47,7 +47,7 @@ enum ctx_status ctx_fde_ranges_add(const struct ctx_elf_file *file, struct ctx_s
 	struct ctx_cfi_fde fde;
 	size_t at = 0;
 
-	if (file->n_sections == 0 || !ctx_cfi_section_open(file, true, &frames.section))
+	if (file->n_sections == 0 || !ctx_cfi_section_open(file, CTX_CFI_EH_FRAME, &frames.section))
 		return CTX_OK;
 	while (status == CTX_OK && ctx_cfi_entry_next(&frames.section, &at, &entry) == CTX_OK) {
 		if (entry.kind == CTX_CFI_ENTRY_CIE)

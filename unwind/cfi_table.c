@@ -4,17 +4,22 @@
 #include "elf/elf_file.h"
 #include "unwind/cfi_build.h"
 
-static enum ctx_status build(const struct ctx_elf_file *file, struct ctx_cfi_table **ret, struct ctx_err *err)
+/* `file` is moved into the table if `moves`. */
+static enum ctx_status build(struct ctx_elf_file *file, bool moves, struct ctx_cfi_table **ret,
+			     struct ctx_err *err)
 {
 	struct ctx_cfi_source source = {.machine = ctx_machine_of_elf(file->machine),
 					.build_id = file->build_id,
 					.segments = file->segments,
-					.n_segments = file->n_segments};
+					.n_segments = file->n_segments,
+					.file = moves ? file : NULL};
+	struct ctx_cfi_sections *sections = &source.sections;
 
 	if (source.machine == CTX_MACHINE_UNKNOWN || !file->is_64 || file->big_endian)
 		return ctx_err_set(err, CTX_E_FORMAT, "of a machine whose stacks are not known");
-	source.n_sections += ctx_cfi_section_open(file, true, &source.sections[source.n_sections]);
-	source.n_sections += ctx_cfi_section_open(file, false, &source.sections[source.n_sections]);
+	sections->n += ctx_cfi_section_open(file, CTX_CFI_EH_FRAME, &sections->items[sections->n]);
+	sections->n += ctx_cfi_section_open(file, CTX_CFI_DEBUG_FRAME, &sections->items[sections->n]);
+	(void)ctx_cfi_section_open(file, CTX_CFI_EH_FRAME_HDR, &source.header);
 	return ctx_cfi_build(&source, ret, err);
 }
 
@@ -24,7 +29,7 @@ enum ctx_status ctx_cfi_table_open(const char *path, struct ctx_cfi_table **ret,
 	enum ctx_status status = ctx_elf_open_path(&file, path, err);
 
 	if (status == CTX_OK) {
-		status = build(&file, ret, err);
+		status = build(&file, true, ret, err);
 		if (status != CTX_OK)
 			status = ctx_err_prefix(err, status, "%s", path);
 	}
@@ -39,7 +44,7 @@ enum ctx_status ctx_cfi_table_open_bytes(const void *bytes, size_t n, struct ctx
 	enum ctx_status status = ctx_elf_open_bytes(&file, bytes, n, err);
 
 	if (status == CTX_OK)
-		status = build(&file, ret, err);
+		status = build(&file, false, ret, err);
 	ctx_elf_close(&file);
 	return status;
 }
@@ -61,26 +66,33 @@ bool ctx_cfi_table_address(const struct ctx_cfi_table *table, uint64_t file_offs
 
 struct ctx_cfi_stats ctx_cfi_table_stats(const struct ctx_cfi_table *table)
 {
-	return (struct ctx_cfi_stats){
-		.functions = table->n_functions,
-		.damaged = table->damaged,
-		.rows = table->rows.n,
-		.full_rules = table->rules.n_full,
-		.bytes = sizeof(*table) + table->rows.n * sizeof(*table->rows.items) +
-			 table->n_index * sizeof(*table->index) +
-			 table->n_functions * sizeof(*table->functions) + ctx_cfi_rules_bytes(&table->rules),
-	};
+	struct ctx_cfi_stats stats = {.damaged = table->damaged};
+
+	for (size_t i = 0; i * CTX_CFI_PART < table->n_listed; i++) {
+		const struct ctx_cfi_part *part = ctx_cfi_table_read(table, i);
+
+		stats.functions += part->n_functions;
+		stats.damaged += part->damaged;
+		stats.rows += part->rows.n;
+		stats.full_rules += part->rules.n_full;
+		stats.bytes += sizeof(*part) + part->rows.n * sizeof(*part->rows.items) +
+			       ctx_cfi_rules_bytes(&part->rules);
+	}
+	stats.bytes += sizeof(*table) + table->n_index * sizeof(*table->index) +
+		       table->n_listed * sizeof(*table->listed);
+	return stats;
 }
 
 bool ctx_cfi_table_function(const struct ctx_cfi_table *table, uint64_t address, uint64_t *ret_begin,
 			    uint64_t *ret_end)
 {
-	uint64_t pc = address - table->rows.base;
-	size_t n = ctx_count_up_to(table->functions, table->n_functions, begin, pc);
+	const struct ctx_cfi_part *part = ctx_cfi_table_part(table, address);
+	uint64_t pc = address - table->base;
+	size_t n = ctx_count_up_to(part->functions, part->n_functions, begin, pc);
 
-	if (n == 0 || pc >= table->functions[n - 1].end)
+	if (n == 0 || pc >= part->functions[n - 1].end)
 		return false;
-	*ret_begin = table->rows.base + table->functions[n - 1].begin;
-	*ret_end = table->rows.base + table->functions[n - 1].end;
+	*ret_begin = table->base + part->functions[n - 1].begin;
+	*ret_end = table->base + part->functions[n - 1].end;
 	return true;
 }

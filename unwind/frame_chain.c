@@ -39,6 +39,7 @@ static const struct ctx_cfi_summary *rule_of(const struct ctx_unwind_space *spac
 {
 	uint64_t address = pc - !exact;
 	const struct ctx_cfi_table *table;
+	const struct ctx_cfi_part *part;
 	uint32_t row;
 
 	if (pc == 0 || (address - object->begin >= object->end - object->begin &&
@@ -47,12 +48,13 @@ static const struct ctx_cfi_summary *rule_of(const struct ctx_unwind_space *spac
 	table = object->table;
 	if (table == NULL || table->machine != CTX_MACHINE_X86_64)
 		return NULL;
-	row = ctx_cfi_table_row(table, address - object->bias);
-	if (!exact && row + 1 < table->rows.n &&
-	    table->rows.items[row + 1].pc == pc - object->bias - table->rows.base &&
-	    (table->rules.summaries[table->rows.items[row + 1].rule].signal || is_placed(object, pc)))
+	part = ctx_cfi_table_part(table, address - object->bias);
+	row = ctx_cfi_part_row(part, address - object->bias);
+	if (!exact && row + 1 < part->rows.n &&
+	    part->rows.items[row + 1].pc == pc - object->bias - part->rows.base &&
+	    (part->rules.summaries[part->rows.items[row + 1].rule].signal || is_placed(object, pc)))
 		return NULL;
-	return &table->rules.summaries[table->rows.items[row].rule];
+	return &part->rules.summaries[part->rows.items[row].rule];
 }
 
 /*

@@ -19,18 +19,12 @@ struct ctx_code_frame ctx_return_code(const struct ctx_unwind_space *space,
 	return ctx_code_cache_find(space->cache, &reader, pc, place_of(object, pc, depth));
 }
 
-static const struct ctx_cfi_summary *summary_of(const struct ctx_unwind_object *object, uint64_t pc)
-{
-	const struct ctx_cfi_table *table = object->table;
-
-	return &table->rules.summaries[table->rows.items[ctx_cfi_table_row(table, pc - object->bias)].rule];
-}
-
 /* Behind a call, in code that will not be left as it says: following it is of no use. */
 static bool has_rule_and_call(const struct ctx_unwind_space *space, const struct ctx_unwind_object *object,
 			      uint64_t pc)
 {
-	return object->table != NULL && summary_of(object, pc - 1)->kind != CTX_CFI_NONE &&
+	return object->table != NULL &&
+	       ctx_cfi_table_summary(object->table, pc - 1 - object->bias)->kind != CTX_CFI_NONE &&
 	       ctx_return_code(space, object, pc, CTX_CODE_CALL).is_returned_to;
 }
 
@@ -49,7 +43,9 @@ enum ctx_return ctx_return_check(const struct ctx_unwind_space *space, const str
 		return CTX_RETURN_MAYBE;
 	if (ret->is_returned_to || ret->is_bottom)
 		return CTX_RETURN_SURE;
-	return object->table != NULL && summary_of(object, pc)->signal ? CTX_RETURN_SURE : CTX_RETURN_NO;
+	return object->table != NULL && ctx_cfi_table_summary(object->table, pc - object->bias)->signal
+		       ? CTX_RETURN_SURE
+		       : CTX_RETURN_NO;
 }
 
 /* Following the code, which says more, costs a hundred times as much: only where there is no table. */

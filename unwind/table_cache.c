@@ -43,8 +43,6 @@ static enum ctx_status keep(struct ctx_table_cache *cache, const char *key, stru
 		return status;
 	}
 	cache->tables[cache->n++] = table;
-	if (table != NULL)
-		cache->bytes += ctx_cfi_table_stats(table).bytes;
 	*ret = table;
 	return CTX_OK;
 }

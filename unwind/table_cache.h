@@ -13,7 +13,6 @@ struct ctx_table_cache {	       /* all zero is a valid empty one */
 	struct ctx_strtab keys;	       /* build id, or name if there is none; id = index in tables */
 	struct ctx_cfi_table **tables; /* owned; NULL: none */
 	size_t n, cap;
-	size_t bytes; /* of all tables */
 };
 
 void ctx_table_cache_deinit(struct ctx_table_cache *cache);

@@ -31,6 +31,7 @@ enum verdict {
 struct walk {
 	const struct ctx_unwind_space *space;
 	struct ctx_unwind_object object; /* the last one found; begin == end: none yet */
+	const struct ctx_cfi_part *part; /* with the last rule */
 	struct ctx_cfi_memory memory;
 	enum ctx_machine machine;
 	unsigned sp, fp, pc; /* numbers of registers */
@@ -354,7 +355,7 @@ static struct ctx_cfi_input input_of(const struct walk *walk)
 static enum ctx_cfi_result evaluate(const struct walk *walk, int64_t expression, const uint64_t *first,
 				    uint64_t *ret)
 {
-	const struct ctx_strtab *expressions = &walk->object.table->rules.expressions;
+	const struct ctx_strtab *expressions = &walk->part->rules.expressions;
 	struct ctx_cfi_input input = input_of(walk);
 
 	return ctx_cfi_evaluate((const uint8_t *)expressions->strings[expression],
@@ -404,7 +405,7 @@ static enum ctx_cfi_result get_saved(const struct walk *walk, const struct ctx_c
 static void restore(const struct walk *walk, const struct ctx_cfi_rule *rule, uint64_t cfa, struct walk *next,
 		    enum ctx_cfi_result *ret_lost)
 {
-	const struct ctx_cfi_save *saves = walk->object.table->rules.saves + rule->first_save;
+	const struct ctx_cfi_save *saves = walk->part->rules.saves + rule->first_save;
 
 	for (unsigned i = 0; i < rule->n_saves; i++) {
 		const struct ctx_cfi_save *save = &saves[i];
@@ -425,7 +426,7 @@ static void restore(const struct walk *walk, const struct ctx_cfi_rule *rule, ui
  */
 static bool needs_no_stack(const struct walk *walk, const struct ctx_cfi_rule *rule)
 {
-	const struct ctx_cfi_save *saves = walk->object.table->rules.saves + rule->first_save;
+	const struct ctx_cfi_save *saves = walk->part->rules.saves + rule->first_save;
 
 	if (!walk->exact || walk->machine == CTX_MACHINE_AARCH64)
 		return walk->exact;
@@ -560,24 +561,24 @@ __attribute__((noinline)) static bool is_placed(const struct walk *walk, uint64_
  * handler returns to the beginning of the signal trampoline. *ret_address is the address for
  * looking up the frame.
  */
-static uint32_t find_rule(const struct walk *walk, uint64_t *ret_address)
+static uint32_t find_rule(struct walk *walk, uint64_t *ret_address)
 {
-	const struct ctx_cfi_table *table = walk->object.table;
-	uint64_t pc = walk->value[walk->pc];
+	uint64_t pc = walk->value[walk->pc], bias = walk->object.bias;
 	uint64_t address = walk->exact ? pc : pc - 1;
-	uint32_t row = ctx_cfi_table_row(table, address - walk->object.bias);
-	uint32_t rule = table->rows.items[row].rule;
+	const struct ctx_cfi_part *part = ctx_cfi_table_part(walk->object.table, address - bias);
+	uint32_t row = ctx_cfi_part_row(part, address - bias);
+	uint32_t rule = part->rows.items[row].rule;
 
+	walk->part = part;
 	*ret_address = address;
 	if (walk->exact)
 		return rule;
-	if (table->rules.summaries[rule].signal) {
+	if (part->rules.summaries[rule].signal) {
 		*ret_address = pc;
-	} else if (row + 1 < table->rows.n &&
-		   table->rows.items[row + 1].pc == pc - walk->object.bias - table->rows.base) {
-		uint32_t next = table->rows.items[row + 1].rule;
+	} else if (row + 1 < part->rows.n && part->rows.items[row + 1].pc == pc - bias - part->rows.base) {
+		uint32_t next = part->rows.items[row + 1].rule;
 
-		if (table->rules.summaries[next].signal) {
+		if (part->rules.summaries[next].signal) {
 			*ret_address = pc;
 			rule = next;
 		} else if (rule != CTX_CFI_RULE_NONE && is_placed(walk, pc)) {
@@ -594,8 +595,8 @@ static enum verdict step(struct walk *walk, struct ctx_unwind_frame *frame)
 
 	if (walk->object.table == NULL)
 		return step_without_rule(walk, frame);
-	rules = &walk->object.table->rules;
 	rule = find_rule(walk, &frame->address);
+	rules = &walk->part->rules;
 	switch (rules->summaries[rule].kind) {
 	case CTX_CFI_SP:
 	case CTX_CFI_FP:

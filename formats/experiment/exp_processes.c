@@ -122,7 +122,8 @@ static enum ctx_status settle(struct ctx_exp_writer *writer, struct ctx_exp_live
 	struct ctx_exp_proc *proc = ctx_exp_proc(writer, live->process);
 
 	proc->has_samples = true;
-	if (!proc->is_root_process && writer->stats.directories < CTX_EXP_DIRECTORIES_MAX) {
+	if (!proc->is_root_process && writer->stats.directories < CTX_EXP_DIRECTORIES_MAX &&
+	    writer->n_shared < CTX_EXP_DIRECTORY_TRIES) {
 		writer->stats.directories++;
 		proc->home = CTX_EXP_HOME_DIR;
 	}
@@ -144,7 +145,7 @@ enum ctx_status ctx_exp_get_live(struct ctx_exp_writer *writer, uint32_t process
 		if (live == NULL)
 			return ctx_err_nomem(err);
 		live->process = process;
-		live->oldest_ns = UINT64_MAX;
+		live->oldest_ns = live->first_ns = UINT64_MAX;
 		live->place = (uint32_t)writer->live.n;
 		writer->live.items[writer->live.n++] = live;
 		proc->live = live;
@@ -294,6 +295,25 @@ enum ctx_status ctx_exp_process_title(struct ctx_exp_writer *writer, uint32_t pr
 	return ctx_exp_log_end(writer, err);
 }
 
+/* A process whose directory is not made yet is one of those without. Its map lines are the first of its data. */
+static enum ctx_status share(struct ctx_exp_writer *writer, struct ctx_exp_live *live, struct ctx_err *err)
+{
+	const uint8_t *lines = live->map_lines.bytes;
+	const uint8_t *end = live->map_lines.n != 0 ? memchr(lines, '\n', live->map_lines.n) : NULL;
+	size_t version = end != NULL ? (size_t)(end - lines) + 1 : 0;
+
+	ctx_exp_proc(writer, live->process)->home = CTX_EXP_HOME_ROOT;
+	writer->stats.directories--;
+	writer->n_shared++;
+	if (live->map_lines.failed)
+		return ctx_err_nomem(err);
+	if (live->map_lines.n == 0)
+		return CTX_OK;
+	ctx_buf_put(&writer->shared.map_lines, lines + version, live->map_lines.n - version);
+	ctx_buf_clear(&live->map_lines);
+	return ctx_exp_note_shared(writer, live->oldest_ns, err);
+}
+
 enum ctx_status ctx_exp_process_exit(struct ctx_exp_writer *writer, uint32_t process,
 				     const struct ctx_exp_exit *how, struct ctx_err *err)
 {
@@ -318,6 +338,10 @@ enum ctx_status ctx_exp_process_exit(struct ctx_exp_writer *writer, uint32_t pro
 			ctx_exp_xml_signed(out, "status", how->status);
 		status = ctx_exp_log_end(writer, err);
 	}
+	if (status == CTX_OK && proc->live != NULL && proc->home == CTX_EXP_HOME_DIR &&
+	    (how->time_ns <= proc->live->first_ns ||
+	     how->time_ns - proc->live->first_ns < CTX_EXP_DIRECTORY_NS))
+		status = share(writer, proc->live, err);
 	if (status == CTX_OK && proc->live != NULL)
 		status = ctx_exp_retire(writer, proc->live, err);
 	ctx_exp_map_list_release(proc->maps);

@@ -244,6 +244,8 @@ static enum ctx_status add(struct ctx_exp_writer *writer, struct record *record,
 	buf->packets[buf->n++] = *packet;
 	if (record->time_ns < live->oldest_ns)
 		live->oldest_ns = record->time_ns;
+	if (record->time_ns < live->first_ns)
+		live->first_ns = record->time_ns;
 	if (buf->n >= ctx_exp_packets_max(is_heap) || (live->frames.n >= CTX_EXP_BUFFER_BYTES && !packs) ||
 	    live->io.name_bytes >= CTX_EXP_BUFFER_BYTES || live->marks.name_bytes >= CTX_EXP_BUFFER_BYTES ||
 	    ctx_exp_nears_limit(writer, live->frames.n + PACKET_BYTES * buf->n))
@@ -535,6 +537,8 @@ enum ctx_status ctx_exp_keep_stack(struct ctx_exp_writer *writer, const struct c
 	live->n_kept++;
 	if (sample->time_ns < live->oldest_ns)
 		live->oldest_ns = sample->time_ns;
+	if (sample->time_ns < live->first_ns)
+		live->first_ns = sample->time_ns;
 	ctx_exp_account(writer, live);
 	return live->kept.n >= KEPT_BYTES ? ctx_exp_flush_process(writer, live, err) : CTX_OK;
 }

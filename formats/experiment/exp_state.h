@@ -51,6 +51,7 @@ struct ctx_exp_live {
 	uint32_t process;
 	uint32_t place;	    /* in writer->live.items */
 	uint64_t oldest_ns; /* of the buffered records, absolute; UINT64_MAX: nothing buffered */
+	uint64_t first_ns;  /* of the first record, absolute; UINT64_MAX: none yet */
 	struct ctx_exp_stacks stacks;
 	struct ctx_buf frames;	  /* payload of the next frames block */
 	uint32_t n_frames;	  /* nodes in it */
@@ -78,6 +79,10 @@ enum ctx_exp_home {
 
 /* As many descendants with data have a directory, the first ones. */
 #define CTX_EXP_DIRECTORIES_MAX 4u
+/* Unless they end so soon after their first data, and nothing of it was written before. */
+#define CTX_EXP_DIRECTORY_NS UINT64_C(100000000)
+/* Once so many have, no process gets a directory: to keep data apart costs more than to write it together. */
+#define CTX_EXP_DIRECTORY_TRIES 64u
 
 struct ctx_exp_proc {
 	int64_t pid;
@@ -212,6 +217,7 @@ struct ctx_exp_writer {
 	struct ctx_exp_numbers procs;	/* struct ctx_exp_proc */
 	struct ctx_exp_numbers threads; /* struct ctx_exp_last_stack */
 	struct ctx_exp_lives live;
+	uint32_t n_shared;	  /* processes that ended soon, and have given back a place of a directory */
 	struct ctx_map64 present; /* pids with a lineage _p<pid> */
 	struct ctx_exp_objects objects;
 	bool keep_places;

@@ -14,7 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define WORTH_BYTES ((off_t)128 * 1024)
+#define WORTH_BYTES ((off_t)24 * 1024)	    /* packing saves several blocks of the file system */
+#define WORTH_BYTES_LOG ((off_t)128 * 1024) /* which people read */
 #define NAME_BYTES 512u
 #define LEVEL 1 /* of such lines and headers no level below 9 makes less */
 #define TRIAL_BYTES ((size_t)64 * 1024)
@@ -81,7 +82,8 @@ void ctx_exp_pack_text(int dir, const char *name, unsigned mode)
 	char packing[NAME_BYTES], packed[NAME_BYTES];
 	struct stat plain;
 
-	if (from < 0 || fstat(from, &plain) != 0 || plain.st_size < WORTH_BYTES)
+	if (from < 0 || fstat(from, &plain) != 0 ||
+	    plain.st_size < (strcmp(name, CTX_EXP_LOG_FILE) == 0 ? WORTH_BYTES_LOG : WORTH_BYTES))
 		return;
 	snprintf(packing, sizeof(packing), "%s" CTX_EXP_PACKING_END, name);
 	snprintf(packed, sizeof(packed), "%s" CTX_EXP_PACKED_END, name);

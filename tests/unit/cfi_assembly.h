@@ -69,9 +69,9 @@ static inline void put_fde(struct assembly *assembly, uint64_t begin, uint64_t s
 
 static inline enum ctx_status build_raw(const void *bytes, size_t n, bool is_eh, struct ctx_cfi_table **ret)
 {
-	struct ctx_cfi_source source = {.machine = CTX_MACHINE_X86_64, .n_sections = 1};
+	struct ctx_cfi_source source = {.machine = CTX_MACHINE_X86_64, .sections.n = 1};
 
-	source.sections[0] = (struct ctx_cfi_section){.bytes = bytes, .n = n, .is_eh = is_eh};
+	source.sections.items[0] = (struct ctx_cfi_section){.bytes = bytes, .n = n, .is_eh = is_eh};
 	return ctx_cfi_build(&source, ret, NULL);
 }
 

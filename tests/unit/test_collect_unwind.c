@@ -510,6 +510,38 @@ static void test_codemaps__code_in_memory_outlives_its_process(void **state)
 	munmap(code, 3 * PAGE);
 }
 
+/* What a JIT compiler has changed is seen in the next round, not by each look into the page. */
+static void test_codemaps__a_page_of_code_in_memory_is_read_once_in_a_round(void **state)
+{
+	uint8_t *code = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct ctx_code_view view = {0};
+	struct ctx_unwind_space space;
+	struct ctx_exp_map map = {(uint64_t)(uintptr_t)code, PAGE, 0, 5, "//anon", "", FIXTURE_START_NS};
+	struct world world;
+	uint8_t byte;
+
+	(void)state;
+	assert_ptr_not_equal(code, MAP_FAILED);
+	world_begin(&world);
+	assert_int_equal(ctx_exp_map(world.writer, world.process, &map, NULL), CTX_OK);
+	assert_int_equal(ctx_codemaps_create(world.writer, &view.maps, NULL), CTX_OK);
+	view.process = world.process;
+	view.pid = getpid();
+	space = ctx_code_view_space(&view);
+	for (uint8_t round = 1; round < 4; round++) {
+		assert_int_equal(ctx_codemaps_refresh(view.maps, NULL), CTX_OK);
+		memset(code, round, PAGE);
+		for (size_t at = 0; at < PAGE; at += 512) {
+			assert_int_equal(space.read_code(space.context, map.address + at, &byte, 1), 1);
+			assert_int_equal(byte, round);
+			memset(code, 0xcc, PAGE);
+		}
+	}
+	ctx_codemaps_destroy(view.maps);
+	world_end(&world);
+	munmap(code, PAGE);
+}
+
 /* --- stack memory --- */
 
 #define KEPT_MAX 64u
@@ -1202,6 +1234,7 @@ int main(void)
 		cmocka_unit_test(test_perfrecord__cut_records_and_sizes_that_lie_are_refused),
 		cmocka_unit_test(test_codemaps__are_those_of_a_slow_table_of_pages),
 		cmocka_unit_test(test_codemaps__code_in_memory_outlives_its_process),
+		cmocka_unit_test(test_codemaps__a_page_of_code_in_memory_is_read_once_in_a_round),
 		cmocka_unit_test(test_stack_memory__joins_where_a_slow_search_does),
 		cmocka_unit_test(test_stack_memory__is_bounded_and_drops_stacks_that_do_not_fit),
 		cmocka_unit_test(test_unwind_pool__finds_the_same_with_any_number_of_threads),

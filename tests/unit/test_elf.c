@@ -309,8 +309,8 @@ static void check_file(const struct ctx_elf_file *elf, const struct shape *shape
 		assert_int_equal(ctx_elf_read_code(elf, 0x2040, 1, &code, NULL), CTX_E_NOTFOUND);
 		ctx_buf_deinit(&code);
 	}
-	assert_false(ctx_cfi_section_open(elf, false, &frames));
-	assert_true(ctx_cfi_section_open(elf, true, &frames));
+	assert_false(ctx_cfi_section_open(elf, CTX_CFI_DEBUG_FRAME, &frames));
+	assert_true(ctx_cfi_section_open(elf, CTX_CFI_EH_FRAME, &frames));
 	assert_int_equal(ctx_cfi_entry_next(&frames, &at, &entry), CTX_OK);
 	assert_int_equal(entry.kind, CTX_CFI_ENTRY_CIE);
 	assert_true(ctx_cfi_cie_read(&frames, &entry, &cie));
@@ -377,7 +377,7 @@ static void test_elf__a_file_that_is_cut_anywhere_is_an_error_or_has_less(void *
 		found = ctx_buildid_of_image(cut, n, text);
 		assert_int_equal(found, text[0] != '\0');
 		if (ctx_elf_open_bytes(&elf, cut, n, NULL) == CTX_OK)
-			(void)ctx_cfi_section_open(&elf, true, &frames);
+			(void)ctx_cfi_section_open(&elf, CTX_CFI_EH_FRAME, &frames);
 		ctx_elf_close(&elf);
 		free(cut);
 	}

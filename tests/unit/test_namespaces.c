@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -47,6 +48,23 @@ static void test_procfs__a_namespace_is_its_inode(void **state)
 	/* Above pid_max. */
 	assert_int_equal(ctx_procfs_namespace(5000000, "mnt"), 0);
 	assert_int_equal(errno, ENOENT);
+}
+
+static void test_procfs__process_exists_until_it_is_waited_for(void **state)
+{
+	siginfo_t info;
+	pid_t pid = fork();
+
+	(void)state;
+	if (pid == 0)
+		_exit(0);
+	assert_true(pid > 0);
+	assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+	assert_true(ctx_procfs_exists(pid));
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	assert_false(ctx_procfs_exists(pid));
+	assert_true(ctx_procfs_exists(getpid()));
+	assert_true(ctx_procfs_exists(1)); /* not ours, where this is no container's first process */
 }
 
 static void test_namespaces__control_group_is_that_of_the_unified_hierarchy(void **state)
@@ -171,6 +189,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_procfs__a_namespace_is_its_inode),
+		cmocka_unit_test(test_procfs__process_exists_until_it_is_waited_for),
 		cmocka_unit_test(test_namespaces__control_group_is_that_of_the_unified_hierarchy),
 		cmocka_unit_test(test_namespaces__inner_id_is_the_last_of_several),
 		cmocka_unit_test(test_namespaces__container_is_known_by_its_control_group),

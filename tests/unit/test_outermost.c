@@ -163,8 +163,18 @@ static void find_twice(struct story *story)
 
 	assert_true(story->n > DEPTH);
 	assert_int_equal(ctx_outermost_create(clock_of, &outermost, NULL), CTX_OK);
+	/* Of a thread whose first stack this is nothing is read: without a search the CPU clock is asked once. */
+	cpu_ns = 1;
+	spent_ns = 0;
+	assert_null(ctx_outermost_find(outermost, &cut).frames);
+	cut.time_ns += CTX_OUTERMOST_APART_NS - 1;
+	assert_null(ctx_outermost_find(outermost, &cut).frames);
+	assert_int_equal(spent_ns, 2);
+	cut.time_ns += 1;
 	/* One read proves little, and a second one at once no more. */
 	assert_null(ctx_outermost_find(outermost, &cut).frames);
+	assert_int_equal(spent_ns, 4);
+	cpu_ns = 0;
 	now_ns += CTX_OUTERMOST_APART_NS - 1;
 	assert_null(ctx_outermost_find(outermost, &cut).frames);
 	/* The window grows to what the program's outermost frames need. */
@@ -179,6 +189,8 @@ static void find_twice(struct story *story)
 	/* Another thread has its own. */
 	cut.thread++;
 	assert_null(ctx_outermost_find(outermost, &cut).frames);
+	cut.time_ns += CTX_OUTERMOST_APART_NS;
+	assert_null(ctx_outermost_find(outermost, &cut).frames);
 	assert_int_equal(ctx_outermost_unread(outermost), 0);
 	ctx_outermost_destroy(outermost);
 }
@@ -192,6 +204,7 @@ static void test_outermost__a_cut_recursion_goes_on_at_its_other_end(void **stat
 static bool is_found(struct ctx_outermost *outermost, struct ctx_outermost_cut *cut, uint32_t thread)
 {
 	cut->thread = thread;
+	cut->time_ns = now_ns;
 	return ctx_outermost_find(outermost, cut).frames != NULL;
 }
 
@@ -202,7 +215,7 @@ static void find_seldom(struct story *story)
 	struct ctx_outermost *outermost;
 
 	assert_int_equal(ctx_outermost_create(clock_of, &outermost, NULL), CTX_OK);
-	for (int i = 0; i < 6; i++) {
+	for (int i = 0; i < 7; i++) {
 		is_found(outermost, &cut, 3);
 		now_ns += CTX_OUTERMOST_APART_NS;
 	}
@@ -243,6 +256,7 @@ static void find_elsewhere(struct story *story)
 	assert_int_equal(ctx_outermost_create(clock_of, &outermost, NULL), CTX_OK);
 	cut.part = (struct ctx_stack_part){&other, 1};
 	for (int i = 0; i < 8; i++) {
+		cut.time_ns = now_ns;
 		assert_null(ctx_outermost_find(outermost, &cut).frames);
 		now_ns += CTX_OUTERMOST_APART_NS;
 	}
@@ -264,7 +278,8 @@ static void find_after_change(struct story *story)
 	size_t n;
 
 	assert_int_equal(ctx_outermost_create(clock_of, &outermost, NULL), CTX_OK);
-	for (int i = 0; i < 8; i++) {
+	for (int i = 0; i < 9; i++) {
+		cut.time_ns = now_ns;
 		found = ctx_outermost_find(outermost, &cut);
 		now_ns += CTX_OUTERMOST_APART_NS;
 	}

@@ -357,14 +357,14 @@ static void test_unwind__damage_costs_one_function(void **context)
 	assert_int_equal(end, LEAF + 0x100);
 	assert_false(ctx_cfi_table_function(table, LEAF - 1, &begin, &end));
 	for (uint64_t at = LEAF - 0x400; at < DAMAGED + 0x1000; at++) {
-		uint32_t row = ctx_cfi_table_row(table, at);
+		const struct ctx_cfi_part *part = ctx_cfi_table_part(table, at);
 		uint32_t slow = 0;
 
-		for (uint32_t i = 0; i < table->rows.n; i++) {
-			if (at >= LEAF && table->rows.base + table->rows.items[i].pc <= at)
+		for (uint32_t i = 0; i < part->rows.n; i++) {
+			if (at >= LEAF && part->rows.base + part->rows.items[i].pc <= at)
 				slow = i;
 		}
-		assert_int_equal(table->rows.items[row].rule, table->rows.items[slow].rule);
+		assert_int_equal(ctx_cfi_part_row(part, at), slow);
 	}
 	ctx_cfi_table_close(table);
 }

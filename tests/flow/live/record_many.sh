@@ -45,11 +45,14 @@ else
 	leave_out "zstd is not installed"
 fi
 
-# A process costs the recorder one look at its namespace, whether it still runs or not.
-if strace -V >/dev/null 2>&1 && strace -qq -o looks.txt -e trace=%stat,%file "$bin/ctxrec" -q --no-archive -o looks.er -- "$programs/fork_naps" 100 2>looks.err; then
+# A process costs the recorder one look at its namespace while it exists, and none when it has gone.
+if strace -V >/dev/null 2>&1 && strace -qq -o looks.txt -e trace=%stat,%file,kill "$bin/ctxrec" -q --no-archive -o looks.er -- "$programs/fork_naps" 100 2>looks.err; then
 	images=$(ctxan -q looks.er -r processes --format json --limit 0 | jq '[.rows[].images[]] | length')
 	looks=$(grep -c '"/proc/[0-9a-z]*/\(ns/pid\|status\)"' looks.txt)
-	[ "$looks" -ge 100 ] || fail "strace saw $looks looks at namespaces"
+	asked=$(grep -c '^kill([0-9]*, 0)' looks.txt)
+	gone=$(grep '^kill([0-9]*, 0)' looks.txt | grep -c ESRCH)
+	[ "$asked" -ge 100 ] || fail "strace saw $asked processes asked for"
+	[ "$looks" -le $((asked - gone + 20)) ] || fail "$looks looks at namespaces of $((asked - gone)) processes that existed"
 	[ "$looks" -le $((images + 20)) ] || fail "$looks looks at namespaces of $images processes and images"
 else
 	leave_out "no strace, or it may not trace: $(head -c 200 looks.err 2>/dev/null)"

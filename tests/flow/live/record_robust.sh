@@ -134,7 +134,8 @@ n=$(processes fork1000.er)
 n=$(processes forks.er)
 lost=$(ctxan -q forks.er -r header --format json | jq .lost_samples)
 [ "$n" = 1001 ] && [ "$lost" = 0 ] || fail "fork1000 without copies of stacks: $n processes, $lost events lost"
-ctxrec -q -o sub.er -- sh -c "($spin); exec sh -c '$spin'"
+# Longer than the 0.1 s below which a process has no directory.
+ctxrec -q -o sub.er -- sh -c "($spin; $spin; $spin); exec sh -c '$spin; $spin; $spin'"
 [ -d sub.er/_f1.er ] && [ -d sub.er/_x1.er ] || fail "sub-experiments: $(ls sub.er)"
 [ "$(ctxan -q sub.er -r processes --format json | jq '[.rows[] | select(.samples > 0)] | length')" -ge 2 ] || fail "samples by process"
 
