@@ -12,7 +12,7 @@
 #ifndef CTX_COMPARE_BINS_H
 #define CTX_COMPARE_BINS_H
 
-#include "compare/diff_items.h"
+#include "compare/diff_links.h"
 #include "compare/evidence.h"
 
 #define CTX_BINS_LANES_MAX CTX_EVIDENCE_LANES_MAX

@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "compare/bins.h"
+#include "compare/diff_items.h"
 #include "compare/diff_stream.h"
 #include "compare/pairs.h"
 #include "compare/runs.h"

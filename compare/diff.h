@@ -1,6 +1,6 @@
 /*
  * Differences of two sides, each of one or several recordings: by function, load object, line, call, stack, thread,
- * thread state or wait, or in a call tree (compare/diff_items.h).
+ * thread state or wait, or in a call tree (compare/diff_links.h).
  *
  *	sources --histograms, samples--> weight of each item --the heaviest--> bins --pairs or runs--> rows
  *
@@ -10,7 +10,7 @@
 #ifndef CTX_COMPARE_DIFF_H
 #define CTX_COMPARE_DIFF_H
 
-#include "compare/diff_items.h"
+#include "compare/diff_links.h"
 #include "compare/evidence.h"
 #include "compare/weighting.h"
 

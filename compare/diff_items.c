@@ -1,6 +1,7 @@
 #include "compare/diff_items.h"
 
 #include "base/mem.h"
+#include "compare/diff_lines.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,34 +20,6 @@ static void see_side(struct work *work, uint32_t item)
 	work->items->items[item].sides |= 1u << work->spec->sides[work->at];
 }
 
-enum ctx_status ctx_diff_items_find(struct ctx_diff_items *items, struct ctx_bytes key, uint32_t *ret_item,
-				    struct ctx_err *err)
-{
-	enum ctx_status status = ctx_grow(&items->items, &items->cap, items->n + 1, err);
-
-	if (status == CTX_OK)
-		status = ctx_strtab_add(&items->keys, key.at, key.n, ret_item, err);
-	if (status != CTX_OK)
-		return status;
-	if (*ret_item == items->n)
-		items->items[items->n++] = (struct ctx_diff_item){
-			.function = CTX_NONE, .caller = CTX_NONE, .parent = CTX_NONE, .thread = CTX_NONE};
-	return CTX_OK;
-}
-
-enum ctx_status ctx_diff_link_add(struct ctx_diff_recording *recording, struct ctx_diff_link link,
-				  uint32_t *ret_link, struct ctx_err *err)
-{
-	enum ctx_status status =
-		ctx_grow(&recording->links, &recording->links_cap, recording->n_links + 1, err);
-
-	if (status != CTX_OK)
-		return status;
-	recording->links[recording->n_links] = link;
-	*ret_link = (uint32_t)recording->n_links++;
-	return CTX_OK;
-}
-
 /* A further stream of a recording, whose table of `n` keys has no links yet. NULL: no memory. */
 static uint32_t *add_stream(struct ctx_diff_recording *recording, const struct ctx_diff_stream *stream)
 {
@@ -59,13 +32,6 @@ static uint32_t *add_stream(struct ctx_diff_recording *recording, const struct c
 	recording->streams[recording->n_streams] = *stream;
 	recording->streams[recording->n_streams++].first = table;
 	return table;
-}
-
-static bool has_item(const struct ctx_diff_recording *recording, uint32_t link, uint32_t item)
-{
-	while (link != CTX_NONE && recording->links[link].item != item)
-		link = recording->links[link].next;
-	return link != CTX_NONE;
 }
 
 /* ---- functions and objects ---- */
@@ -102,7 +68,7 @@ static enum ctx_status link_functions(struct work *work, struct ctx_err *err)
 
 		if (!work->spec->total)
 			link.next = CTX_NONE;
-		else if (has_item(work->recording, link.next, link.item)) {
+		else if (ctx_diff_has_item(work->recording, link.next, link.item)) {
 			first[node] = link.next;
 			continue;
 		}
@@ -153,7 +119,7 @@ static enum ctx_status link_calls(struct work *work, struct ctx_err *err)
 
 		above[node] = above[parent];
 		first[node] = first[parent];
-		if (has_item(&functions, above[parent], work->item_of[cct->key[node]]))
+		if (ctx_diff_has_item(&functions, above[parent], work->item_of[cct->key[node]]))
 			continue;
 		status = ctx_diff_link_add(
 			&functions, (struct ctx_diff_link){work->item_of[cct->key[node]], above[parent]},
@@ -456,6 +422,26 @@ static enum ctx_status link_recording(struct work *work, struct ctx_err *err)
 	return CTX_OK;
 }
 
+static enum ctx_status link_recordings(struct work *work, struct ctx_err *err)
+{
+	const struct ctx_diff_items_spec *spec = work->spec;
+	struct ctx_diff_items *items = work->items;
+	enum ctx_status status = CTX_OK;
+
+	if (spec->subject == CTX_DIFF_LINES)
+		return ctx_diff_lines_link(spec, items, err);
+	if (spec->subject == CTX_DIFF_FUNCTIONS || spec->subject == CTX_DIFF_OBJECTS)
+		status = take_matching(work, err);
+	for (size_t i = 0; i < spec->n && status == CTX_OK; i++) {
+		work->at = i;
+		work->recording = &items->recordings[i];
+		work->profile = spec->sources[i]->selection.profile;
+		work->item_of = items->matching.item_of[i];
+		status = link_recording(work, err);
+	}
+	return status;
+}
+
 enum ctx_status ctx_diff_items_make(const struct ctx_diff_items_spec *spec, struct ctx_diff_items *ret,
 				    struct ctx_err *err)
 {
@@ -468,30 +454,9 @@ enum ctx_status ctx_diff_items_make(const struct ctx_diff_items_spec *spec, stru
 	ret->recordings = ctx_calloc(spec->n + 1, sizeof(*ret->recordings));
 	ret->n_recordings = spec->n;
 	status = ret->recordings != NULL ? match(&work, err) : ctx_err_nomem(err);
-	if (status == CTX_OK && (spec->subject == CTX_DIFF_FUNCTIONS || spec->subject == CTX_DIFF_OBJECTS))
-		status = take_matching(&work, err);
-	for (size_t i = 0; i < spec->n && status == CTX_OK; i++) {
-		work.at = i;
-		work.recording = &ret->recordings[i];
-		work.profile = spec->sources[i]->selection.profile;
-		work.item_of = ret->matching.item_of[i];
-		status = link_recording(&work, err);
-	}
+	if (status == CTX_OK)
+		status = link_recordings(&work, err);
 	if (status != CTX_OK)
 		ctx_diff_items_deinit(ret);
 	return status;
-}
-
-void ctx_diff_items_deinit(struct ctx_diff_items *items)
-{
-	for (size_t i = 0; i < items->n_recordings && items->recordings != NULL; i++) {
-		for (size_t k = 0; k < CTX_STATE_N; k++)
-			free(items->recordings[i].tables[k]);
-		free(items->recordings[i].links);
-	}
-	free(items->recordings);
-	free(items->items);
-	ctx_strtab_deinit(&items->keys);
-	ctx_matching_deinit(&items->matching);
-	*items = (struct ctx_diff_items){0};
 }

@@ -1,11 +1,11 @@
 /*
- * The samples of a stream (compare/diff_items.h), one by one: spans are cut at the selected intervals, and what a
+ * The samples of a stream (compare/diff_links.h), one by one: spans are cut at the selected intervals, and what a
  * stream leaves out is not among them.
  */
 #ifndef CTX_COMPARE_DIFF_STREAM_H
 #define CTX_COMPARE_DIFF_STREAM_H
 
-#include "compare/diff_items.h"
+#include "compare/diff_links.h"
 
 /* The metric of a stream. */
 const struct ctx_metric_info *ctx_diff_stream_metric(const struct ctx_report_source *source,

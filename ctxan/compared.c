@@ -8,6 +8,7 @@
 static const struct ctx_compared tables[] = {
 	{"functions", CTX_DIFF_FUNCTIONS, NULL, NULL},
 	{"objects", CTX_DIFF_OBJECTS, NULL, NULL},
+	{"lines", CTX_DIFF_LINES, NULL, NULL},
 	{"callers-callees", CTX_DIFF_CALLERS, NULL, NULL},
 	{"stacks", CTX_DIFF_STACKS, NULL, NULL},
 	{"tree", CTX_DIFF_TREE, NULL, NULL},

@@ -4,7 +4,7 @@
 #ifndef CTX_CTXAN_COMPARED_H
 #define CTX_CTXAN_COMPARED_H
 
-#include "compare/diff_items.h"
+#include "compare/diff_links.h"
 
 #include <stdbool.h>
 

@@ -4,7 +4,7 @@
 #ifndef CTX_REPORT_DIFF_FORMS_H
 #define CTX_REPORT_DIFF_FORMS_H
 
-#include "compare/diff_items.h"
+#include "compare/diff_links.h"
 #include "report/fold.h"
 #include "report/out.h"
 

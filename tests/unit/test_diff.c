@@ -6,6 +6,7 @@
 #include "chance.h"
 #include "compare/bins.h"
 #include "compare/diff.h"
+#include "compare/diff_items.h"
 #include "failing_malloc.h"
 #include "fake_source.h"
 
