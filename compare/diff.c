@@ -6,6 +6,7 @@
 #include "compare/diff_stream.h"
 #include "compare/pairs.h"
 #include "compare/runs.h"
+#include "model/heap_sampling.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 #define SAMPLES_A_BIN 4u /* finer bins hide that samples come at regular times */
 #define TESTED_MAX 500u
 #define TESTED_SHARE 0.001
+#define CERTAIN 1e9 /* degrees of freedom of what is not measured */
 
 /* A recording of a side, and what was measured of it. */
 struct recording {
@@ -25,6 +27,7 @@ struct recording {
 	struct ctx_evidence_side load; /* everything, by time */
 	double quantum;		       /* mean weight of a sample */
 	double kernel; /* weight of what other programs decide: the kernel's functions, some states */
+	bool exact;    /* every allocation was recorded: no part of the sums is by chance within the run */
 	double noise;  /* what is assumed of the rest from run to run, as a share */
 	double scale;  /* of the weighting: the weights above and in rows are multiplied by it */
 	uint64_t samples, weight;
@@ -77,6 +80,18 @@ static enum ctx_status check_metrics(const struct ctx_report_source *first,
 			   first->selection.path, a->name, other->selection.path, b->name);
 }
 
+/* Of heap metrics, unless the allocations are sampled. */
+static bool is_exact(const struct ctx_report_source *source)
+{
+	const struct ctx_profile *profile = source->selection.profile;
+	const struct ctx_metric_info *metric = metric_of(source);
+	enum ctx_traced_kind kind;
+
+	return metric->word != NULL && ctx_traced_kind_of_metric(metric->word, &kind) &&
+	       kind == CTX_TRACED_HEAP &&
+	       ctx_heap_sample_bytes(profile->properties, profile->n_properties) == 0;
+}
+
 static bool is_of_states(const struct work *work)
 {
 	return work->spec->subject == CTX_DIFF_STATES || work->spec->subject == CTX_DIFF_WAITS;
@@ -103,6 +118,7 @@ static enum ctx_status gather(struct work *work, struct ctx_err *err)
 			sides[side].sources[side == CTX_COMPARE_A ? i : i - sides[CTX_COMPARE_A].n];
 		if (is_of_states(work))
 			continue;
+		work->recordings[i].exact = is_exact(work->sources[i]);
 		status = check_metrics(work->sources[0], work->sources[i], err);
 		if (status != CTX_OK)
 			return status;
@@ -135,8 +151,8 @@ static double noise_of_state(enum ctx_thread_state state)
 {
 	switch (state) {
 	case CTX_STATE_USER:
-	case CTX_STATE_SYSTEM:
 		return CTX_DIFF_NOISE;
+	case CTX_STATE_SYSTEM:
 	case CTX_STATE_USER_LOCK:
 	case CTX_STATE_SLEEP:
 		return CTX_DIFF_WAIT_NOISE;
@@ -272,9 +288,12 @@ static enum ctx_status add_weights(struct work *work, size_t at, struct ctx_err 
 	const struct ctx_weighted weighted = {recording->source, recording->side, recording->weight};
 
 	if (status == CTX_OK && recording->samples == 0)
-		status = ctx_err_set(err, CTX_E_ARG, "%s has no samples%s: there is nothing to compare",
+		status = ctx_err_set(err, CTX_E_ARG,
+				     "%s has no %s in the selection: there is nothing to compare",
 				     recording->source->selection.path,
-				     is_of_states(work) ? "" : " in the selection");
+				     work->spec->subject == CTX_DIFF_WAITS    ? "waits"
+				     : work->spec->subject == CTX_DIFF_STATES ? "time of threads"
+									      : "samples");
 	if (status == CTX_OK)
 		status = ctx_weighting_scale(&work->spec->weighting, &weighted, &recording->scale, err);
 	if (status == CTX_OK)
@@ -381,10 +400,18 @@ static double noise_of(const struct work *work, uint32_t row)
 	return is_of_kernel(item->profile, item->function) ? CTX_DIFF_KERNEL_NOISE : CTX_DIFF_NOISE;
 }
 
+/* By how much everything varies within a recording. */
+static struct ctx_evidence_error load_of(const struct recording *recording)
+{
+	if (recording->exact)
+		return (struct ctx_evidence_error){0, CERTAIN};
+	return (struct ctx_evidence_error){recording->load.variance, recording->load.df};
+}
+
 /* Everything of one recording, with what is assumed of runs: of its functions, and of the kernel's. */
 static struct ctx_evidence_error error_of_all(const struct recording *recording)
 {
-	struct ctx_evidence_error error = {recording->load.variance, recording->load.df};
+	struct ctx_evidence_error error = load_of(recording);
 	double kernel = CTX_DIFF_KERNEL_NOISE * recording->kernel;
 	double others = recording->noise * (recording->load.sum - recording->kernel);
 
@@ -403,7 +430,10 @@ static struct ctx_evidence_error load_error(const struct work *work, const struc
 			       ? sum / recording->load.sum
 			       : 0;
 
-	return (struct ctx_evidence_error){share * share * recording->load.variance, recording->load.df};
+	struct ctx_evidence_error error = load_of(recording);
+
+	error.variance *= share * share;
+	return error;
 }
 
 /* One recording of each side: how much they differ from each other in a row, and what is assumed of runs. */
@@ -411,13 +441,15 @@ static struct ctx_evidence compare_pair(const struct work *work, uint32_t row)
 {
 	const struct recording *a = &work->recordings[CTX_COMPARE_A], *b = &work->recordings[CTX_COMPARE_B];
 	const double *of_a = ctx_bins_row(&a->bins, row), *of_b = ctx_bins_row(&b->bins, row);
-	struct ctx_evidence_error error = ctx_pair_measure(of_a, of_b, a->bins.n_bins), load, load_b;
+	struct ctx_evidence_error error = {0, CERTAIN}, load, load_b;
 	double sum_a = 0, sum_b = 0, noise = noise_of(work, row);
 
 	for (size_t i = 0; i < a->bins.n_bins; i++) {
 		sum_a += of_a[i];
 		sum_b += of_b[i];
 	}
+	if (!a->exact || !b->exact)
+		error = ctx_pair_measure(of_a, of_b, a->bins.n_bins);
 	error.variance += a->quantum * a->quantum + b->quantum * b->quantum;
 	load = load_error(work, a, sum_a);
 	load_b = load_error(work, b, sum_b);
@@ -478,11 +510,14 @@ static enum ctx_status measure_run(struct work *work, size_t at, double *sums, s
 
 		sums[row] = side.sum;
 		within = (struct ctx_evidence_error){side.variance, side.df};
+		if (recording->exact)
+			within =
+				(struct ctx_evidence_error){recording->quantum * recording->quantum, CERTAIN};
 		ctx_evidence_error_add_bound(&within, &load);
 		add_run(&rows[row], work, at, &within, side.sum);
 	}
 	sums[n_tested] = recording->load.sum;
-	within = (struct ctx_evidence_error){recording->load.variance, recording->load.df};
+	within = load_of(recording);
 	add_run(&rows[n_tested], work, at, &within, recording->load.sum);
 	ctx_bins_deinit(&recording->bins);
 	return CTX_OK;
