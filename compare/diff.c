@@ -152,10 +152,10 @@ static double noise_of_state(enum ctx_thread_state state)
 	switch (state) {
 	case CTX_STATE_USER:
 		return CTX_DIFF_NOISE;
-	case CTX_STATE_SYSTEM:
 	case CTX_STATE_USER_LOCK:
 	case CTX_STATE_SLEEP:
 		return CTX_DIFF_WAIT_NOISE;
+	case CTX_STATE_SYSTEM:
 	case CTX_STATE_TRAP:
 	case CTX_STATE_TEXT_FAULT:
 	case CTX_STATE_DATA_FAULT:

@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "compare/diff_lines.h"
+#include "compare/diff_stream.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -164,16 +165,9 @@ static uint32_t instance_above(const struct work *work, uint32_t item, uint32_t 
 {
 	const struct ctx_diff_items *items = work->items;
 
-	while (item != CTX_NONE) {
-		/* Its key: the parent, then the function. */
-		uint32_t key[2];
-
-		memcpy(key, ctx_strtab_get(&items->keys, item), sizeof(key));
-		if (key[1] == function)
-			return item;
+	while (item != CTX_NONE && ctx_diff_item_function(items, item) != function)
 		item = items->items[item].parent;
-	}
-	return CTX_NONE;
+	return item;
 }
 
 /* A link for each new item; `next` is the link of its parent for trees. */
@@ -344,14 +338,13 @@ static enum ctx_status link_waits(struct work *work, struct ctx_err *err)
 						 .state = state,
 						 .skips_start = state == CTX_STATE_SLEEP,
 						 .n_keys = profile->cct.n};
-		const struct ctx_samples_query query = {
-			.thread = CTX_NONE, .has_metric = true, .metric = stream.metric};
 		struct seen_waits seen = {work, &kinds, state, NULL};
+		const struct ctx_diff_each each = {see_wait, &seen};
 
 		if ((CTX_STATES_OF_WAITS & CTX_STATE_BIT(state)) == 0)
 			continue;
 		seen.first = add_stream(work->recording, &stream);
-		status = seen.first != NULL ? source->samples(source, &query, see_wait, &seen, err)
+		status = seen.first != NULL ? ctx_diff_stream_each(source, &stream, &each, err)
 					    : ctx_err_nomem(err);
 	}
 	ctx_wait_kinds_deinit(&kinds);

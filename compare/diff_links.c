@@ -3,6 +3,7 @@
 #include "base/mem.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum ctx_status ctx_diff_items_find(struct ctx_diff_items *items, struct ctx_bytes key, uint32_t *ret_item,
 				    struct ctx_err *err)
@@ -30,6 +31,15 @@ enum ctx_status ctx_diff_link_add(struct ctx_diff_recording *recording, struct c
 	recording->links[recording->n_links] = link;
 	*ret_link = (uint32_t)recording->n_links++;
 	return CTX_OK;
+}
+
+uint32_t ctx_diff_item_function(const struct ctx_diff_items *items, uint32_t item)
+{
+	/* Its key: the parent, then the function. */
+	uint32_t key[2];
+
+	memcpy(key, ctx_strtab_get(&items->keys, item), sizeof(key));
+	return key[1];
 }
 
 bool ctx_diff_has_item(const struct ctx_diff_recording *recording, uint32_t link, uint32_t item)

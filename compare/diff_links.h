@@ -103,6 +103,9 @@ void ctx_diff_items_deinit(struct ctx_diff_items *items);
 CTX_MUST_CHECK enum ctx_status ctx_diff_items_find(struct ctx_diff_items *items, struct ctx_bytes key,
 						   uint32_t *ret_item, struct ctx_err *err);
 
+/* Of stacks and trees: the item of ctx_matching that is the last function. */
+uint32_t ctx_diff_item_function(const struct ctx_diff_items *items, uint32_t item);
+
 /* For the same: a new link of a recording. */
 CTX_MUST_CHECK enum ctx_status ctx_diff_link_add(struct ctx_diff_recording *recording,
 						 struct ctx_diff_link link, uint32_t *ret_link,

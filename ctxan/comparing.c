@@ -1,7 +1,9 @@
 #include "ctxan/comparing.h"
 
 #include "base/mem.h"
+#include "compare/merged.h"
 #include "ctxan/compared.h"
+#include "ctxan/exporting.h"
 #include "ctxan/opening.h"
 #include "query/marked.h"
 #include "query/store_source.h"
@@ -81,11 +83,11 @@ static enum ctx_status open_source(struct side *side, size_t at, const char *met
 					    &opened->selection, err);
 	ctx_marked_deinit(&marked);
 	opened->words.marks = NULL;
-	if (status != CTX_OK)
-		return status;
 	spec.path = side->names;
 	for (size_t i = 0; i < at; i++)
 		spec.path += strlen(spec.path) + 1;
+	if (status != CTX_OK)
+		return ctx_err_prefix(err, status, "%s", spec.path);
 	spec.selection = &opened->selection;
 	status = ctx_query_source_open(&spec, &opened->source, err);
 	side->sources[at] = opened->source;
@@ -245,6 +247,34 @@ static enum ctx_status print_report(struct comparing *comparing, const char *rep
 	return status;
 }
 
+/* --export: the stacks of both sides. */
+static enum ctx_status export(struct comparing *comparing, struct ctx_err *err) {
+	struct ctx_diff_spec spec = {.renames = comparing->renames,
+				     .weighting = comparing->options->diff.weighting};
+	struct ctx_merged * merged;
+	enum ctx_status status;
+
+	for (int i = 0; i < CTX_COMPARE_SIDES; i++)
+		spec.sides[i] = (struct ctx_diff_side){comparing->sides[i].sources, comparing->sides[i].n};
+	status = ctx_merged_make(&spec, &merged, err);
+	if (status != CTX_OK) return status;
+	status = ctx_exporting_difference(ctx_merged_source(merged), comparing->options, err);
+	ctx_merged_destroy(merged);
+	return status;
+}
+
+static enum ctx_status print_reports(struct comparing *comparing, struct ctx_err *err)
+{
+	const struct ctx_options *options = comparing->options;
+	enum ctx_status status = CTX_OK;
+
+	if (options->n_reports == 0)
+		return print_report(comparing, "functions", true, err);
+	for (size_t i = 0; i < options->n_reports && status == CTX_OK; i++)
+		status = print_report(comparing, options->reports[i].kind->name, i == 0, err);
+	return status;
+}
+
 enum ctx_status ctx_comparing_answer(const struct ctx_options *options, struct ctx_err *err)
 {
 	struct comparing comparing = {.options = options};
@@ -253,10 +283,9 @@ enum ctx_status ctx_comparing_answer(const struct ctx_options *options, struct c
 
 	if (status == CTX_OK)
 		status = open_sides(&comparing, err);
-	if (status == CTX_OK && options->n_reports == 0)
-		status = print_report(&comparing, "functions", true, err);
-	for (size_t i = 0; i < options->n_reports && status == CTX_OK; i++)
-		status = print_report(&comparing, options->reports[i].kind->name, i == 0, err);
+	if (status == CTX_OK)
+		status = options->output.export != NULL ? export(&comparing, err)
+							: print_reports(&comparing, err);
 	for (int i = 0; i < CTX_COMPARE_SIDES; i++)
 		side_deinit(&comparing.sides[i]);
 	ctx_renames_destroy(comparing.renames);

@@ -132,7 +132,6 @@ static enum ctx_status check_diff(const struct ctx_options *options, struct ctx_
 	const char *sort = options->report.sort;
 	const char *other = options->browse		      ? "--browse"
 			    : options->follow.wanted	      ? "--follow"
-			    : options->output.export != NULL  ? "--export"
 			    : options->output.sql != NULL     ? "--sql"
 			    : options->output.show_sql	      ? "--show-sql"
 			    : options->per_thread	      ? "--per-thread"
@@ -186,8 +185,14 @@ static enum ctx_status check_export(const struct ctx_options *options, struct ct
 	if (kind->write_directory != NULL && !is_named_like(options->output.path, kind->suffix))
 		return ctx_err_set(err, CTX_E_ARG, "--export %s is a directory: -o NAME%s", kind->name,
 				   kind->suffix);
-	if (options->n_inputs > 1)
-		return ctx_err_set(err, CTX_E_ARG, "--export requires a single recording");
+	if (options->diff.wanted && !kind->takes_difference)
+		return ctx_err_set(err, CTX_E_ARG,
+				   "--diff --export %s: not in this format; flamegraph, folded, pprof and "
+				   "speedscope have two sides",
+				   kind->name);
+	if (options->n_inputs > 1 && !options->diff.wanted)
+		return ctx_err_set(err, CTX_E_ARG,
+				   "--export requires a single recording, or two sides and --diff");
 	if (options->limit_given || options->per_thread)
 		return ctx_err_set(
 			err, CTX_E_ARG,

@@ -238,6 +238,53 @@ static void put_alone(struct ctx_diff_page *page)
 				0);
 }
 
+#define NOTES_MOST 8u
+
+struct noting {
+	struct ctx_diff_page *page;
+	const char *path;
+	unsigned *n;
+};
+
+static void put_note(void *context, const char *text)
+{
+	const struct noting *noting = context;
+	struct ctx_buf line CTX_AUTO_BUF = {0};
+
+	if (++*noting->n > NOTES_MOST)
+		return;
+	ctx_name_put_text(&line, noting->path, noting->page->options->ascii);
+	ctx_buf_put_text(&line, ": ");
+	ctx_name_put_text(&line, text, noting->page->options->ascii);
+	ctx_buf_put_u8(&line, '\0');
+	if (!line.failed)
+		ctx_out_wrapped(&noting->page->out, "note: ", (const char *)line.bytes, 6);
+}
+
+/* What each recording lacks: a difference may be that. */
+static void put_notes(struct ctx_diff_page *page)
+{
+	unsigned n = 0;
+
+	for (int side = 0; side < CTX_COMPARE_SIDES; side++) {
+		const struct ctx_diff_side *given = &page->spec->sides[side];
+
+		for (size_t i = 0; i < given->n; i++) {
+			struct ctx_report_source *source = given->sources[i];
+			struct noting noting = {page, source->selection.path, &n};
+			struct ctx_report_parts parts;
+			struct ctx_head head;
+
+			if (source->parts(source, &(struct ctx_parts_query){0}, &parts, NULL) != CTX_OK)
+				continue;
+			head = ctx_head_of_parts(&source->selection, &parts);
+			ctx_head_warnings(&head, put_note, &noting);
+		}
+	}
+	if (n > NOTES_MOST)
+		ctx_out_line(&page->out, ctx_out_format(&page->out, "note: and %u more", n - NOTES_MOST));
+}
+
 void ctx_diff_page_put_titles(struct ctx_diff_page *page)
 {
 	const struct ctx_diff *diff = &page->diff;
@@ -246,6 +293,8 @@ void ctx_diff_page_put_titles(struct ctx_diff_page *page)
 	put_title(page);
 	for (enum ctx_compare_side side = CTX_COMPARE_A; side < CTX_COMPARE_SIDES; side++)
 		put_side(page, side);
+	if (ctx_out_is_text(&page->out))
+		put_notes(page);
 	put_alone(page);
 	if (isfinite(least) && whole > 0)
 		ctx_out_wrapped(&page->out, "",
