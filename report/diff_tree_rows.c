@@ -44,7 +44,7 @@ static double least_change(const struct rows *rows)
 	return fmin(LEAST_SHARE * whole, LEAST_OF_LARGEST * largest);
 }
 
-/* "  +29.000 ms of +30.000 ms: main > run > hash" */
+/* "  +29.000 ms: main > run > hash" */
 static void put_explanation(struct rows *rows, uint32_t node)
 {
 	struct ctx_diff_page *page = rows->page;
@@ -58,7 +58,7 @@ static void put_explanation(struct rows *rows, uint32_t node)
 									  : 20,
 					    .ascii = page->options->ascii};
 	struct ctx_cell cell =
-		ctx_diff_frames_cell(&page->out, &page->diff.items, item_at(rows, by), CTX_NONE);
+		ctx_diff_frames_cell(&page->out, &page->diff.items, item_at(rows, node), CTX_NONE);
 	struct ctx_buf line CTX_AUTO_BUF = {0};
 
 	if (cell.frames == NULL)
@@ -72,24 +72,46 @@ static void put_explanation(struct rows *rows, uint32_t node)
 		ctx_out_line(&page->out, (const char *)line.bytes);
 }
 
-/* Of everything; where nothing explains that, of the largest changes below the root. */
+/* Whether a node is in the subtree of one of these, or one of them in its. */
+static bool is_near(const struct rows *rows, uint32_t node, const uint32_t *others, size_t n)
+{
+	const struct ctx_diff_node *nodes = rows->tree.nodes;
+
+	for (size_t i = 0; i < n; i++) {
+		uint32_t other = others[i];
+
+		if ((node >= other && node < nodes[other].end) || (other >= node && other < nodes[node].end))
+			return true;
+	}
+	return false;
+}
+
+/* The largest changes that no node below explains, apart from each other. */
 static void put_explanations(struct rows *rows)
 {
 	const struct ctx_diff_node *nodes = rows->tree.nodes;
-	uint32_t n = 0;
+	uint32_t found[EXPLANATIONS];
+	size_t n = 0;
 
-	if (!ctx_out_is_text(&rows->page->out) || rows->tree.n < 2)
+	if (!ctx_out_is_text(&rows->page->out))
 		return;
-	ctx_out_line(&rows->page->out, "Explained by the deepest node with 80 % of what changed above it:");
-	if (nodes[0].explained != 0)
-		put_explanation(rows, 0);
-	for (uint32_t i = 1; nodes[0].explained == 0 && i < rows->tree.n && n < EXPLANATIONS;
-	     i = nodes[i].end) {
-		if (nodes[i].change == 0)
+	for (; n < EXPLANATIONS; n++) {
+		uint32_t most = 0;
+
+		for (uint32_t i = 1; i < rows->tree.n; i++) {
+			if (nodes[i].explained == i && !is_near(rows, i, found, n) &&
+			    fabs(nodes[i].change) > (most != 0 ? fabs(nodes[most].change) : 0))
+				most = i;
+		}
+		if (most == 0)
 			break;
-		put_explanation(rows, i);
-		n++;
+		found[n] = most;
 	}
+	if (n == 0)
+		return;
+	ctx_out_line(&rows->page->out, "Explained by:");
+	for (size_t i = 0; i < n; i++)
+		put_explanation(rows, found[i]);
 	ctx_out_line(&rows->page->out, "");
 }
 

@@ -5,6 +5,23 @@ need python3
 unpack recordings/phases recordings/spin perfdata/same states/full
 python3 "$source_dir/tests/flow/diff_reports_kept.py" "$(command -v ctxan)" phases.er full.er || fail "diff of reports"
 
+# golden NAME OPTION...: what is printed of two intervals. UPDATE_GOLDEN=1 rewrites testdata/golden/diff.
+golden() {
+	kept=$source_dir/testdata/golden/diff/$1.expected
+	shift
+	ctxan -q phases.er --diff -i 0:50% -i 50%:100% "$@" >out.txt 2>err.txt || fail "$kept: $(cat err.txt)"
+	[ -z "${UPDATE_GOLDEN:-}" ] || cp out.txt "$kept"
+	cmp -s out.txt "$kept" || fail "$(basename "$kept"): $(diff out.txt "$kept" | head -5)"
+}
+
+golden tree-80 -r tree --width 80
+golden tree-200 -r tree --width 200
+golden tree.json -r tree --format json
+golden tree.csv -r tree --format csv
+golden states-80 -r states --width 80 --per second
+golden callers-80 -r callers-callees --width 80 --limit 10
+golden flamegraph.svg --export flamegraph
+
 # says PATTERN COMMAND...: on standard output.
 says() {
 	wanted=$1
