@@ -48,10 +48,8 @@ static double least_change(const struct rows *rows)
 static void put_explanation(struct rows *rows, uint32_t node)
 {
 	struct ctx_diff_page *page = rows->page;
-	uint32_t by = rows->tree.nodes[node].explained;
 	const char *before = ctx_out_format(
-		&page->out, "  %s of %s: ", ctx_diff_page_change(page, rows->tree.nodes[by].change),
-		ctx_diff_page_change(page, rows->tree.nodes[0].change));
+		&page->out, "  %s: ", ctx_diff_page_change(page, rows->tree.nodes[node].change));
 	size_t taken = strlen(before), width = page->options->width;
 	struct ctx_fold_line_style style = {.width = width == 0		  ? SIZE_MAX
 						     : width > taken + 20 ? width - taken
