@@ -193,9 +193,10 @@ static bool is_total(const struct ctx_options *options, enum ctx_diff_subject su
 }
 
 static enum ctx_status print_table(struct comparing *comparing, const struct ctx_compared *table,
-				   struct ctx_err *err)
+				   const char *function, struct ctx_err *err)
 {
 	const struct ctx_options *options = comparing->options;
+	struct ctx_report_options report = options->report;
 	const struct ctx_diff_named named = {ctx_report_find(table->report), table->title};
 	struct ctx_diff_spec spec = {.subject = table->subject,
 				     .total = is_total(options, table->subject),
@@ -207,7 +208,9 @@ static enum ctx_status print_table(struct comparing *comparing, const struct ctx
 
 	for (int i = 0; i < CTX_COMPARE_SIDES; i++)
 		spec.sides[i] = (struct ctx_diff_side){comparing->sides[i].sources, comparing->sides[i].n};
-	return status == CTX_OK ? ctx_diff_report_print(&spec, &named, &options->report, err) : status;
+	if (function != NULL)
+		report.function = function;
+	return status == CTX_OK ? ctx_diff_report_print(&spec, &named, &report, err) : status;
 }
 
 /* Whether a side has operations of the metric at all: nobody may have recorded leaks. */
@@ -227,12 +230,12 @@ static bool has_metric(const struct comparing *comparing, const char *metric)
 	return has;
 }
 
-static enum ctx_status print_report(struct comparing *comparing, const char *report, bool is_first,
-				    struct ctx_err *err)
+static enum ctx_status print_report(struct comparing *comparing, const struct ctx_option_report *wanted,
+				    bool is_first, struct ctx_err *err)
 {
 	const struct ctx_options *options = comparing->options;
 	size_t n, printed = 0;
-	const struct ctx_compared *tables = ctx_compared_of(report, &n);
+	const struct ctx_compared *tables = ctx_compared_of(wanted->kind->name, &n);
 	enum ctx_status status = CTX_OK;
 
 	for (size_t i = 0; i < n && status == CTX_OK; i++) {
@@ -241,7 +244,7 @@ static enum ctx_status print_report(struct comparing *comparing, const char *rep
 			continue;
 		if ((!is_first || printed != 0) && options->report.format == CTX_REPORT_TEXT)
 			fputc('\n', options->report.out);
-		status = print_table(comparing, &tables[i], err);
+		status = print_table(comparing, &tables[i], wanted->function, err);
 		printed++;
 	}
 	return status;
@@ -269,9 +272,11 @@ static enum ctx_status print_reports(struct comparing *comparing, struct ctx_err
 	enum ctx_status status = CTX_OK;
 
 	if (options->n_reports == 0)
-		return print_report(comparing, "functions", true, err);
+		return print_report(comparing,
+				    &(struct ctx_option_report){.kind = ctx_report_find("functions")}, true,
+				    err);
 	for (size_t i = 0; i < options->n_reports && status == CTX_OK; i++)
-		status = print_report(comparing, options->reports[i].kind->name, i == 0, err);
+		status = print_report(comparing, &options->reports[i], i == 0, err);
 	return status;
 }
 

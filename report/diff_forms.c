@@ -99,6 +99,24 @@ static const struct ctx_column tree_columns[] = {{"level", NULL, CTX_STYLE_COUNT
 static const struct ctx_column frame_columns[] = {{"function", NULL, CTX_STYLE_NAME},
 						  {"object", NULL, CTX_STYLE_NAME}};
 
+/* "main > parse", for back ends that have names alone; "" if memory runs out. */
+static const char *frames_text(struct ctx_out *out, const struct ctx_fold_frame *frames, size_t n)
+{
+	struct ctx_buf text CTX_AUTO_BUF = {0};
+	const char *kept = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		ctx_buf_put_text(&text, i != 0 ? " \u203a " : "");
+		ctx_buf_put_text(&text, frames[i].name);
+	}
+	ctx_buf_put_u8(&text, '\0');
+	if (!text.failed)
+		kept = ctx_arena_strdup(&out->arena, (const char *)text.bytes);
+	if (kept == NULL)
+		ctx_out_fail(out, CTX_E_NOMEM);
+	return kept != NULL ? kept : "";
+}
+
 /* An array of `n` frames as a cell; the array lives as long as the section. */
 static struct ctx_cell frames_cell(struct ctx_out *out, struct ctx_fold_frame *frames, size_t n)
 {
@@ -107,6 +125,10 @@ static struct ctx_cell frames_cell(struct ctx_out *out, struct ctx_fold_frame *f
 
 	if (all == NULL || frames == NULL) {
 		ctx_out_fail(out, CTX_E_NOMEM);
+		return cell;
+	}
+	if (out->options->format != CTX_REPORT_TEXT) {
+		cell.name = frames_text(out, frames, n);
 		return cell;
 	}
 	*all = (struct ctx_cell_frames){.frames = frames, .n = n};

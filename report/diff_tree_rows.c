@@ -1,6 +1,7 @@
 #include "base/mem.h"
 #include "report/diff_page.h"
 #include "report/diff_tree.h"
+#include "report/names.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -59,10 +60,11 @@ static void put_explanation(struct rows *rows, uint32_t node)
 		ctx_diff_frames_cell(&page->out, &page->diff.items, item_at(rows, node), CTX_NONE);
 	struct ctx_buf line CTX_AUTO_BUF = {0};
 
-	if (cell.frames == NULL)
-		return;
 	ctx_buf_put_text(&line, before);
-	ctx_fold_line(&line, cell.frames->frames, cell.frames->n, &style);
+	if (cell.frames == NULL)
+		ctx_name_put_text(&line, cell.name, page->options->ascii);
+	else
+		ctx_fold_line(&line, cell.frames->frames, cell.frames->n, &style);
 	ctx_buf_put_u8(&line, '\0');
 	if (line.failed)
 		ctx_out_fail(&page->out, CTX_E_NOMEM);

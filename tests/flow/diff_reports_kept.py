@@ -112,6 +112,13 @@ def check_reports(recording, *names):
             assert all(len(line) <= int(width) for line in text.splitlines()), (name, text)
 
 
+def check_html(recording):
+    """Paths of functions are names there."""
+    for name in ("stacks", "tree", "callers-callees"):
+        page = recording.diff("-r", name, "--format", "html").decode()
+        assert ("phase_report" if name == "tree" else "\u203a phase_report") in page, name
+
+
 def check_tree(recording):
     """Siblings by the size of their change; what explains a change is below, and has most of it."""
     rows, last = recording.rows("tree"), {}
@@ -237,6 +244,7 @@ def main():
     recording = Recording(ctxan, path)
     check_reports(recording, "tree", "stacks", "threads", "lines", "callers-callees", "states")
     check_reports(Recording(ctxan, waiting), "states", "waits", "threads")
+    check_html(recording)
     check_tree(recording)
     check_weights(recording)
     check_exports(recording)

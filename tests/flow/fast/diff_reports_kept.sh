@@ -61,6 +61,11 @@ expect 1 '--per-count requires --diff' ctxan phases.er --per-count 3
 expect 1 '--rename .a.=b.: Unmatched' ctxan phases.er spin.er --diff --rename 'a(=b'
 expect 1 'expected calls:FUNC' ctxan phases.er spin.er --diff --per-count 0
 expect 1 'expected calls:FUNC' ctxan phases.er spin.er --diff --per-count 1,x
+expect 1 '--diff excludes --callers' ctxan phases.er spin.er --diff -r tree --callers
+for words in '-r tree --function tokenize' '-r tree=tokenize'; do
+	ctxan -q phases.er --diff -i 0:50% -i 50%:100% $words --format json >word.json || fail "$words"
+	grep -q '"function":"tokenize"' word.json && ! grep -q '"function":"build_ast"' word.json || fail "$words: $(head -c 600 word.json)"
+done
 expect 1 'not in this format' ctxan phases.er spin.er --diff --export firefox
 expect 1 'two sides and --diff' ctxan phases.er spin.er --export folded
 ctxan phases.er spin.er --diff --filter 'B:NOBODY==1' 2>err.txt && fail "a filter of side B without sense"
