@@ -20,7 +20,7 @@
 /* The same of a function of the kernel: what other programs do on the machine decides on its time. */
 #define CTX_DIFF_KERNEL_NOISE 1.0
 /* The same of the time in which threads slept or waited for each other. */
-#define CTX_DIFF_WAIT_NOISE 0.1
+#define CTX_DIFF_WAIT_NOISE 0.25
 
 enum ctx_verdict {
 	CTX_VERDICT_NONE, /* no evidence */
