@@ -2,6 +2,7 @@
 
 #include "base/bisect.h"
 #include "base/mem.h"
+#include "compare/diff_stream.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,11 +23,11 @@ struct work {
 	uint64_t *elapsed_ns; /* by interval: of selected time in front of it */
 	uint8_t *lane_of;     /* by thread */
 	struct lane lanes[CTX_BINS_LANES_MAX];
+	const struct ctx_diff_stream *stream; /* that is being read */
 	bool clipped;
-	double over; /* weight of the samples so far */
-	/* Rows on the path of a stack are counted once: */
-	uint64_t *seen; /* by row: number of the last sample that had it */
-	uint64_t sample;
+	bool by_time;  /* the bins of rows; otherwise by weight */
+	double extent; /* of all bins of a row */
+	double over;   /* weight of the samples so far */
 };
 
 static uint64_t smaller(uint64_t a, uint64_t b)
@@ -197,46 +198,55 @@ static void divide_lanes(struct work *work)
 	}
 }
 
-/* Adds a weight in a bin to the rows of a stack. */
-static void add_stack(struct work *work, const struct ctx_sample *sample, size_t bin, double weight)
+/* Adds a weight in a bin to the rows of the sample's items. */
+static void add_items(struct work *work, uint32_t link, size_t bin, double weight)
 {
-	const struct ctx_trie *cct = &work->selection->profile->cct;
-	uint32_t node = sample->stack;
+	const struct ctx_diff_link *links = work->spec->recording->links;
 
-	work->sample++;
-	while (node != CTX_TRIE_ROOT) {
-		uint32_t row = work->spec->row_of[cct->key[node]];
+	for (; link != CTX_NONE; link = links[link].next) {
+		uint32_t row = work->spec->row_of[links[link].item];
 
-		if (row != CTX_NONE && work->seen[row] != work->sample) {
-			work->seen[row] = work->sample;
-			work->bins->weights[row * work->bins->n_bins + bin] += weight;
-		}
-		if (!work->spec->total)
-			break;
-		node = cct->parent[node];
+		if (row != CTX_NONE)
+			work->bins->weights[row * work->bins->n_bins + bin] += weight * work->spec->scale;
 	}
 }
 
-/* Divides a sample among the bins of the weight that it is. */
-static void add_to_rows(struct work *work, const struct ctx_sample *sample)
+/* A part of the recording's weight or time, and the weight that is in it. */
+struct range {
+	double begin, end, weight;
+};
+
+/* Divides a sample among the bins that its range covers. */
+static void add_range(struct work *work, uint32_t link, struct range range)
 {
 	size_t n = work->bins->n_bins;
-	double width = (double)work->spec->weight / (double)n;
-	double begin = work->over, end = begin + (double)sample->weight;
+	double width = work->extent / (double)n, density = range.weight / (range.end - range.begin);
 
-	work->over = end;
-	while (begin < end) {
-		double at = begin / width;
+	while (range.begin < range.end) {
+		double at = range.begin / width;
 		size_t bin = at < (double)n ? (size_t)at : n - 1;
 		double border = (double)(bin + 1) * width;
 
 		/* Rounded down. */
-		if (border <= begin && bin + 1 < n)
+		if (border <= range.begin && bin + 1 < n)
 			border = (double)(++bin + 1) * width;
-		border = bin + 1 == n || border <= begin || border > end ? end : border;
-		add_stack(work, sample, bin, border - begin);
-		begin = border;
+		border = bin + 1 == n || border <= range.begin || border > range.end ? range.end : border;
+		add_items(work, link, bin, (border - range.begin) * density);
+		range.begin = border;
 	}
+}
+
+static void add_to_rows(struct work *work, const struct ctx_sample *sample)
+{
+	uint32_t link = ctx_diff_first_link(work->stream, sample);
+	struct range range = {work->over, work->over + (double)sample->weight, (double)sample->weight};
+
+	if (work->by_time) {
+		range.begin = (double)selected_time(work, ctx_sample_begin(sample));
+		range.end = range.begin + (double)sample->weight;
+	}
+	work->over += (double)sample->weight;
+	add_range(work, link, range);
 }
 
 static size_t bin_at(const struct work *work, size_t lane, uint64_t at_ns)
@@ -261,7 +271,7 @@ static void add_span(struct work *work, const struct ctx_sample *sample, size_t 
 		if (border_ns <= begin_ns || bin + 1 == work->bins->lane_begin[lane + 1])
 			border_ns = end_ns;
 		border_ns = smaller(border_ns, end_ns);
-		work->bins->load[bin] += (double)(border_ns - begin_ns);
+		work->bins->load[bin] += (double)(border_ns - begin_ns) * work->spec->scale;
 		begin_ns = border_ns;
 	}
 }
@@ -279,7 +289,7 @@ static enum ctx_status take_sample(void *context, const struct ctx_sample *sampl
 		add_span(work, sample, lane);
 	else
 		work->bins->load[bin_at(work, lane, selected_time(work, sample->time_ns))] +=
-			(double)sample->weight;
+			(double)sample->weight * work->spec->scale;
 	return CTX_OK;
 }
 
@@ -291,8 +301,7 @@ static enum ctx_status allocate(struct work *work, struct ctx_err *err)
 	bins->n_bins = work->spec->n_bins;
 	bins->weights = ctx_calloc((size_t)bins->n_rows + 1, bins->n_bins * sizeof(*bins->weights));
 	bins->load = ctx_calloc(bins->lane_begin[bins->n_lanes], sizeof(*bins->load));
-	work->seen = ctx_calloc((size_t)bins->n_rows + 1, sizeof(*work->seen));
-	if (bins->weights == NULL || bins->load == NULL || work->seen == NULL)
+	if (bins->weights == NULL || bins->load == NULL)
 		return ctx_err_nomem(err);
 	return CTX_OK;
 }
@@ -301,12 +310,12 @@ enum ctx_status ctx_bins_fill(struct ctx_report_source *source, const struct ctx
 			      struct ctx_bins *ret, struct ctx_err *err)
 {
 	struct work work = {.spec = spec, .bins = ret, .selection = &source->selection};
-	const struct ctx_samples_query query = {.thread = CTX_NONE};
-	const struct ctx_profile *profile = source->selection.profile;
+	const struct ctx_diff_recording *recording = spec->recording;
 	enum ctx_status status;
 
 	*ret = (struct ctx_bins){0};
-	work.clipped = ctx_metric_is_clipped(&profile->metrics[source->selection.metrics[0]]);
+	work.clipped = ctx_metric_is_clipped(ctx_diff_stream_metric(source, &recording->streams[0]));
+	work.by_time = recording->streams[0].metric != CTX_NONE;
 	status = measure_selection(&work, err);
 	if (status == CTX_OK)
 		status = make_lanes(&work, source, err);
@@ -316,11 +325,16 @@ enum ctx_status ctx_bins_fill(struct ctx_report_source *source, const struct ctx
 		divide_lanes(&work);
 	if (status == CTX_OK)
 		status = allocate(&work, err);
-	if (status == CTX_OK)
-		status = source->samples(source, &query, take_sample, &work, err);
+	work.extent = work.by_time && status == CTX_OK ? (double)work.elapsed_ns[work.selection->n_intervals]
+						       : (double)spec->weight;
+	for (size_t i = 0; i < recording->n_streams && status == CTX_OK; i++) {
+		const struct ctx_diff_each each = {take_sample, &work};
+
+		work.stream = &recording->streams[i];
+		status = ctx_diff_stream_each(source, work.stream, &each, err);
+	}
 	free(work.elapsed_ns);
 	free(work.lane_of);
-	free(work.seen);
 	for (size_t i = 0; i < ret->n_lanes; i++)
 		free(work.lanes[i].waited_ns);
 	if (status != CTX_OK)

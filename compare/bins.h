@@ -2,7 +2,8 @@
  * Bins: what a recording's samples have, as series for compare/evidence.h and compare/pairs.h.
  *
  *	rows: the weight of some items, by the share of the recording's whole weight that was over
- *	      (bins of equal weight: waiting moves nothing, so that phases of two runs lie side by side)
+ *	      (bins of equal weight: waiting moves nothing, so that phases of two runs lie side by side);
+ *	      of thread states, which are all of the time, by the share of the selected time
  *	load: the weight of everything, by time; a lane each for the heaviest threads, one for all others
  *
  * The time of a lane is the selected time in which its thread lived, without that in which it waited for a
@@ -11,18 +12,19 @@
 #ifndef CTX_COMPARE_BINS_H
 #define CTX_COMPARE_BINS_H
 
+#include "compare/diff_links.h"
 #include "compare/evidence.h"
-#include "model/report_source.h"
 
 #define CTX_BINS_LANES_MAX CTX_EVIDENCE_LANES_MAX
 
 struct ctx_bins_spec {
-	const uint32_t *row_of; /* by function id: the row, below n_rows; CTX_NONE: not wanted */
+	const struct ctx_diff_recording *recording; /* its streams and links */
+	const uint32_t *row_of;			    /* by item: the row, below n_rows; CTX_NONE: not wanted */
 	uint32_t n_rows;
 	size_t n_bins;	 /* of a row; at least 1 */
 	size_t n_load;	 /* of all lanes together, about; at least 1 */
 	uint64_t weight; /* of all samples */
-	bool total;	 /* the time in the item and what it called; else its own time */
+	double scale;	 /* by which weights are multiplied */
 };
 
 struct ctx_bins {	 /* owned by the caller (ctx_bins_deinit) */
@@ -38,8 +40,8 @@ struct ctx_bins {	 /* owned by the caller (ctx_bins_deinit) */
 };
 
 /*
- * Reads all samples of the source's selection, of its first metric, and the waits for a processor. CTX_E_NOMEM and
- * what the source fails with. O(samples), with `total` times the depth of their stacks.
+ * Reads all samples of the recording's streams, and the waits for a processor. CTX_E_NOMEM and what the source
+ * fails with. O(samples * items of each).
  */
 CTX_MUST_CHECK enum ctx_status ctx_bins_fill(struct ctx_report_source *source,
 					     const struct ctx_bins_spec *spec, struct ctx_bins *ret,

@@ -2,8 +2,11 @@
 
 #include "base/mem.h"
 #include "compare/bins.h"
+#include "compare/diff_items.h"
+#include "compare/diff_stream.h"
 #include "compare/pairs.h"
 #include "compare/runs.h"
+#include "model/heap_sampling.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,6 +17,7 @@
 #define SAMPLES_A_BIN 4u /* finer bins hide that samples come at regular times */
 #define TESTED_MAX 500u
 #define TESTED_SHARE 0.001
+#define CERTAIN 1e9 /* degrees of freedom of what is not measured */
 
 /* A recording of a side, and what was measured of it. */
 struct recording {
@@ -22,7 +26,10 @@ struct recording {
 	struct ctx_bins bins;	       /* while it is being measured */
 	struct ctx_evidence_side load; /* everything, by time */
 	double quantum;		       /* mean weight of a sample */
-	double kernel;		       /* weight of the kernel's functions */
+	double kernel; /* weight of what other programs decide: the kernel's functions, some states */
+	bool exact;    /* every allocation was recorded: no part of the sums is by chance within the run */
+	double noise;  /* what is assumed of the rest from run to run, as a share */
+	double scale;  /* of the weighting: the weights above and in rows are multiplied by it */
 	uint64_t samples, weight;
 };
 
@@ -31,6 +38,8 @@ struct work {
 	struct ctx_diff *diff;
 	struct recording *recordings; /* of side A, then of side B */
 	size_t n;
+	struct ctx_report_source **sources;
+	enum ctx_compare_side *sides;
 	uint32_t *row_of_item;	    /* tested ones */
 	struct ctx_evidence *found; /* of each tested row, and of everything: n_tested + 1 */
 };
@@ -47,6 +56,8 @@ static void work_deinit(struct work *work)
 	for (size_t i = 0; i < work->n && work->recordings != NULL; i++)
 		ctx_bins_deinit(&work->recordings[i].bins);
 	free(work->recordings);
+	free(work->sources);
+	free(work->sides);
 	free(work->row_of_item);
 	free(work->found);
 }
@@ -56,103 +67,245 @@ static const struct ctx_metric_info *metric_of(const struct ctx_report_source *s
 	return &source->selection.profile->metrics[source->selection.metrics[0]];
 }
 
+/* Weights of metrics in other units, or counts of other events, are no difference. */
+static enum ctx_status check_metrics(const struct ctx_report_source *first,
+				     const struct ctx_report_source *other, struct ctx_err *err)
+{
+	const struct ctx_metric_info *a = metric_of(first), *b = metric_of(other);
+
+	if (a->unit == b->unit && (b->kind != CTX_METRIC_EVENTS || strcmp(a->name, b->name) == 0))
+		return CTX_OK;
+	return ctx_err_set(err, CTX_E_ARG,
+			   "%s has the metric '%s' and %s '%s': choose a common one with --metric",
+			   first->selection.path, a->name, other->selection.path, b->name);
+}
+
+/* Of heap metrics, unless the allocations are sampled. */
+static bool is_exact(const struct ctx_report_source *source)
+{
+	const struct ctx_profile *profile = source->selection.profile;
+	const struct ctx_metric_info *metric = metric_of(source);
+	enum ctx_traced_kind kind;
+
+	return metric->word != NULL && ctx_traced_kind_of_metric(metric->word, &kind) &&
+	       kind == CTX_TRACED_HEAP &&
+	       ctx_heap_sample_bytes(profile->properties, profile->n_properties) == 0;
+}
+
+static bool is_of_states(const struct work *work)
+{
+	return work->spec->subject == CTX_DIFF_STATES || work->spec->subject == CTX_DIFF_WAITS;
+}
+
 static enum ctx_status gather(struct work *work, struct ctx_err *err)
 {
 	const struct ctx_diff_side *sides = work->spec->sides;
 
 	work->n = sides[CTX_COMPARE_A].n + sides[CTX_COMPARE_B].n;
 	work->recordings = ctx_calloc(work->n, sizeof(*work->recordings));
-	if (work->recordings == NULL)
+	work->sources = ctx_calloc(work->n, sizeof(struct ctx_report_source *));
+	work->sides = ctx_calloc(work->n, sizeof(*work->sides));
+	if (work->recordings == NULL || work->sources == NULL || work->sides == NULL)
 		return ctx_err_nomem(err);
 	for (size_t i = 0; i < work->n; i++) {
 		enum ctx_compare_side side = i < sides[CTX_COMPARE_A].n ? CTX_COMPARE_A : CTX_COMPARE_B;
-		const struct ctx_metric_info *first, *own;
+		enum ctx_status status;
 
-		work->recordings[i].side = side;
-		work->recordings[i].source =
+		work->sides[i] = work->recordings[i].side = side;
+		work->recordings[i].noise =
+			work->spec->subject == CTX_DIFF_WAITS ? CTX_DIFF_WAIT_NOISE : CTX_DIFF_NOISE;
+		work->sources[i] = work->recordings[i].source =
 			sides[side].sources[side == CTX_COMPARE_A ? i : i - sides[CTX_COMPARE_A].n];
-		if (work->spec->total && work->recordings[i].source->selection.profile->losses.call_stacks)
-			return ctx_err_set(err, CTX_E_ARG,
-					   "%s has no call stacks: inclusive times are not known",
-					   work->recordings[i].source->selection.path);
-		first = metric_of(work->recordings[0].source);
-		own = metric_of(work->recordings[i].source);
-		if (own->unit != first->unit ||
-		    (own->kind == CTX_METRIC_EVENTS && strcmp(own->name, first->name) != 0))
-			return ctx_err_set(
-				err, CTX_E_ARG,
-				"%s has the metric '%s' and %s '%s': choose a common one with --metric",
-				work->recordings[0].source->selection.path, first->name,
-				work->recordings[i].source->selection.path, own->name);
+		if (is_of_states(work))
+			continue;
+		work->recordings[i].exact = is_exact(work->sources[i]);
+		status = check_metrics(work->sources[0], work->sources[i], err);
+		if (status != CTX_OK)
+			return status;
 	}
 	return CTX_OK;
 }
 
-static enum ctx_status match(struct work *work, struct ctx_err *err)
+static enum ctx_status find_items(struct work *work, struct ctx_err *err)
 {
-	struct ctx_match_recording *inputs CTX_AUTO_FREE = ctx_calloc(work->n, sizeof(*inputs));
+	const struct ctx_diff_items_spec spec = {.sources = work->sources,
+						 .sides = work->sides,
+						 .n = work->n,
+						 .subject = work->spec->subject,
+						 .total = work->spec->total,
+						 .folds = work->spec->folds,
+						 .renames = work->spec->renames};
 
-	if (inputs == NULL)
-		return ctx_err_nomem(err);
-	for (size_t i = 0; i < work->n; i++)
-		inputs[i] = (struct ctx_match_recording){work->recordings[i].source->selection.profile,
-							 work->recordings[i].side};
-	return ctx_matching_make(inputs, work->n, work->spec->subject, &work->diff->matching, err);
+	return ctx_diff_items_make(&spec, &work->diff->items, err);
 }
 
 static bool is_of_kernel(const struct ctx_profile *profile, uint32_t function)
 {
-	uint32_t object = profile->functions[function].object;
+	uint32_t object = function != CTX_NONE ? profile->functions[function].object : CTX_NONE;
 
 	return object != CTX_NONE && ctx_object_is_kernel(profile->objects[object].path);
 }
 
-/* Adds the weight of a call stack to the item of its leaf, or once to each item on it. */
-static void add_stack(struct work *work, size_t at, const struct ctx_hist_entry *entry, uint32_t *seen)
+/* What is assumed of runs where there is one only, as a share of the time in a state. */
+static double noise_of_state(enum ctx_thread_state state)
 {
-	struct recording *recording = &work->recordings[at];
-	const struct ctx_profile *profile = recording->source->selection.profile;
-	const struct ctx_trie *cct = &profile->cct;
-	double weight = (double)entry->weight / (double)work->spec->sides[recording->side].n;
-
-	if (entry->stack != CTX_TRIE_ROOT && is_of_kernel(profile, cct->key[entry->stack]))
-		recording->kernel += (double)entry->weight;
-	for (uint32_t node = entry->stack; node != CTX_TRIE_ROOT; node = cct->parent[node]) {
-		uint32_t item = work->diff->matching.item_of[at][cct->key[node]];
-
-		if (seen[item] != entry->stack)
-			work->diff->rows[item].weight[recording->side] += weight;
-		seen[item] = entry->stack;
-		if (!work->spec->total)
-			break;
+	switch (state) {
+	case CTX_STATE_USER:
+		return CTX_DIFF_NOISE;
+	case CTX_STATE_USER_LOCK:
+	case CTX_STATE_SLEEP:
+		return CTX_DIFF_WAIT_NOISE;
+	case CTX_STATE_SYSTEM:
+	case CTX_STATE_TRAP:
+	case CTX_STATE_TEXT_FAULT:
+	case CTX_STATE_DATA_FAULT:
+	case CTX_STATE_KERNEL_FAULT:
+	case CTX_STATE_STOPPED:
+	case CTX_STATE_WAIT_CPU:
+	case CTX_STATE_UNKNOWN:
+	case CTX_STATE_N:
+		break;
 	}
+	return CTX_DIFF_KERNEL_NOISE;
+}
+
+/* ---- weights ---- */
+
+/* A stream's sums by item, and of everything. */
+struct adding {
+	struct work *work;
+	struct recording *recording;
+	const struct ctx_diff_recording *links;
+	const struct ctx_diff_stream *stream;
+	bool items; /* to the rows; otherwise to the recording */
+};
+
+static void add_links(const struct adding *adding, uint32_t link, uint64_t weight)
+{
+	const struct ctx_diff_link *links = adding->links->links;
+	enum ctx_compare_side side = adding->recording->side;
+	double own = (double)weight * adding->recording->scale / (double)adding->work->spec->sides[side].n;
+
+	for (; link != CTX_NONE; link = links[link].next)
+		adding->work->diff->rows[links[link].item].weight[side] += own;
+}
+
+static enum ctx_status add_sample(void *context, const struct ctx_sample *sample, struct ctx_err *err)
+{
+	const struct adding *adding = context;
+	struct recording *recording = adding->recording;
+
+	(void)err;
+	if (adding->items) {
+		add_links(adding, ctx_diff_first_link(adding->stream, sample), sample->weight);
+		return CTX_OK;
+	}
+	recording->samples++;
+	recording->weight += sample->weight;
+	if (noise_of_state(adding->stream->state) == CTX_DIFF_KERNEL_NOISE)
+		recording->kernel += (double)sample->weight;
+	return CTX_OK;
+}
+
+static void add_histogram(const struct adding *adding, const struct ctx_histogram *histogram)
+{
+	for (size_t i = 0; i < histogram->n; i++) {
+		const struct ctx_hist_entry *entry = &histogram->entries[i];
+		/* By stack or by raw stack. */
+		const struct ctx_sample sample = {.stack = entry->stack, .raw_stack = entry->stack};
+
+		add_links(adding, ctx_diff_first_link(adding->stream, &sample), entry->weight);
+	}
+}
+
+/* Everything that is selected of the selection's own metric. */
+static enum ctx_status add_whole(struct recording *recording, struct ctx_err *err)
+{
+	const struct ctx_profile *profile = recording->source->selection.profile;
+	struct ctx_report_parts parts;
+	enum ctx_status status =
+		recording->source->parts(recording->source, &(struct ctx_parts_query){0}, &parts, err);
+
+	for (size_t i = 0; status == CTX_OK && i < parts.n; i++) {
+		const struct ctx_histogram *histogram = parts.parts[i].histograms;
+
+		for (size_t k = 0; k < histogram->n; k++) {
+			uint32_t stack = histogram->entries[k].stack;
+
+			if (stack != CTX_TRIE_ROOT && is_of_kernel(profile, profile->cct.key[stack]))
+				recording->kernel += (double)histogram->entries[k].weight;
+		}
+		recording->samples += histogram->samples;
+		recording->weight += histogram->weight;
+	}
+	return status;
+}
+
+static enum ctx_status add_stream(struct adding *adding, struct ctx_err *err)
+{
+	struct ctx_report_source *source = adding->recording->source;
+	const struct ctx_diff_each each = {add_sample, adding};
+	const struct ctx_histogram *raw;
+	struct ctx_report_parts parts;
+	enum ctx_status status;
+
+	if (adding->stream->metric == CTX_NONE && adding->stream->key == CTX_DIFF_BY_STACK) {
+		status = source->parts(source, &(struct ctx_parts_query){0}, &parts, err);
+		for (size_t i = 0; status == CTX_OK && i < parts.n; i++)
+			add_histogram(adding, parts.parts[i].histograms);
+		return status;
+	}
+	if (adding->stream->metric != CTX_NONE || adding->stream->key != CTX_DIFF_BY_RAW_STACK)
+		return ctx_diff_stream_each(source, adding->stream, &each, err);
+	status = source->raw_histogram(source, &raw, err);
+	if (status == CTX_OK)
+		add_histogram(adding, raw);
+	return status;
+}
+
+static enum ctx_status add_streams(struct work *work, size_t at, bool items, struct ctx_err *err)
+{
+	struct adding adding = {.work = work,
+				.recording = &work->recordings[at],
+				.links = &work->diff->items.recordings[at],
+				.items = items};
+	enum ctx_status status = CTX_OK;
+
+	for (size_t i = 0; i < adding.links->n_streams && status == CTX_OK; i++) {
+		adding.stream = &adding.links->streams[i];
+		status = add_stream(&adding, err);
+	}
+	return status;
 }
 
 /* Adds a recording's weights to the rows, of which there is one for each item. */
 static enum ctx_status add_weights(struct work *work, size_t at, struct ctx_err *err)
 {
 	struct recording *recording = &work->recordings[at];
-	const struct ctx_parts_query query = {.per_thread = false};
 	struct ctx_diff_totals *totals = &work->diff->sides[recording->side];
-	uint32_t *seen CTX_AUTO_FREE = ctx_calloc((size_t)work->diff->matching.n_items + 1, sizeof(*seen));
-	struct ctx_report_parts parts;
-	enum ctx_status status = recording->source->parts(recording->source, &query, &parts, err);
+	enum ctx_status status =
+		is_of_states(work) ? add_streams(work, at, false, err) : add_whole(recording, err);
+	const struct ctx_weighted weighted = {recording->source, recording->side, recording->weight};
 
-	if (status == CTX_OK && seen == NULL)
-		status = ctx_err_nomem(err);
-	for (size_t i = 0; status == CTX_OK && i < parts.n; i++) {
-		const struct ctx_histogram *histogram = parts.parts[i].histograms;
-
-		for (size_t e = 0; e < histogram->n; e++)
-			add_stack(work, at, &histogram->entries[e], seen);
-		totals->weight += (double)histogram->weight / (double)work->spec->sides[recording->side].n;
-		totals->samples += histogram->samples;
-		recording->samples = histogram->samples;
-		recording->weight = histogram->weight;
-		if (histogram->samples != 0)
-			recording->quantum = (double)histogram->weight / (double)histogram->samples;
-	}
-	return status;
+	if (status == CTX_OK && recording->samples == 0)
+		status = ctx_err_set(err, CTX_E_ARG,
+				     "%s has no %s in the selection: there is nothing to compare",
+				     recording->source->selection.path,
+				     work->spec->subject == CTX_DIFF_WAITS    ? "waits"
+				     : work->spec->subject == CTX_DIFF_STATES ? "time of threads"
+									      : "samples");
+	if (status == CTX_OK)
+		status = ctx_weighting_scale(&work->spec->weighting, &weighted, &recording->scale, err);
+	if (status == CTX_OK)
+		status = add_streams(work, at, true, err);
+	if (status != CTX_OK)
+		return status;
+	recording->kernel *= recording->scale;
+	recording->quantum = (double)recording->weight * recording->scale / (double)recording->samples;
+	totals->weight +=
+		(double)recording->weight * recording->scale / (double)work->spec->sides[recording->side].n;
+	totals->samples += recording->samples;
+	return CTX_OK;
 }
 
 static double weight_of(const struct ctx_diff_row *row)
@@ -173,7 +326,7 @@ static int by_weight(const void *left, const void *right)
 static enum ctx_status weigh(struct work *work, struct ctx_err *err)
 {
 	struct ctx_diff *diff = work->diff;
-	uint32_t n_items = diff->matching.n_items;
+	uint32_t n_items = (uint32_t)diff->items.n;
 	enum ctx_status status = CTX_OK;
 	double all;
 
@@ -190,8 +343,14 @@ static enum ctx_status weigh(struct work *work, struct ctx_err *err)
 	if (status != CTX_OK)
 		return status;
 	qsort(diff->rows, n_items, sizeof(*diff->rows), by_weight);
-	while (diff->n < n_items && weight_of(&diff->rows[diff->n]) > 0)
-		diff->n++;
+	for (; diff->n < n_items && weight_of(&diff->rows[diff->n]) > 0; diff->n++) {
+		const struct ctx_diff_row *row = &diff->rows[diff->n];
+
+		for (int side = 0; side < CTX_COMPARE_SIDES; side++) {
+			if (row->weight[!side] == 0)
+				diff->sides[side].alone += row->weight[side];
+		}
+	}
 	all = diff->sides[CTX_COMPARE_A].weight + diff->sides[CTX_COMPARE_B].weight;
 	while (diff->n_tested < diff->n && diff->n_tested < TESTED_MAX &&
 	       weight_of(&diff->rows[diff->n_tested]) >= TESTED_SHARE * all) {
@@ -210,24 +369,19 @@ static size_t limited(uint64_t n, size_t most)
 static enum ctx_status fill_bins(struct work *work, size_t at, size_t n_bins, struct ctx_err *err)
 {
 	struct recording *recording = &work->recordings[at];
-	uint32_t n = recording->source->selection.profile->n_functions;
-	uint32_t *row_of CTX_AUTO_FREE = ctx_calloc((size_t)n + 1, sizeof(*row_of));
-	struct ctx_bins_spec spec = {.row_of = row_of,
-				     .n_rows = (uint32_t)work->diff->n_tested,
-				     .n_bins = n_bins,
-				     .n_load = limited(recording->samples / SAMPLES_A_BIN, LOAD_BINS_MAX),
-				     .weight = recording->weight,
-				     .total = work->spec->total};
+	const struct ctx_bins_spec spec = {.recording = &work->diff->items.recordings[at],
+					   .row_of = work->row_of_item,
+					   .n_rows = (uint32_t)work->diff->n_tested,
+					   .n_bins = n_bins,
+					   .n_load =
+						   limited(recording->samples / SAMPLES_A_BIN, LOAD_BINS_MAX),
+					   .weight = recording->weight,
+					   .scale = recording->scale};
 	struct ctx_diff_totals *totals = &work->diff->sides[recording->side];
 	struct ctx_evidence_lane lanes[CTX_BINS_LANES_MAX];
 	size_t n_runs = work->spec->sides[recording->side].n;
-	enum ctx_status status;
+	enum ctx_status status = ctx_bins_fill(recording->source, &spec, &recording->bins, err);
 
-	if (row_of == NULL)
-		return ctx_err_nomem(err);
-	for (uint32_t i = 0; i < n; i++)
-		row_of[i] = work->row_of_item[work->diff->matching.item_of[at][i]];
-	status = ctx_bins_fill(recording->source, &spec, &recording->bins, err);
 	if (status != CTX_OK)
 		return status;
 	ctx_bins_lanes(&recording->bins, lanes);
@@ -239,28 +393,47 @@ static enum ctx_status fill_bins(struct work *work, size_t at, size_t n_bins, st
 
 static double noise_of(const struct work *work, uint32_t row)
 {
-	const struct ctx_match_item *item = &work->diff->matching.items[work->diff->rows[row].item];
+	const struct ctx_diff_item *item = &work->diff->items.items[work->diff->rows[row].item];
 
+	if (is_of_states(work))
+		return noise_of_state(item->state);
 	return is_of_kernel(item->profile, item->function) ? CTX_DIFF_KERNEL_NOISE : CTX_DIFF_NOISE;
+}
+
+/* By how much everything varies within a recording. */
+static struct ctx_evidence_error load_of(const struct recording *recording)
+{
+	if (recording->exact)
+		return (struct ctx_evidence_error){0, CERTAIN};
+	return (struct ctx_evidence_error){recording->load.variance, recording->load.df};
 }
 
 /* Everything of one recording, with what is assumed of runs: of its functions, and of the kernel's. */
 static struct ctx_evidence_error error_of_all(const struct recording *recording)
 {
-	struct ctx_evidence_error error = {recording->load.variance, recording->load.df};
+	struct ctx_evidence_error error = load_of(recording);
 	double kernel = CTX_DIFF_KERNEL_NOISE * recording->kernel;
-	double others = CTX_DIFF_NOISE * ((double)recording->weight - recording->kernel);
+	double others = recording->noise * (recording->load.sum - recording->kernel);
 
 	ctx_evidence_error_add_known(&error, others * others + kernel * kernel);
 	return error;
 }
 
-/* The part of the load's error that an item with `sum` has, if it is the same share of everything at any load. */
-static struct ctx_evidence_error load_error(const struct recording *recording, double sum)
+/*
+ * The part of the load's error that an item with `sum` has, if it is the same share of everything at any load: of
+ * shares none.
+ */
+static struct ctx_evidence_error load_error(const struct work *work, const struct recording *recording,
+					    double sum)
 {
-	double share = recording->load.sum > 0 ? sum / recording->load.sum : 0;
+	double share = recording->load.sum > 0 && work->spec->weighting.weights != CTX_WEIGHTS_SHARE
+			       ? sum / recording->load.sum
+			       : 0;
 
-	return (struct ctx_evidence_error){share * share * recording->load.variance, recording->load.df};
+	struct ctx_evidence_error error = load_of(recording);
+
+	error.variance *= share * share;
+	return error;
 }
 
 /* One recording of each side: how much they differ from each other in a row, and what is assumed of runs. */
@@ -268,16 +441,18 @@ static struct ctx_evidence compare_pair(const struct work *work, uint32_t row)
 {
 	const struct recording *a = &work->recordings[CTX_COMPARE_A], *b = &work->recordings[CTX_COMPARE_B];
 	const double *of_a = ctx_bins_row(&a->bins, row), *of_b = ctx_bins_row(&b->bins, row);
-	struct ctx_evidence_error error = ctx_pair_measure(of_a, of_b, a->bins.n_bins), load, load_b;
+	struct ctx_evidence_error error = {0, CERTAIN}, load, load_b;
 	double sum_a = 0, sum_b = 0, noise = noise_of(work, row);
 
 	for (size_t i = 0; i < a->bins.n_bins; i++) {
 		sum_a += of_a[i];
 		sum_b += of_b[i];
 	}
+	if (!a->exact || !b->exact)
+		error = ctx_pair_measure(of_a, of_b, a->bins.n_bins);
 	error.variance += a->quantum * a->quantum + b->quantum * b->quantum;
-	load = load_error(a, sum_a);
-	load_b = load_error(b, sum_b);
+	load = load_error(work, a, sum_a);
+	load_b = load_error(work, b, sum_b);
 	ctx_evidence_error_add(&load, &load_b);
 	ctx_evidence_error_add_bound(&error, &load);
 	ctx_evidence_error_add_known(&error, noise * noise * (sum_a * sum_a + sum_b * sum_b));
@@ -331,15 +506,18 @@ static enum ctx_status measure_run(struct work *work, size_t at, double *sums, s
 	for (uint32_t row = 0; row < n_tested; row++) {
 		const struct ctx_evidence_lane lane = {ctx_bins_row(&recording->bins, row), n_bins};
 		struct ctx_evidence_side side = ctx_evidence_measure(&lane, 1, recording->quantum);
-		struct ctx_evidence_error load = load_error(recording, side.sum);
+		struct ctx_evidence_error load = load_error(work, recording, side.sum);
 
 		sums[row] = side.sum;
 		within = (struct ctx_evidence_error){side.variance, side.df};
+		if (recording->exact)
+			within =
+				(struct ctx_evidence_error){recording->quantum * recording->quantum, CERTAIN};
 		ctx_evidence_error_add_bound(&within, &load);
 		add_run(&rows[row], work, at, &within, side.sum);
 	}
 	sums[n_tested] = recording->load.sum;
-	within = (struct ctx_evidence_error){recording->load.variance, recording->load.df};
+	within = load_of(recording);
 	add_run(&rows[n_tested], work, at, &within, recording->load.sum);
 	ctx_bins_deinit(&recording->bins);
 	return CTX_OK;
@@ -375,7 +553,7 @@ static enum ctx_status compare_runs(struct work *work, struct ctx_err *err)
 	return ctx_runs_judge(rows, n, n_runs, work->found, err);
 }
 
-static enum ctx_verdict verdict_of(const struct ctx_match_item *item, double change)
+static enum ctx_verdict verdict_of(const struct ctx_diff_item *item, double change)
 {
 	if (change > 0)
 		return item != NULL && item->sides == 1u << CTX_COMPARE_B ? CTX_VERDICT_NEW
@@ -401,9 +579,11 @@ static enum ctx_status test_rows(struct work *work, struct ctx_err *err)
 
 		row->evidence = work->found[i];
 		if (keep[i])
-			row->verdict = verdict_of(&diff->matching.items[row->item], row->evidence.change);
+			row->verdict = verdict_of(&diff->items.items[row->item], row->evidence.change);
 	}
-	diff->total = work->found[diff->n_tested];
+	/* All of it is all of it. */
+	diff->total = work->spec->weighting.weights != CTX_WEIGHTS_SHARE ? work->found[diff->n_tested]
+									 : ctx_evidence_of(0, 0, 0);
 	if (diff->total.p <= CTX_DIFF_RATE)
 		diff->total_verdict = verdict_of(NULL, diff->total.change);
 	return CTX_OK;
@@ -429,7 +609,7 @@ enum ctx_status ctx_diff_make(const struct ctx_diff_spec *spec, struct ctx_diff 
 	*ret = (struct ctx_diff){0};
 	status = gather(&work, err);
 	if (status == CTX_OK)
-		status = match(&work, err);
+		status = find_items(&work, err);
 	if (status == CTX_OK)
 		status = weigh(&work, err);
 	if (status == CTX_OK) {
@@ -453,7 +633,7 @@ enum ctx_status ctx_diff_make(const struct ctx_diff_spec *spec, struct ctx_diff 
 
 void ctx_diff_deinit(struct ctx_diff *diff)
 {
-	ctx_matching_deinit(&diff->matching);
+	ctx_diff_items_deinit(&diff->items);
 	free(diff->rows);
 	*diff = (struct ctx_diff){0};
 }

@@ -44,27 +44,47 @@ static const char *object_of(const struct ctx_profile *profile, const struct ctx
 	return function->object != CTX_NONE ? profile->objects[function->object].path : "";
 }
 
-/* What a pass compares. */
-enum key { BY_NAME, BY_LINKAGE_NAME, BY_NAME_ALONE, N_KEYS, BY_OBJECT = N_KEYS };
-
-static void put_key(struct ctx_buf *buf, const struct ctx_profile *profile,
-		    const struct ctx_function_info *function, enum key key)
+/* Without the last mark of a clone and its number, ".isra.0"; the same length: it has none. */
+static size_t without_clone(const char *name, size_t n)
 {
-	const char *name = key == BY_LINKAGE_NAME ? function->linkage_name : function->name;
+	static const char *const MARKS[] = {".constprop", ".isra", ".part", ".cold", ".llvm", ".lto_priv"};
 
-	ctx_buf_clear(buf);
-	if (key == BY_OBJECT && function->object != CTX_NONE) {
-		ctx_match_put_object(buf, object_of(profile, function));
-		return;
+	for (size_t i = 0; i < CTX_COUNT_OF(MARKS); i++) {
+		size_t length = strlen(MARKS[i]), at = n;
+
+		while (at > 0 && (isdigit((unsigned char)name[at - 1]) || name[at - 1] == '.'))
+			at--;
+		if (at > length && memcmp(name + at - length, MARKS[i], length) == 0)
+			return at - length;
 	}
-	if (key != BY_NAME_ALONE) {
-		ctx_match_put_object(buf, object_of(profile, function));
-		ctx_buf_put_u8(buf, '\0');
-	}
-	ctx_buf_put(buf, name, without(name, strlen(name), INLINED));
+	return n;
 }
 
+size_t ctx_match_without_clones(const char *name, size_t n)
+{
+	static const char CLONE[] = " [clone ";
+	const char *clone = memmem(name, n, CLONE, sizeof(CLONE) - 1);
+
+	if (clone != NULL && clone != name && name[n - 1] == ']')
+		n = (size_t)(clone - name);
+	for (size_t less; (less = without_clone(name, n)) != n;)
+		n = less;
+	return n;
+}
+
+/* What a pass compares. */
+enum key {
+	BY_NAME,
+	BY_LINKAGE_NAME,
+	BY_NAME_OF_CLONES,
+	BY_BUILD_ID,
+	BY_NAME_ALONE,
+	N_KEYS,
+	BY_OBJECT = N_KEYS
+};
+
 struct work {
+	const struct ctx_match_spec *spec;
 	const struct ctx_match_recording *recordings;
 	struct ctx_matching *matching;
 	enum ctx_match_subject subject;
@@ -82,6 +102,40 @@ static void work_deinit(struct work *work)
 	ctx_strtab_deinit(&work->objects);
 	free(work->object_sides);
 	ctx_buf_deinit(&work->text);
+}
+
+/* Whether a function has what a pass compares. */
+static bool has_key(const struct ctx_profile *profile, const struct ctx_function_info *function, enum key key)
+{
+	return key != BY_BUILD_ID || (function->object != CTX_NONE && !function->inlined &&
+				      profile->objects[function->object].build_id[0] != '\0');
+}
+
+/* Fills work->text. */
+static void put_key(struct work *work, const struct ctx_profile *profile,
+		    const struct ctx_function_info *function, enum key key)
+{
+	const char *name = key == BY_LINKAGE_NAME ? function->linkage_name : function->name;
+	struct ctx_buf *buf = &work->text;
+	size_t n = without(name, strlen(name), INLINED);
+
+	ctx_buf_clear(buf);
+	if (key == BY_OBJECT && function->object != CTX_NONE) {
+		ctx_match_put_object(buf, object_of(profile, function));
+		return;
+	}
+	if (key == BY_BUILD_ID) {
+		ctx_buf_put_text(buf, profile->objects[function->object].build_id);
+		ctx_buf_put_u64(buf, function->offset);
+		return;
+	}
+	if (key != BY_NAME_ALONE) {
+		ctx_match_put_object(buf, object_of(profile, function));
+		ctx_buf_put_u8(buf, '\0');
+	}
+	if (key == BY_NAME_OF_CLONES)
+		n = ctx_match_without_clones(name, n);
+	ctx_renames_put(key != BY_LINKAGE_NAME ? work->spec->renames : NULL, name, n, buf);
 }
 
 static enum ctx_status name_of(struct work *work, struct ctx_strtab *table, uint32_t *ret_id,
@@ -130,7 +184,7 @@ static enum ctx_status add_functions(struct work *work, size_t at, struct ctx_er
 	for (uint32_t i = 0; i < profile->n_functions; i++) {
 		enum ctx_status status;
 
-		put_key(&work->text, profile, &profile->functions[i],
+		put_key(work, profile, &profile->functions[i],
 			work->subject == CTX_MATCH_OBJECTS ? BY_OBJECT : BY_NAME);
 		status = name_of(work, &work->names, &item_of[i], err);
 		if (status == CTX_OK)
@@ -182,9 +236,10 @@ static enum ctx_status join_pass(struct work *work, enum key key, uint32_t *join
 
 		if (item->sides != 1u << side || joined[i] != i || function->kind != CTX_FUNCTION_ORDINARY)
 			continue;
-		if (key == BY_NAME_ALONE && !object_is_on(work, item, item->sides))
+		if (!has_key(item->profile, function, key) ||
+		    (key == BY_NAME_ALONE && !object_is_on(work, item, item->sides)))
 			continue;
-		put_key(&work->text, item->profile, function, key);
+		put_key(work, item->profile, function, key);
 		status = name_of(work, &names, &id, err);
 		if (status != CTX_OK)
 			break;
@@ -244,12 +299,14 @@ static enum ctx_status join_items(struct work *work, struct ctx_err *err)
 	return status;
 }
 
-enum ctx_status ctx_matching_make(const struct ctx_match_recording *recordings, size_t n,
-				  enum ctx_match_subject subject, struct ctx_matching *ret,
+enum ctx_status ctx_matching_make(const struct ctx_match_spec *spec, struct ctx_matching *ret,
 				  struct ctx_err *err)
 {
-	struct work work = {.recordings = recordings, .matching = ret, .subject = subject};
+	const struct ctx_match_recording *recordings = spec->recordings;
+	struct work work = {
+		.spec = spec, .recordings = recordings, .matching = ret, .subject = spec->subject};
 	enum ctx_status status = CTX_OK;
+	size_t n = spec->n;
 
 	*ret = (struct ctx_matching){.item_of = ctx_calloc(n + 1, sizeof(*ret->item_of)), .n_recordings = n};
 	if (ret->item_of == NULL)
@@ -258,7 +315,7 @@ enum ctx_status ctx_matching_make(const struct ctx_match_recording *recordings, 
 		status = see_objects(&work, &recordings[i], err);
 	for (size_t i = 0; i < n && status == CTX_OK; i++)
 		status = add_functions(&work, i, err);
-	if (status == CTX_OK && subject == CTX_MATCH_FUNCTIONS)
+	if (status == CTX_OK && spec->subject == CTX_MATCH_FUNCTIONS)
 		status = join_items(&work, err);
 	work_deinit(&work);
 	if (status != CTX_OK)

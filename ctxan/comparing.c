@@ -1,11 +1,15 @@
 #include "ctxan/comparing.h"
 
 #include "base/mem.h"
+#include "compare/merged.h"
+#include "ctxan/compared.h"
+#include "ctxan/exporting.h"
 #include "ctxan/opening.h"
 #include "query/marked.h"
 #include "query/store_source.h"
 #include "report/diff_report.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,22 +20,35 @@ struct opened {
 	struct ctx_store *store;
 	struct ctx_selection_spec words; /* borrows all its arrays */
 	char *experiment, *lineage;	 /* owned; NULL unless the input is a process of an experiment */
-	const char *interval;
 	struct ctx_selection selection;
 	struct ctx_report_source *source;
 };
 
 struct side {
-	char *names; /* owned: of the recordings, each ended by a zero byte */
+	char *names;			 /* owned: of the recordings, each ended by a zero byte */
+	struct ctx_selection_spec words; /* owned (ctx_side_words_deinit) */
 	struct opened *opened;
 	struct ctx_report_source **sources;
 	size_t n;
 };
 
-static void close_one(struct opened *opened)
+struct comparing {
+	const struct ctx_options *options;
+	struct side sides[CTX_COMPARE_SIDES];
+	struct ctx_renames *renames;
+	const char *metric; /* of the sources that are open; NULL: that of the options */
+};
+
+static void close_source(struct opened *opened)
 {
 	ctx_query_source_close(opened->source);
 	ctx_selection_deinit(&opened->selection);
+	opened->source = NULL;
+}
+
+static void close_one(struct opened *opened)
+{
+	close_source(opened);
 	if (opened->store != NULL)
 		ctx_store_close(opened->store);
 	free(opened->experiment);
@@ -42,47 +59,57 @@ static void side_deinit(struct side *side)
 {
 	for (size_t i = 0; i < side->n; i++)
 		close_one(&side->opened[i]);
+	ctx_side_words_deinit(&side->words);
 	free(side->names);
 	free(side->opened);
 	free(side->sources);
 }
 
-/* `interval` NULL: those of the options. */
-static enum ctx_status open_one(struct opened *opened, const char *name, const char *interval,
-				const struct ctx_options *options, struct ctx_err *err)
+/* The source of a recording's selection; `metric` NULL: that of the options. */
+static enum ctx_status open_source(struct side *side, size_t at, const char *metric, struct ctx_err *err)
 {
-	struct ctx_query_source_spec spec = {.path = name, .words = &opened->words, .options = ""};
-	enum ctx_status status = ctx_opening_split(name, &opened->experiment, &opened->lineage, err);
+	struct opened *opened = &side->opened[at];
+	struct ctx_query_source_spec spec = {.store = opened->store, .words = &opened->words, .options = ""};
 	struct ctx_marked marked;
+	enum ctx_status status;
 
-	if (status == CTX_OK)
-		status = ctx_opening_open(opened->experiment != NULL ? opened->experiment : name,
-					  &options->opening, &opened->store, err);
-	if (status != CTX_OK)
-		return status;
-	opened->words = options->selection;
+	opened->words = side->words;
 	opened->words.lineage = opened->lineage;
-	opened->interval = interval;
-	if (interval != NULL) {
-		opened->words.intervals = &opened->interval;
-		opened->words.n_intervals = 1;
-	}
+	if (metric != NULL)
+		opened->words.metric = metric;
 	status = ctx_marked_load(opened->store, &opened->words, &marked, err);
 	if (status == CTX_OK)
 		status = ctx_selection_make(&opened->words, ctx_store_profile(opened->store),
 					    &opened->selection, err);
 	ctx_marked_deinit(&marked);
 	opened->words.marks = NULL;
+	spec.path = side->names;
+	for (size_t i = 0; i < at; i++)
+		spec.path += strlen(spec.path) + 1;
 	if (status != CTX_OK)
-		return status;
-	spec.store = opened->store;
+		return ctx_err_prefix(err, status, "%s", spec.path);
 	spec.selection = &opened->selection;
-	return ctx_query_source_open(&spec, &opened->source, err);
+	status = ctx_query_source_open(&spec, &opened->source, err);
+	side->sources[at] = opened->source;
+	return status;
 }
 
-/* "A1.er,A2.er"; a recording whose own name has a comma is not divided. */
-static enum ctx_status open_side(struct side *side, const char *list, const char *interval,
-				 const struct ctx_options *options, struct ctx_err *err)
+static enum ctx_status open_one(struct side *side, const char *name, const struct ctx_options *options,
+				struct ctx_err *err)
+{
+	struct opened *opened = &side->opened[side->n];
+	enum ctx_status status = ctx_opening_split(name, &opened->experiment, &opened->lineage, err);
+
+	side->n++;
+	if (status == CTX_OK)
+		status = ctx_opening_open(opened->experiment != NULL ? opened->experiment : name,
+					  &options->opening, &opened->store, err);
+	return status == CTX_OK ? open_source(side, side->n - 1, NULL, err) : status;
+}
+
+/* "A1.er,A2.er" */
+static enum ctx_status open_side(struct side *side, const char *list, const struct ctx_options *options,
+				 struct ctx_err *err)
 {
 	size_t n = 1;
 
@@ -95,58 +122,177 @@ static enum ctx_status open_side(struct side *side, const char *list, const char
 		return ctx_err_set(err, CTX_E_LIMIT, "--diff: %zu recordings on one side, at most %u", n,
 				   RUNS_MAX);
 	side->opened = ctx_calloc(n, sizeof(*side->opened));
-	side->sources = ctx_calloc(n, sizeof(*side->sources));
+	side->sources = ctx_calloc(n, sizeof(struct ctx_report_source *));
 	if (side->opened == NULL || side->sources == NULL)
 		return ctx_err_nomem(err);
 	for (const char *name = side->names; side->n < n; name += strlen(name) + 1) {
-		struct opened *opened = &side->opened[side->n++];
-		enum ctx_status status = open_one(opened, name, interval, options, err);
+		enum ctx_status status = open_one(side, name, options, err);
 
 		if (status != CTX_OK)
 			return status;
-		side->sources[side->n - 1] = opened->source;
 	}
 	return CTX_OK;
 }
 
-/* One of --report, each a table of its own. */
-static enum ctx_status print(const struct side sides[CTX_COMPARE_SIDES], const struct ctx_options *options,
-			     const char *report, struct ctx_err *err)
+/* Of one recording each of two intervals that are for both sides is one side's. */
+static void divide_intervals(struct comparing *comparing)
 {
-	struct ctx_diff_spec spec = {
-		.subject = strcmp(report, "objects") == 0 ? CTX_MATCH_OBJECTS : CTX_MATCH_FUNCTIONS,
-		.total = options->report.sort != NULL && strcmp(options->report.sort, "inclusive") == 0};
+	for (int i = 0; i < CTX_COMPARE_SIDES; i++) {
+		struct ctx_selection_spec *words = &comparing->sides[i].words;
+		const char *text;
 
-	for (int i = 0; i < CTX_COMPARE_SIDES; i++)
-		spec.sides[i] = (struct ctx_diff_side){sides[i].sources, sides[i].n};
-	return ctx_diff_report_print(&spec, &options->report, err);
+		if (comparing->options->n_inputs != 1 || words->n_intervals != 2 ||
+		    comparing->options->selection.n_intervals != 2 ||
+		    ctx_side_of(comparing->options->selection.intervals[0], &text) != CTX_COMPARE_SIDES)
+			continue;
+		words->intervals[0] = words->intervals[i];
+		words->n_intervals = 1;
+	}
 }
 
-static enum ctx_status open_sides(struct side sides[CTX_COMPARE_SIDES], const struct ctx_options *options,
-				  struct ctx_err *err)
+static enum ctx_status open_sides(struct comparing *comparing, struct ctx_err *err)
 {
-	bool intervals = options->n_inputs == 1;
+	const struct ctx_options *options = comparing->options;
 	enum ctx_status status = CTX_OK;
 
 	for (int i = 0; i < CTX_COMPARE_SIDES && status == CTX_OK; i++)
-		status = open_side(&sides[i], options->inputs[intervals ? 0 : i],
-				   intervals ? options->selection.intervals[i] : NULL, options, err);
+		status = ctx_side_words_make(&options->selection, &options->diff.alone[i],
+					     (enum ctx_compare_side)i, &comparing->sides[i].words, err);
+	if (status == CTX_OK)
+		divide_intervals(comparing);
+	for (int i = 0; i < CTX_COMPARE_SIDES && status == CTX_OK; i++)
+		status = open_side(&comparing->sides[i], options->inputs[options->n_inputs == 1 ? 0 : i],
+				   options, err);
+	return status;
+}
+
+/* A table may be of another metric than the selected one. */
+static enum ctx_status choose_metric(struct comparing *comparing, const char *metric, struct ctx_err *err)
+{
+	enum ctx_status status = CTX_OK;
+
+	if (comparing->metric == metric)
+		return CTX_OK;
+	comparing->metric = metric;
+	for (int i = 0; i < CTX_COMPARE_SIDES; i++) {
+		struct side *side = &comparing->sides[i];
+
+		for (size_t k = 0; k < side->n && status == CTX_OK; k++) {
+			close_source(&side->opened[k]);
+			status = open_source(side, k, metric, err);
+		}
+	}
+	return status;
+}
+
+/* --sort inclusive; of what has no self time it is no question. */
+static bool is_total(const struct ctx_options *options, enum ctx_diff_subject subject)
+{
+	return options->report.sort != NULL && strcmp(options->report.sort, "inclusive") == 0 &&
+	       (subject == CTX_DIFF_FUNCTIONS || subject == CTX_DIFF_OBJECTS || subject == CTX_DIFF_LINES);
+}
+
+static enum ctx_status print_table(struct comparing *comparing, const struct ctx_compared *table,
+				   const char *function, struct ctx_err *err)
+{
+	const struct ctx_options *options = comparing->options;
+	struct ctx_report_options report = options->report;
+	const struct ctx_diff_named named = {ctx_report_find(table->report), table->title};
+	struct ctx_diff_spec spec = {.subject = table->subject,
+				     .total = is_total(options, table->subject),
+				     .folds = options->report.format == CTX_REPORT_TEXT &&
+					      !options->report.no_fold,
+				     .renames = comparing->renames,
+				     .weighting = options->diff.weighting};
+	enum ctx_status status = choose_metric(comparing, table->metric, err);
+
+	for (int i = 0; i < CTX_COMPARE_SIDES; i++)
+		spec.sides[i] = (struct ctx_diff_side){comparing->sides[i].sources, comparing->sides[i].n};
+	if (function != NULL)
+		report.function = function;
+	return status == CTX_OK ? ctx_diff_report_print(&spec, &named, &report, err) : status;
+}
+
+/* Whether a side has operations of the metric at all: nobody may have recorded leaks. */
+static bool has_metric(const struct comparing *comparing, const char *metric)
+{
+	bool has = metric == NULL;
+
+	for (int i = 0; i < CTX_COMPARE_SIDES; i++) {
+		for (size_t k = 0; k < comparing->sides[i].n && !has; k++) {
+			const struct ctx_profile *profile =
+				ctx_store_profile(comparing->sides[i].opened[k].store);
+			uint32_t found = ctx_profile_find_metric(profile, metric);
+
+			has = found != CTX_NONE && profile->metrics[found].samples != 0;
+		}
+	}
+	return has;
+}
+
+static enum ctx_status print_report(struct comparing *comparing, const struct ctx_option_report *wanted,
+				    bool is_first, struct ctx_err *err)
+{
+	const struct ctx_options *options = comparing->options;
+	size_t n, printed = 0;
+	const struct ctx_compared *tables = ctx_compared_of(wanted->kind->name, &n);
+	enum ctx_status status = CTX_OK;
+
+	for (size_t i = 0; i < n && status == CTX_OK; i++) {
+		/* Nothing of it on either side; the first says what is missing. */
+		if (!has_metric(comparing, tables[i].metric) && (i != 0 || n == 1))
+			continue;
+		if ((!is_first || printed != 0) && options->report.format == CTX_REPORT_TEXT)
+			fputc('\n', options->report.out);
+		status = print_table(comparing, &tables[i], wanted->function, err);
+		printed++;
+	}
+	return status;
+}
+
+/* --export: the stacks of both sides. */
+static enum ctx_status export(struct comparing *comparing, struct ctx_err *err) {
+	struct ctx_diff_spec spec = {.renames = comparing->renames,
+				     .weighting = comparing->options->diff.weighting};
+	struct ctx_merged * merged;
+	enum ctx_status status;
+
+	for (int i = 0; i < CTX_COMPARE_SIDES; i++)
+		spec.sides[i] = (struct ctx_diff_side){comparing->sides[i].sources, comparing->sides[i].n};
+	status = ctx_merged_make(&spec, &merged, err);
+	if (status != CTX_OK) return status;
+	status = ctx_exporting_difference(ctx_merged_source(merged), comparing->options, err);
+	ctx_merged_destroy(merged);
+	return status;
+}
+
+static enum ctx_status print_reports(struct comparing *comparing, struct ctx_err *err)
+{
+	const struct ctx_options *options = comparing->options;
+	enum ctx_status status = CTX_OK;
+
+	if (options->n_reports == 0)
+		return print_report(comparing,
+				    &(struct ctx_option_report){.kind = ctx_report_find("functions")}, true,
+				    err);
+	for (size_t i = 0; i < options->n_reports && status == CTX_OK; i++)
+		status = print_report(comparing, &options->reports[i], i == 0, err);
 	return status;
 }
 
 enum ctx_status ctx_comparing_answer(const struct ctx_options *options, struct ctx_err *err)
 {
-	struct side sides[CTX_COMPARE_SIDES] = {0};
-	enum ctx_status status = open_sides(sides, options, err);
+	struct comparing comparing = {.options = options};
+	enum ctx_status status =
+		ctx_renames_make(options->diff.renames, options->diff.n_renames, &comparing.renames, err);
 
-	if (status == CTX_OK && options->n_reports == 0)
-		status = print(sides, options, "functions", err);
-	for (size_t i = 0; i < options->n_reports && status == CTX_OK; i++) {
-		if (i != 0 && options->report.format == CTX_REPORT_TEXT)
-			fputc('\n', options->report.out);
-		status = print(sides, options, options->reports[i].kind->name, err);
-	}
+	if (status == CTX_OK)
+		status = open_sides(&comparing, err);
+	if (status == CTX_OK)
+		status = options->output.export != NULL ? export(&comparing, err)
+							: print_reports(&comparing, err);
 	for (int i = 0; i < CTX_COMPARE_SIDES; i++)
-		side_deinit(&sides[i]);
+		side_deinit(&comparing.sides[i]);
+	ctx_renames_destroy(comparing.renames);
 	return status;
 }

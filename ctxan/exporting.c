@@ -31,6 +31,7 @@ static enum ctx_status write_shown(struct ctx_report_source *source, const struc
 		.reports = names,
 		.n_reports = options->n_reports,
 		.max_bytes = options->output.max_size,
+		.is_difference = options->diff.wanted,
 		.remark = remark,
 		.remark_context = &shown,
 	};
@@ -60,6 +61,24 @@ static enum ctx_status write_export(struct ctx_report_source *source, const stru
 	return status;
 }
 
+static enum ctx_status check_terminal(const struct ctx_options *options, struct ctx_err *err)
+{
+	const struct ctx_export_kind *kind = options->output.export;
+
+	if (!kind->binary || options->output.path != NULL || !isatty(STDOUT_FILENO))
+		return CTX_OK;
+	return ctx_err_set(err, CTX_E_ARG, "--export %s is not for a terminal: use -o FILE%s", kind->name,
+			   kind->suffix);
+}
+
+enum ctx_status ctx_exporting_difference(struct ctx_report_source *merged, const struct ctx_options *options,
+					 struct ctx_err *err)
+{
+	enum ctx_status status = check_terminal(options, err);
+
+	return status == CTX_OK ? write_shown(merged, options, err) : status;
+}
+
 enum ctx_status ctx_exporting_answer(struct ctx_store *store, const char *name,
 				     const struct ctx_selection *selection, const struct ctx_options *options,
 				     struct ctx_err *err)
@@ -78,9 +97,9 @@ enum ctx_status ctx_exporting_answer(struct ctx_store *store, const char *name,
 	if (selection->asks_operations)
 		return ctx_err_set(err, CTX_E_ARG,
 				   "--export excludes filters that use traced operations (HSIZE, IOFD, ...)");
-	if (options->output.export->binary && options->output.path == NULL && isatty(STDOUT_FILENO))
-		return ctx_err_set(err, CTX_E_ARG, "--export %s is not for a terminal: use -o FILE%s",
-				   options->output.export->name, options->output.export->suffix);
+	status = check_terminal(options, err);
+	if (status != CTX_OK)
+		return status;
 	status = ctx_query_source_open(&spec, &source, err);
 	if (status != CTX_OK)
 		return status;

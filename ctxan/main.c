@@ -122,7 +122,7 @@ static enum ctx_status answer_inputs(const struct ctx_options *options, struct c
 	size_t n = options->n_inputs;
 	enum ctx_status status = CTX_OK;
 
-	if (options->diff)
+	if (options->diff.wanted)
 		return ctx_comparing_answer(options, err);
 	if (n == 0) {
 		status = ctx_opening_newest(".", &newest, err);
@@ -230,11 +230,33 @@ static enum ctx_status answer(struct ctx_options *options, struct ctx_err *err)
 	return status;
 }
 
+/* Of --diff those of either side. */
+static enum ctx_status check_filters(const struct ctx_options *options, struct ctx_wrong_place *ret_place,
+				     struct ctx_err *err)
+{
+	enum ctx_status status = CTX_OK;
+
+	if (!options->diff.wanted)
+		return ctx_filters_check(&options->selection, ret_place, err);
+	for (enum ctx_compare_side side = CTX_COMPARE_A; side < CTX_COMPARE_SIDES && status == CTX_OK;
+	     side++) {
+		struct ctx_selection_spec words;
+
+		status = ctx_side_words_make(&options->selection, &options->diff.alone[side], side, &words,
+					     err);
+		if (status != CTX_OK)
+			return status;
+		status = ctx_filters_check(&words, ret_place, err);
+		ctx_side_words_deinit(&words);
+	}
+	return status;
+}
+
 static enum ctx_status check_expressions(const struct ctx_options *options, struct ctx_wrong_place *ret_place,
 					 struct ctx_err *err)
 {
 	const struct ctx_selection_spec *selection = &options->selection;
-	enum ctx_status status = ctx_filters_check(selection, ret_place, err);
+	enum ctx_status status = check_filters(options, ret_place, err);
 
 	for (size_t i = 0; i < options->n_reports && status == CTX_OK; i++) {
 		if (options->reports[i].by != NULL)

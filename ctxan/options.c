@@ -10,6 +10,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,6 +44,62 @@ SETTER(interval)
 
 	(void)option;
 	return append(&spec->intervals, &spec->n_intervals, &spec->intervals_cap, value, err);
+}
+
+/* A list for both sides of --diff, or "A:LIST" for one: then its place in that side's lists. */
+static struct ctx_side_lists *side_of(struct ctx_options *options, const char **value)
+{
+	enum ctx_compare_side side = ctx_side_of(*value, value);
+
+	return side != CTX_COMPARE_SIDES ? &options->diff.alone[side] : NULL;
+}
+
+SETTER(thread)
+{
+	struct ctx_options *options = context;
+	struct ctx_side_lists *lists = side_of(options, &value);
+
+	(void)option;
+	(void)err;
+	*(lists != NULL ? &lists->threads : &options->selection.threads) = value;
+	return CTX_OK;
+}
+
+SETTER(process)
+{
+	struct ctx_options *options = context;
+	struct ctx_side_lists *lists = side_of(options, &value);
+
+	(void)option;
+	(void)err;
+	*(lists != NULL ? &lists->processes : &options->selection.processes) = value;
+	return CTX_OK;
+}
+
+SETTER(cpu)
+{
+	struct ctx_options *options = context;
+	struct ctx_side_lists *lists = side_of(options, &value);
+
+	(void)option;
+	(void)err;
+	*(lists != NULL ? &lists->cpus : &options->selection.cpus) = value;
+	return CTX_OK;
+}
+
+/* Without --diff there are no sides: "A:main" is a thread's whole name. The prefix is in front of the text. */
+static void forget_sides(struct ctx_options *options)
+{
+	for (int i = 0; i < CTX_COMPARE_SIDES && !options->diff.wanted; i++) {
+		const struct ctx_side_lists *lists = &options->diff.alone[i];
+
+		if (lists->threads != NULL)
+			options->selection.threads = lists->threads - 2;
+		if (lists->processes != NULL)
+			options->selection.processes = lists->processes - 2;
+		if (lists->cpus != NULL)
+			options->selection.cpus = lists->cpus - 2;
+	}
 }
 
 SETTER(filter)
@@ -257,6 +314,54 @@ SETTER(seconds)
 	return CTX_OK;
 }
 
+SETTER(per)
+{
+	struct ctx_weighting *weighting = &((struct ctx_options *)context)->diff.weighting;
+	int choice = 0;
+	enum ctx_status status = ctx_option_choice(option, value, &choice, err);
+
+	*weighting =
+		(struct ctx_weighting){.weights = choice == 0 ? CTX_WEIGHTS_PER_SECOND : CTX_WEIGHTS_SHARE};
+	return status;
+}
+
+/* "calls:FUNC", "1000", "1000,1200" */
+SETTER(per_count)
+{
+	static const char calls[] = "calls:";
+	struct ctx_weighting weighting = {.weights = CTX_WEIGHTS_PER_COUNT};
+	char *end = NULL;
+
+	if (strncmp(value, calls, sizeof(calls) - 1) == 0 && value[sizeof(calls) - 1] != '\0')
+		weighting.function = value + sizeof(calls) - 1;
+	else {
+		weighting.counts[CTX_COMPARE_A] = weighting.counts[CTX_COMPARE_B] = strtod(value, &end);
+		if (end != value && *end == ',') {
+			const char *second = end + 1;
+
+			weighting.counts[CTX_COMPARE_B] = strtod(second, &end);
+			end = end == second ? NULL : end;
+		}
+		if (end == NULL || end == value || *end != '\0' || !(weighting.counts[CTX_COMPARE_A] > 0) ||
+		    !(weighting.counts[CTX_COMPARE_B] > 0) || !isfinite(weighting.counts[CTX_COMPARE_A]) ||
+		    !isfinite(weighting.counts[CTX_COMPARE_B]))
+			return ctx_err_set(err, CTX_E_ARG,
+					   "--%s '%s': expected calls:FUNC, or a number more than 0 for both "
+					   "sides, or NA,NB",
+					   option->name, value);
+	}
+	((struct ctx_options *)context)->diff.weighting = weighting;
+	return CTX_OK;
+}
+
+SETTER(rename)
+{
+	struct ctx_comparing_options *diff = &((struct ctx_options *)context)->diff;
+
+	(void)option;
+	return append(&diff->renames, &diff->n_renames, &diff->renames_cap, value, err);
+}
+
 static const char *report_name(size_t i)
 {
 	const struct ctx_report_kind *const *kinds = ctx_report_kinds();
@@ -291,9 +396,9 @@ static const char *export_name(size_t i)
 static const struct ctx_option rows[] = {
 	{"report", 'r', CTX_OPTION_LIST, .set = set_report, .word_at = report_name},
 	{"interval", 'i', CTX_OPTION_TEXT, .set = set_interval},
-	{"thread", 't', CTX_OPTION_TEXT, STRING(selection.threads)},
-	{"process", 0, CTX_OPTION_TEXT, STRING(selection.processes)},
-	{"cpu", 0, CTX_OPTION_TEXT, STRING(selection.cpus)},
+	{"thread", 't', CTX_OPTION_TEXT, .set = set_thread},
+	{"process", 0, CTX_OPTION_TEXT, .set = set_process},
+	{"cpu", 0, CTX_OPTION_TEXT, .set = set_cpu},
 	{"filter", 0, CTX_OPTION_TEXT, .set = set_filter, .alias = "filters"}, /* gprofng's word */
 	{"focus", 0, CTX_OPTION_TEXT, .set = set_focus},
 	{"ignore", 0, CTX_OPTION_TEXT, .set = set_focus},
@@ -337,7 +442,10 @@ static const struct ctx_option rows[] = {
 	{"max-size", 0, CTX_OPTION_TEXT, .set = set_max_size},
 	{"open", 0, CTX_OPTION_FLAG, FLAG(open)},
 
-	{"diff", 0, CTX_OPTION_FLAG, FLAG(diff)},
+	{"diff", 0, CTX_OPTION_FLAG, FLAG(diff.wanted)},
+	{"per", 0, CTX_OPTION_TEXT, .set = set_per, .words = WORDS("second", "share")},
+	{"per-count", 0, CTX_OPTION_TEXT, .set = set_per_count},
+	{"rename", 0, CTX_OPTION_TEXT, .set = set_rename},
 	{"browse", 0, CTX_OPTION_FLAG, FLAG(browse)},
 
 	{"sql", 0, CTX_OPTION_TEXT, STRING(output.sql)},
@@ -380,6 +488,7 @@ enum ctx_status ctx_options_parse(int argc, char **argv, struct ctx_options *ret
 	arguments.words = argv;
 	if (status == CTX_OK)
 		status = ctx_option_parse(&ctx_options_table, &arguments, &options, err);
+	forget_sides(&options);
 	if (status == CTX_OK && options.open && options.output.export == NULL)
 		options.output.export = ctx_export_kind_find("html");
 	for (int i = arguments.first; i < argc && status == CTX_OK; i++)
@@ -411,6 +520,7 @@ void ctx_options_deinit(struct ctx_options *options)
 	free(options->page);
 	free(options->newest);
 	free(options->opening.caches);
+	free(options->diff.renames);
 	ctx_selection_spec_deinit(&options->selection);
 	*options = (struct ctx_options){0};
 }

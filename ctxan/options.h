@@ -6,7 +6,9 @@
 
 #include "base/err.h"
 #include "base/option_table.h"
+#include "compare/weighting.h"
 #include "ctxan/opening.h"
+#include "ctxan/side_words.h"
 #include "model/export.h"
 #include "query/selection_spec.h"
 #include "report/hiding_source.h"
@@ -43,6 +45,15 @@ struct ctx_follow_options {
 	uint64_t refresh_ns; /* from answer to answer */
 };
 
+/* --diff: how two sides are compared. */
+struct ctx_comparing_options {
+	bool wanted;
+	const char **renames; /* RE=TEXT */
+	size_t n_renames, renames_cap;
+	struct ctx_weighting weighting;
+	struct ctx_side_lists alone[CTX_COMPARE_SIDES]; /* --thread A:main */
+};
+
 /* In the order of the option's words. */
 enum ctx_option_color {
 	CTX_COLOR_AUTO, /* on a terminal, unless NO_COLOR is set */
@@ -61,10 +72,10 @@ struct ctx_options {
 	struct ctx_opening_options opening;
 	struct ctx_output_options output;
 	struct ctx_follow_options follow;
+	struct ctx_comparing_options diff; /* of two sides */
 	enum ctx_option_color color;
 	bool no_pager, no_config;
 	bool browse;  /* in the terminal */
-	bool diff;    /* of two sides */
 	bool open;    /* the page, in a browser */
 	char *config; /* owned; the text of the configuration file, which values point into; NULL none */
 	char *page;   /* owned; the place of the page of --open; NULL: -o */

@@ -1,3 +1,4 @@
+#include "ctxan/compared.h"
 #include "ctxan/options.h"
 #include "ctxan/perf_habits.h"
 
@@ -79,10 +80,43 @@ static enum ctx_status check_browse(const struct ctx_options *options, struct ct
 	return CTX_OK;
 }
 
-/* Two recordings, or lists of recordings; of a single one two intervals. */
+/* The number of intervals that select on a side alone; CTX_COMPARE_SIDES: on both. */
+static size_t n_intervals_of(const struct ctx_options *options, enum ctx_compare_side side)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < options->selection.n_intervals; i++) {
+		const char *text;
+
+		n += ctx_side_of(options->selection.intervals[i], &text) == side;
+	}
+	return n;
+}
+
+static bool has_alone(const struct ctx_options *options)
+{
+	for (size_t i = 0; i < options->selection.n_filters; i++) {
+		const char *text;
+
+		if (ctx_side_of(options->selection.filters[i], &text) != CTX_COMPARE_SIDES)
+			return true;
+	}
+	for (int side = 0; side < CTX_COMPARE_SIDES; side++) {
+		const struct ctx_side_lists *lists = &options->diff.alone[side];
+
+		if (lists->threads != NULL || lists->processes != NULL || lists->cpus != NULL)
+			return true;
+	}
+	return false;
+}
+
+/* Two recordings, or lists of recordings; of a single one two intervals, or whatever each side selects alone. */
 static enum ctx_status check_diff_sides(const struct ctx_options *options, struct ctx_err *err)
 {
-	if (options->n_inputs == 1 && options->selection.n_intervals != 2)
+	bool alone = has_alone(options) || n_intervals_of(options, CTX_COMPARE_A) != 0 ||
+		     n_intervals_of(options, CTX_COMPARE_B) != 0;
+
+	if (options->n_inputs == 1 && !alone && n_intervals_of(options, CTX_COMPARE_SIDES) != 2)
 		return ctx_err_set(
 			err, CTX_E_ARG,
 			"--diff of one recording compares two intervals: --diff -i 0:30%% -i 60%%:90%%");
@@ -92,15 +126,17 @@ static enum ctx_status check_diff_sides(const struct ctx_options *options, struc
 	return CTX_OK;
 }
 
-/* Two sides of functions or objects; what else of a recording is shown, a comparison cannot say yet. */
+/* Two sides; what else of a recording is shown, a comparison does not say. */
 static enum ctx_status check_diff(const struct ctx_options *options, struct ctx_err *err)
 {
 	const char *sort = options->report.sort;
 	const char *other = options->browse		      ? "--browse"
 			    : options->follow.wanted	      ? "--follow"
-			    : options->output.export != NULL  ? "--export"
 			    : options->output.sql != NULL     ? "--sql"
 			    : options->output.show_sql	      ? "--show-sql"
+			    : options->report.callers	      ? "--callers"
+			    : options->report.root != NULL    ? "--root"
+			    : options->report.columns	      ? "--columns"
 			    : options->per_thread	      ? "--per-thread"
 			    : options->top_only		      ? "--coverage"
 			    : options->opening.db != NULL     ? "--db: it is the database of one recording"
@@ -108,17 +144,24 @@ static enum ctx_status check_diff(const struct ctx_options *options, struct ctx_
 			    : !ctx_hiding_is_empty(&options->hiding) ? "--hide, --show and --fold-object"
 								     : NULL;
 
-	if (!options->diff)
-		return CTX_OK;
+	const char *without = options->diff.n_renames != 0				 ? "--rename"
+			      : options->diff.weighting.weights == CTX_WEIGHTS_PER_COUNT ? "--per-count"
+			      : options->diff.weighting.weights != CTX_WEIGHTS_ABSOLUTE	 ? "--per"
+											 : NULL;
+
+	if (!options->diff.wanted)
+		return without == NULL ? CTX_OK : ctx_err_set(err, CTX_E_ARG, "%s requires --diff", without);
 	if (other != NULL)
 		return ctx_err_set(err, CTX_E_ARG, "--diff excludes %s", other);
 	for (size_t i = 0; i < options->n_reports; i++) {
 		const char *name = options->reports[i].kind->name;
 
-		if (strcmp(name, "functions") != 0 && strcmp(name, "objects") != 0)
+		if (!ctx_comparing_has(name))
 			return ctx_err_set(
 				err, CTX_E_ARG,
-				"--diff compares functions and objects: there is no comparison of '%s'",
+				"--diff compares functions, tree, objects, lines, callers-callees, "
+				"states, waits, stacks, threads and heap: there is no comparison of "
+				"'%s'",
 				name);
 	}
 	if (sort != NULL && strcmp(sort, "exclusive") != 0 && strcmp(sort, "inclusive") != 0)
@@ -145,8 +188,14 @@ static enum ctx_status check_export(const struct ctx_options *options, struct ct
 	if (kind->write_directory != NULL && !is_named_like(options->output.path, kind->suffix))
 		return ctx_err_set(err, CTX_E_ARG, "--export %s is a directory: -o NAME%s", kind->name,
 				   kind->suffix);
-	if (options->n_inputs > 1)
-		return ctx_err_set(err, CTX_E_ARG, "--export requires a single recording");
+	if (options->diff.wanted && !kind->takes_difference)
+		return ctx_err_set(err, CTX_E_ARG,
+				   "--diff --export %s: not in this format; flamegraph, folded, pprof and "
+				   "speedscope have two sides",
+				   kind->name);
+	if (options->n_inputs > 1 && !options->diff.wanted)
+		return ctx_err_set(err, CTX_E_ARG,
+				   "--export requires a single recording, or two sides and --diff");
 	if (options->limit_given || options->per_thread)
 		return ctx_err_set(
 			err, CTX_E_ARG,
@@ -236,7 +285,7 @@ enum ctx_status ctx_options_check(const struct ctx_options *options, struct ctx_
 		return ctx_err_set(err, CTX_E_ARG,
 				   "--show-sql excludes --function, --min-percent, --limit, --per-thread and "
 				   "--coverage top");
-	if (!options->diff && options->report.sort != NULL && options->n_reports == 0)
+	if (!options->diff.wanted && options->report.sort != NULL && options->n_reports == 0)
 		return ctx_err_set(err, CTX_E_ARG,
 				   "--sort requires --report; --by comm,dso,sym has rows by several keys");
 	if (options->report.sort != NULL && strchr(options->report.sort, ',') != NULL &&

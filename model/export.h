@@ -21,19 +21,21 @@ struct ctx_export_input {
 	bool metric_named;	    /* the user named the metrics; else the first is the default */
 	const char *const *reports; /* takes_reports: names of the reports to show first */
 	size_t n_reports;
-	size_t max_bytes; /* takes_max_size: of the file; 0: the kind's own limit */
+	bool is_difference; /* takes_difference: the threads are the sides of a comparison, 0 A and 1 B */
+	size_t max_bytes;   /* takes_max_size: of the file; 0: the kind's own limit */
 	/* One line without its end, for stderr. */
 	void (*remark)(void *context, const char *text);
 	void *remark_context;
 };
 
 struct ctx_export_kind {
-	const char *name;    /* "pprof" */
-	const char *suffix;  /* of the usual file name: ".pb.gz" */
-	bool binary;	     /* not written to a terminal */
-	bool takes_reports;  /* --report selects what is shown first; else not supported */
-	bool takes_max_size; /* it can be made smaller */
-	bool takes_metrics;  /* several; else the first only */
+	const char *name;      /* "pprof" */
+	const char *suffix;    /* of the usual file name: ".pb.gz" */
+	bool binary;	       /* not written to a terminal */
+	bool takes_reports;    /* --report selects what is shown first; else not supported */
+	bool takes_max_size;   /* it can be made smaller */
+	bool takes_metrics;    /* several; else the first only */
+	bool takes_difference; /* of two sides */
 	/* Writes the file. The caller checks `out` for write errors (ferror). */
 	enum ctx_status (*write)(const struct ctx_export_input *input, FILE *out, struct ctx_err *err);
 	/*

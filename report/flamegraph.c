@@ -7,6 +7,9 @@
  *	+---------- main ----------+---- start_thread ------+	the heaviest child on the left; the blank space
  *	+-- solve --+- walk -+	   +-- solve --+		below a frame is its exclusive weight
  *
+ * Of a difference a frame is as wide as the mean of both sides, red where side B has more and blue where it has less:
+ * by the change in points of side A's whole, so that the frame that changed most is the strongest.
+ *
  * Coordinates are integers, in 1/10000 px, rounded from the weight to the left of an edge: a frame
  * never extends beyond its parent, and neighbours share an edge. Script and style are constant;
  * names occur in text nodes only.
@@ -15,6 +18,7 @@
 #include "model/export.h"
 #include "report/embedded.h"
 #include "report/flame_colors.h"
+#include "report/flame_sides.h"
 #include "report/head.h"
 #include "report/html_text.h"
 #include "report/names.h"
@@ -43,10 +47,11 @@ struct flame {
 	struct ctx_head head;
 	struct ctx_calltree tree;
 	struct ctx_flame_colors colors;
-	uint64_t *next;	   /* owned; by node: weight to the left of its next child */
-	uint32_t deepest;  /* level */
-	uint64_t left_out; /* frames */
-	unsigned top;	   /* px: of the root */
+	struct ctx_flame_sides *sides; /* of a difference; NULL: none */
+	uint64_t *next;		       /* owned; by node: weight to the left of its next child */
+	uint32_t deepest;	       /* level */
+	uint64_t left_out;	       /* frames */
+	unsigned top;		       /* px: of the root */
 	unsigned n_warnings;
 	struct ctx_buf text, frames, name;
 };
@@ -130,9 +135,13 @@ static void put_title(const struct flame *flame, struct ctx_buf *buf, uint32_t n
 		ctx_html_put_text(buf, file);
 		ctx_buf_put_text(buf, *file == '[' ? "\n" : "]\n");
 	}
-	ctx_buf_printf(buf, "%s ", weight);
-	ctx_html_put_text(buf, scale->unit);
-	ctx_buf_printf(buf, ", %s %% of the total, %s", percent, count);
+	if (flame->sides != NULL) {
+		ctx_flame_sides_put(flame->sides, it->stack, scale, buf);
+	} else {
+		ctx_buf_printf(buf, "%s ", weight);
+		ctx_html_put_text(buf, scale->unit);
+		ctx_buf_printf(buf, ", %s %% of the total, %s", percent, count);
+	}
 	if (node == 0 && flame->left_out != 0)
 		ctx_buf_printf(buf, "\n%" PRIu64 " frame%s narrower than 0.1 px left out", flame->left_out,
 			       flame->left_out == 1 ? "" : "s");
@@ -155,7 +164,8 @@ static void put_frame(struct flame *flame, struct ctx_buf *buf, uint32_t node, u
 	ctx_buf_printf(buf, " y=\"%u\"", y);
 	put_place(buf, "width", width);
 	ctx_buf_printf(buf, " height=\"%d\" fill=\"#%06x\" rx=\"2\"/>", BOX,
-		       ctx_flame_color(&flame->colors, it->function));
+		       flame->sides != NULL ? ctx_flame_sides_color(flame->sides, it->stack)
+					    : ctx_flame_color(&flame->colors, it->function));
 	if (columns >= LABEL_COLUMNS_LEAST) {
 		ctx_buf_put_text(buf, "<text");
 		put_place(buf, "x", (MARGIN + PAD) * UNIT + left);
@@ -225,7 +235,10 @@ static void put_head(struct flame *flame)
 	ctx_html_put_cut(&flame->text, profile->name, 56);
 	ctx_buf_put_text(&flame->text, ": flame graph</text>\n");
 	flame->top = 38;
-	ctx_head_put_summary(&flame->head, &line);
+	if (flame->sides != NULL)
+		ctx_flame_sides_put_summary(flame->sides, &flame->head.scale, &line);
+	else
+		ctx_head_put_summary(&flame->head, &line);
 	ctx_buf_put_u8(&line, '\0');
 	flame->text.failed |= line.failed;
 	put_line(flame, "faint", line.failed ? "" : (const char *)line.bytes);
@@ -248,9 +261,29 @@ static size_t columns_of(struct flame *flame, const char *name)
 	return flame->name.n != 0 ? ctx_text_width((const char *)flame->name.bytes, flame->name.n) : 0;
 }
 
+/* Red and blue, with what they mean. */
+static void put_sides_legend(struct flame *flame)
+{
+	static const char *const texts[] = {"more on side B", "less on side B"};
+
+	for (unsigned i = 0; i < CTX_COUNT_OF(texts); i++)
+		ctx_buf_printf(&flame->text,
+			       "<rect x=\"%u\" y=\"%u\" width=\"12\" height=\"12\" rx=\"2\" fill=\"#%06x\"/>"
+			       "<text x=\"%u\" y=\"%u\">%s</text>\n",
+			       MARGIN + i * 160, flame->top + 2,
+			       i == 0 ? CTX_FLAME_MORE_COLOR : CTX_FLAME_LESS_COLOR, MARGIN + i * 160 + 17,
+			       flame->top + BASELINE, texts[i]);
+	flame->top += LINE;
+}
+
 static void put_legend(struct flame *flame)
 {
 	unsigned x = MARGIN;
+
+	if (flame->sides != NULL) {
+		put_sides_legend(flame);
+		return;
+	}
 
 	for (size_t i = 0; i < flame->colors.n_keys; i++) {
 		const struct ctx_flame_key *key = &flame->colors.keys[i];
@@ -333,12 +366,19 @@ static enum ctx_status write_flamegraph(const struct ctx_export_input *input, FI
 				    whole.parts[0].histograms, &flame.tree, err);
 	if (status != CTX_OK)
 		return status;
+	if (input->is_difference)
+		status = ctx_flame_sides_make(input, &flame.sides, err);
+	if (status != CTX_OK) {
+		ctx_calltree_deinit(&flame.tree);
+		return status;
+	}
 	flame.next = ctx_calloc(flame.tree.n, sizeof(*flame.next));
 	status = flame.next != NULL ? ctx_flame_colors_init(&flame.colors, input->profile, &flame.tree, err)
 				    : ctx_err_nomem(err);
 	if (status == CTX_OK)
 		status = write_picture(&flame, out, err);
 	ctx_flame_colors_deinit(&flame.colors);
+	ctx_flame_sides_destroy(flame.sides);
 	ctx_buf_deinit(&flame.text);
 	ctx_buf_deinit(&flame.frames);
 	ctx_buf_deinit(&flame.name);
@@ -350,5 +390,6 @@ static enum ctx_status write_flamegraph(const struct ctx_export_input *input, FI
 const struct ctx_export_kind ctx_export_flamegraph = {
 	.name = "flamegraph",
 	.suffix = ".svg",
+	.takes_difference = true,
 	.write = write_flamegraph,
 };

@@ -7,6 +7,9 @@
  *
  * A profile.proto has addresses, a profile has functions: locations are written without an address.
  * Samples without a stack get a synthetic function, whose id follows those of the profile.
+ *
+ * Of a difference side B's values are as they are, side A's negative, with the label pprof::base=true: what pprof
+ * itself makes of -diff_base, so that sums are changes, and percentages are of side A.
  */
 #include "base/fileio.h"
 #include "base/mem.h"
@@ -23,6 +26,8 @@
 #define NS_PER_SECOND INT64_C(1000000000)
 
 enum { LABELS = 4, VALUES = 2 };
+
+#define BASE 0u /* of a difference: the thread that is side A */
 
 struct pprof {
 	const struct ctx_export_input *input;
@@ -70,7 +75,8 @@ static enum ctx_status put_type(struct pprof *pprof, const char *name, const cha
 		piece.period_type = &type;
 		piece.default_sample_type = type.type;
 		/* Known only if all samples have the same period; a mean would be misleading. */
-		if (metric->samples != 0 && metric->weight % metric->samples == 0)
+		if (!pprof->input->is_difference && metric->samples != 0 &&
+		    metric->weight % metric->samples == 0)
 			piece.period = to_signed(pprof, metric->weight / metric->samples);
 	} else {
 		piece.sample_type = &types;
@@ -112,6 +118,8 @@ static enum ctx_status put_times(struct pprof *pprof, struct ctx_err *err)
 	for (size_t i = 0; i < input->selection->n_intervals; i++)
 		duration_ns +=
 			input->selection->intervals[i].end_ns - input->selection->intervals[i].begin_ns;
+	if (input->is_difference)
+		return CTX_OK;
 	piece.duration_nanos = to_signed(pprof, duration_ns);
 	if (start != 0 && input->selection->n_intervals != 0 &&
 	    input->selection->intervals[0].begin_ns <= (uint64_t)(INT64_MAX - start))
@@ -126,7 +134,8 @@ static enum ctx_status put_comments(struct pprof *pprof, struct ctx_err *err)
 	struct ctx_buf text = {0};
 	enum ctx_status status = CTX_OK;
 
-	for (size_t i = 0; status == CTX_OK && i <= input->selection->n_intervals; i++) {
+	for (size_t i = 0;
+	     status == CTX_OK && i <= (input->is_difference ? 0 : input->selection->n_intervals); i++) {
 		ctx_buf_clear(&text);
 		if (i == 0)
 			ctx_buf_printf(&text, "recording: %s", input->selection->path);
@@ -182,6 +191,24 @@ static enum ctx_status make_labels(struct pprof *pprof, uint32_t thread, Pprof__
 	return status;
 }
 
+/* Of a difference: one label of side A, none of side B. */
+static enum ctx_status make_base_label(struct pprof *pprof, Pprof__Label *label, struct ctx_err *err)
+{
+	enum ctx_status status;
+
+	pprof__label__init(label);
+	status = ctx_pprof_file_string(pprof->file, "pprof::base", &label->key, err);
+	return status == CTX_OK ? ctx_pprof_file_string(pprof->file, "true", &label->str, err) : status;
+}
+
+/* The labels of a part's samples. */
+struct labels {
+	Pprof__Label items[LABELS];
+	Pprof__Label *list[LABELS];
+	size_t n;
+	bool is_base; /* their values are negative */
+};
+
 static uint64_t location_of(struct pprof *pprof, uint32_t function)
 {
 	if (pprof->location_of[function] == 0) {
@@ -192,7 +219,7 @@ static uint64_t location_of(struct pprof *pprof, uint32_t function)
 }
 
 static enum ctx_status put_sample(struct pprof *pprof, const struct ctx_hist_entry *entry,
-				  Pprof__Label **labels, struct ctx_err *err)
+				  struct labels *labels, struct ctx_err *err)
 {
 	const struct ctx_profile *profile = pprof->input->profile;
 	size_t n = ctx_export_frames(profile, entry->stack, pprof->frames);
@@ -205,12 +232,14 @@ static enum ctx_status put_sample(struct pprof *pprof, const struct ctx_hist_ent
 		pprof->frames[n++] = profile->n_functions;
 	for (size_t i = 0; i < n; i++)
 		pprof->locations[i] = location_of(pprof, pprof->frames[n - 1 - i]);
+	for (size_t i = 0; i < VALUES && labels->is_base; i++)
+		values[i] = -values[i];
 	sample.location_id = pprof->locations;
 	sample.n_location_id = n;
 	sample.value = values;
 	sample.n_value = VALUES;
-	sample.label = labels;
-	sample.n_label = LABELS;
+	sample.label = labels->list;
+	sample.n_label = labels->n;
 	piece.sample = &samples;
 	piece.n_sample = 1;
 	return ctx_pprof_file_put(pprof->file, &piece, err);
@@ -218,15 +247,18 @@ static enum ctx_status put_sample(struct pprof *pprof, const struct ctx_hist_ent
 
 static enum ctx_status put_part(struct pprof *pprof, const struct ctx_report_part *part, struct ctx_err *err)
 {
-	Pprof__Label labels[LABELS];
-	Pprof__Label *list[LABELS];
-	enum ctx_status status = make_labels(pprof, part->thread, labels, err);
+	bool is_difference = pprof->input->is_difference;
+	struct labels labels = {.n = LABELS, .is_base = is_difference && part->thread == BASE};
+	enum ctx_status status = is_difference ? make_base_label(pprof, &labels.items[0], err)
+					       : make_labels(pprof, part->thread, labels.items, err);
 
+	if (is_difference)
+		labels.n = labels.is_base;
 	for (int i = 0; i < LABELS; i++)
-		list[i] = &labels[i];
+		labels.list[i] = &labels.items[i];
 	for (size_t i = 0; status == CTX_OK && i < part->histograms->n; i++) {
 		if (part->histograms->entries[i].samples != 0)
-			status = put_sample(pprof, &part->histograms->entries[i], list, err);
+			status = put_sample(pprof, &part->histograms->entries[i], &labels, err);
 	}
 	return status;
 }
@@ -354,6 +386,8 @@ static void remark(const struct pprof *pprof)
 {
 	const struct ctx_export_input *input = pprof->input;
 
+	if (input->is_difference)
+		input->remark(input->remark_context, "side A's values are negative: all are changes");
 	input->remark(
 		input->remark_context,
 		"this format has no time: the samples of the interval are added up by thread and stack");
@@ -408,5 +442,6 @@ const struct ctx_export_kind ctx_export_pprof = {
 	.name = "pprof",
 	.suffix = ".pb.gz",
 	.binary = true,
+	.takes_difference = true,
 	.write = write_pprof,
 };

@@ -150,8 +150,9 @@ static void put_thread_name(struct scope *scope, uint32_t thread)
 
 	ctx_buf_clear(&scope->token);
 	ctx_export_put_text(&scope->token, info->name);
-	ctx_buf_printf(&scope->token, " (pid %" PRId64 ", tid %" PRId64 ")",
-		       scope->input->profile->processes[info->process].pid, info->tid);
+	if (!scope->input->is_difference)
+		ctx_buf_printf(&scope->token, " (pid %" PRId64 ", tid %" PRId64 ")",
+			       scope->input->profile->processes[info->process].pid, info->tid);
 	ctx_export_json_buf(&scope->json, &scope->token);
 }
 
@@ -219,7 +220,10 @@ static void remark(const struct scope *scope)
 {
 	const struct ctx_export_input *input = scope->input;
 
-	if (scope->is_clock)
+	if (input->is_difference)
+		input->remark(input->remark_context,
+			      "two profiles, A and B: stacks follow one another by weight, not by time");
+	else if (scope->is_clock)
 		ctx_export_lane_remark(&scope->lane, input);
 	else
 		input->remark(input->remark_context, "the metric is not a time: stacks follow one another by "
@@ -254,5 +258,6 @@ static enum ctx_status write_speedscope(const struct ctx_export_input *input, FI
 const struct ctx_export_kind ctx_export_speedscope = {
 	.name = "speedscope",
 	.suffix = ".speedscope.json",
+	.takes_difference = true,
 	.write = write_speedscope,
 };

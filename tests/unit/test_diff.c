@@ -6,6 +6,7 @@
 #include "chance.h"
 #include "compare/bins.h"
 #include "compare/diff.h"
+#include "compare/diff_items.h"
 #include "failing_malloc.h"
 #include "fake_source.h"
 
@@ -140,7 +141,7 @@ static struct world *steady(const char *program, unsigned of_1000)
 static const struct ctx_diff_row *row_of(const struct ctx_diff *diff, const char *name)
 {
 	for (size_t i = 0; i < diff->n; i++) {
-		const struct ctx_match_item *item = &diff->matching.items[diff->rows[i].item];
+		const struct ctx_diff_item *item = &diff->items.items[diff->rows[i].item];
 
 		if (strcmp(item->profile->functions[item->function].name, name) == 0)
 			return &diff->rows[i];
@@ -476,6 +477,13 @@ static void test_matching__leaves_out_directories_and_versions_of_objects(void *
 	assert_object("", "");
 }
 
+static enum ctx_status match(const struct ctx_match_recording *recordings, enum ctx_match_subject subject,
+			     struct ctx_matching *ret)
+{
+	return ctx_matching_make(
+		&(struct ctx_match_spec){.recordings = recordings, .n = 2, .subject = subject}, ret, NULL);
+}
+
 static void test_matching__joins_what_is_on_one_side_only(void **unused)
 {
 	struct world *a = world_new("/bin/app"), *b = world_new("/opt/app-new");
@@ -490,7 +498,7 @@ static void test_matching__joins_what_is_on_one_side_only(void **unused)
 	b->functions[INLINED].inlined = true;
 	a->functions[RARE].name = "rare(int)";
 	b->functions[RARE].name = "rare(i32)";
-	assert_int_equal(ctx_matching_make(recordings, 2, CTX_MATCH_FUNCTIONS, &matching, NULL), CTX_OK);
+	assert_int_equal(match(recordings, CTX_MATCH_FUNCTIONS, &matching), CTX_OK);
 	for (uint32_t i = 0; i < N_FUNCTIONS; i++) {
 		/* By its linkage name a function is found in its own object only; unknown ones are not joined. */
 		bool same = i != RARE && i != UNKNOWN;
@@ -501,7 +509,7 @@ static void test_matching__joins_what_is_on_one_side_only(void **unused)
 	ctx_matching_deinit(&matching);
 	/* The same program: the linkage name joins them. */
 	b->objects[0].path = "/opt/app";
-	assert_int_equal(ctx_matching_make(recordings, 2, CTX_MATCH_FUNCTIONS, &matching, NULL), CTX_OK);
+	assert_int_equal(match(recordings, CTX_MATCH_FUNCTIONS, &matching), CTX_OK);
 	for (uint32_t i = 0; i < N_FUNCTIONS; i++)
 		assert_int_equal(matching.item_of[0][i], matching.item_of[1][i]);
 	assert_int_equal(matching.n_items, N_FUNCTIONS);
@@ -510,7 +518,7 @@ static void test_matching__joins_what_is_on_one_side_only(void **unused)
 	b->objects[0].path = "/opt/app-new";
 	b->functions[PARSE].name = b->functions[PARSE].linkage_name = "main";
 	b->functions[PARSE].object = CTX_NONE;
-	assert_int_equal(ctx_matching_make(recordings, 2, CTX_MATCH_FUNCTIONS, &matching, NULL), CTX_OK);
+	assert_int_equal(match(recordings, CTX_MATCH_FUNCTIONS, &matching), CTX_OK);
 	assert_int_not_equal(matching.item_of[0][PARSE], matching.item_of[1][PARSE]);
 	ctx_matching_deinit(&matching);
 	world_free(a);
@@ -526,7 +534,7 @@ static void test_matching__of_objects_is_by_their_names(void **unused)
 
 	(void)unused;
 	b->functions[RARE].object = CTX_NONE;
-	assert_int_equal(ctx_matching_make(recordings, 2, CTX_MATCH_OBJECTS, &matching, NULL), CTX_OK);
+	assert_int_equal(match(recordings, CTX_MATCH_OBJECTS, &matching), CTX_OK);
 	assert_int_equal(matching.n_items, 3);
 	for (uint32_t i = 0; i < N_FUNCTIONS; i++) {
 		assert_int_equal(matching.item_of[0][i], i == HASH ? 1 : 0);
@@ -566,12 +574,40 @@ static double slow_part(double over, double weight, double width, size_t bin, si
 	return fmax(fmin(over + weight, end) - fmax(over, begin), 0);
 }
 
-static void check_bins(struct world *world, const struct ctx_bins_spec *spec)
+/* What is wanted of which functions. */
+struct wanted {
+	const uint32_t *row_of; /* by function */
+	bool total;
+};
+
+/* Fills the bins of one recording; `row_of` gets the rows by item. */
+static void fill_bins(struct world *world, const struct wanted *wanted, const struct ctx_bins_spec *given,
+		      struct ctx_bins *ret)
+{
+	struct ctx_report_source *source = fake_open(&world->fake);
+	const enum ctx_compare_side side = CTX_COMPARE_A;
+	const struct ctx_diff_items_spec items_spec = {
+		.sources = &source, .sides = &side, .n = 1, .total = wanted->total};
+	struct ctx_bins_spec spec = *given;
+	struct ctx_diff_items items;
+	uint32_t row_of[N_FUNCTIONS];
+
+	assert_int_equal(ctx_diff_items_make(&items_spec, &items, NULL), CTX_OK);
+	for (uint32_t f = 0; f < N_FUNCTIONS; f++)
+		row_of[items.matching.item_of[0][f]] = wanted->row_of[f];
+	spec.recording = &items.recordings[0];
+	spec.row_of = row_of;
+	spec.scale = 1;
+	assert_int_equal(ctx_bins_fill(source, &spec, ret, NULL), CTX_OK);
+	ctx_diff_items_deinit(&items);
+}
+
+static void check_bins(struct world *world, const struct wanted *wanted, const struct ctx_bins_spec *spec)
 {
 	struct ctx_bins bins;
 	double *slow, *load, over = 0, width = (double)spec->weight / (double)spec->n_bins;
 
-	assert_int_equal(ctx_bins_fill(fake_open(&world->fake), spec, &bins, NULL), CTX_OK);
+	fill_bins(world, wanted, spec, &bins);
 	assert_int_equal(bins.n_lanes, 3);
 	assert_int_equal(bins.n_bins, spec->n_bins);
 	slow = calloc(bins.n_rows * bins.n_bins, sizeof(*slow));
@@ -584,10 +620,10 @@ static void check_bins(struct world *world, const struct ctx_bins_spec *spec)
 
 		load[slow_bin(world, &bins, sample->thread + 1, sample->time_ns)] += (double)sample->weight;
 		for (uint32_t f = 0; f < N_FUNCTIONS; f++) {
-			if (spec->row_of[f] == CTX_NONE || (f != leaf && !(spec->total && f == MAIN)))
+			if (wanted->row_of[f] == CTX_NONE || (f != leaf && !(wanted->total && f == MAIN)))
 				continue;
 			for (size_t bin = 0; bin < bins.n_bins; bin++)
-				slow[spec->row_of[f] * bins.n_bins + bin] +=
+				slow[wanted->row_of[f] * bins.n_bins + bin] +=
 					slow_part(over, (double)sample->weight, width, bin, bins.n_bins);
 		}
 		over += (double)sample->weight;
@@ -619,15 +655,11 @@ static void test_bins__are_those_of_the_obvious_way(void **unused)
 			put(world, at, (uint32_t)below(N_FUNCTIONS), at >= 600 * MS && below(2) != 0);
 	}
 	for (size_t n = 1; n < 5000; n = n * 3 + 1) {
-		struct ctx_bins_spec spec = {.row_of = row_of,
-					     .n_rows = 3,
-					     .n_bins = n / 4 + 1,
-					     .n_load = n,
-					     .weight = weight_of(world)};
+		const struct ctx_bins_spec spec = {
+			.n_rows = 3, .n_bins = n / 4 + 1, .n_load = n, .weight = weight_of(world)};
 
-		check_bins(world, &spec);
-		spec.total = true;
-		check_bins(world, &spec);
+		check_bins(world, &(struct wanted){row_of, false}, &spec);
+		check_bins(world, &(struct wanted){row_of, true}, &spec);
 	}
 	world_free(world);
 }
@@ -636,8 +668,7 @@ static void test_bins__are_those_of_the_obvious_way(void **unused)
 static void test_bins__divide_spans(void **unused)
 {
 	static const uint32_t row_of[N_FUNCTIONS] = {CTX_NONE, 0, CTX_NONE, CTX_NONE, CTX_NONE, CTX_NONE};
-	const struct ctx_bins_spec spec = {
-		.row_of = row_of, .n_rows = 1, .n_bins = 3, .n_load = 250, .weight = 57 * MS + 123};
+	const struct ctx_bins_spec spec = {.n_rows = 1, .n_bins = 3, .n_load = 250, .weight = 57 * MS + 123};
 	struct world *world = world_new("/bin/app");
 	struct ctx_bins bins;
 	double sum = 0;
@@ -647,7 +678,7 @@ static void test_bins__divide_spans(void **unused)
 	world->threads[0].life = (struct ctx_interval){0, 1000 * MS};
 	put(world, 100 * MS - 1, PARSE, 0);
 	world->samples[0].weight = 57 * MS + 123;
-	assert_int_equal(ctx_bins_fill(fake_open(&world->fake), &spec, &bins, NULL), CTX_OK);
+	fill_bins(world, &(struct wanted){row_of, false}, &spec, &bins);
 	for (size_t i = 0; i < 3; i++)
 		assert_true(fabs(bins.weights[i] - (57e6 + 123) / 3) < 1e-3);
 	for (size_t i = 0; i < bins.lane_begin[3]; i++) {

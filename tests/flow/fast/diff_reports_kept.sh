@@ -1,0 +1,74 @@
+# Comparison by every report and in every export, on a kept recording: against the single reports. What cannot be compared is refused.
+. "$(dirname "$0")/../common.sh" "$@"
+need python3
+
+unpack recordings/phases recordings/spin perfdata/same states/full
+python3 "$source_dir/tests/flow/diff_reports_kept.py" "$(command -v ctxan)" phases.er full.er || fail "diff of reports"
+
+# golden NAME OPTION...: what is printed of two intervals. UPDATE_GOLDEN=1 rewrites testdata/golden/diff.
+golden() {
+	kept=$source_dir/testdata/golden/diff/$1.expected
+	shift
+	ctxan -q phases.er --diff -i 0:50% -i 50%:100% "$@" >out.txt 2>err.txt || fail "$kept: $(cat err.txt)"
+	[ -z "${UPDATE_GOLDEN:-}" ] || cp out.txt "$kept"
+	cmp -s out.txt "$kept" || fail "$(basename "$kept"): $(diff out.txt "$kept" | head -5)"
+}
+
+golden tree-80 -r tree --width 80
+golden tree-200 -r tree --width 200
+golden tree.json -r tree --format json
+golden tree.csv -r tree --format csv
+golden states-80 -r states --width 80 --per second
+golden callers-80 -r callers-callees --width 80 --limit 10
+golden flamegraph.svg --export flamegraph
+
+# says PATTERN COMMAND...: on standard output.
+says() {
+	wanted=$1
+	shift
+	timeout 60 "$@" >out.txt 2>err.txt || fail "$(echo "$*" | head -c 100): $(cat err.txt)"
+	grep -Eq -- "$wanted" out.txt || fail "$(echo "$*" | head -c 100): no '$wanted': $(head -c 400 out.txt)"
+}
+
+# Nothing in common.
+says 'No function is on both sides' ctxan phases.er spin.er --diff --filter 'LEAF IN "work.*|divisions|turn.*"'
+expect 1 "no metric 'page-faults'" ctxan phases.er spin.er --diff --metric page-faults
+grep -q '^ctxan: spin.er: ' err.txt || fail "which recording lacks the metric: $(cat err.txt)"
+expect 1 "phases.er: no metric 'heapallocbytes'" ctxan phases.er phases.er --diff -r heap
+expect 1 'flat.data has no call stacks' ctxan flat.data good.data --diff -r tree
+expect 1 'flat.data has no thread states' ctxan phases.er flat.data --diff -r states
+expect 1 'spin.er has no waits in the selection' ctxan full.er spin.er --diff -r waits
+expect 1 'phases.er has no samples in the selection' ctxan phases.er --diff -i 0:0.1 -i 50%:60%
+expect 1 'has no calls of a function .nobody.' ctxan phases.er phases.er --diff --per-count calls:nobody
+
+# Damaged, and what is not written half.
+head -c 20000 good.data >cut.data
+says 'note: cut.data: .*the last record is cut' ctxan good.data cut.data --diff
+head -c 100 good.data >stump.data
+expect 1 'stump.data' ctxan good.data stump.data --diff -o half.txt
+expect 1 'without --per share' ctxan phases.er spin.er --diff --per share --export folded -o half.txt
+[ ! -e half.txt ] || fail "half an answer was written"
+
+# Many.
+many=$(yes spin.er | head -250 | paste -sd,)
+says '250 recordings' ctxan "$many" "$many" --diff --limit 1
+expect 1 '251 recordings on one side, at most 250' ctxan "$many,spin.er" spin.er --diff
+
+# Options.
+expect 1 '--rename requires --diff' ctxan phases.er --rename a=b
+expect 1 '--per requires --diff' ctxan phases.er --per second
+expect 1 '--per-count requires --diff' ctxan phases.er --per-count 3
+expect 1 '--rename .a.=b.: Unmatched' ctxan phases.er spin.er --diff --rename 'a(=b'
+expect 1 'expected calls:FUNC' ctxan phases.er spin.er --diff --per-count 0
+expect 1 'expected calls:FUNC' ctxan phases.er spin.er --diff --per-count 1,x
+expect 1 '--diff excludes --callers' ctxan phases.er spin.er --diff -r tree --callers
+for words in '-r tree --function tokenize' '-r tree=tokenize'; do
+	ctxan -q phases.er --diff -i 0:50% -i 50%:100% $words --format json >word.json || fail "$words"
+	grep -q '"function":"tokenize"' word.json && ! grep -q '"function":"build_ast"' word.json || fail "$words: $(head -c 600 word.json)"
+done
+expect 1 'not in this format' ctxan phases.er spin.er --diff --export firefox
+expect 1 'two sides and --diff' ctxan phases.er spin.er --export folded
+ctxan phases.er spin.er --diff --filter 'B:NOBODY==1' 2>err.txt && fail "a filter of side B without sense"
+grep -q 'column 1: no name' err.txt || fail "a filter of side B: $(cat err.txt)"
+
+finish
