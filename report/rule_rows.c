@@ -269,28 +269,28 @@ static enum ctx_status make_items(struct ctx_rule_world *world, enum ctx_rule_ki
 /* The sums of one measure: by row, then by recording. */
 struct sums {
 	double *values; /* owned */
-	size_t cap, n_rows;
+	size_t cap, n_rows, n_runs;
+	const double *scales; /* borrowed; by recording, of CTX_RULE_WEIGHTINGS */
 };
 
-static enum ctx_status add_sum(const struct ctx_rule_world *world, struct sums *sums, size_t row, size_t run,
-			       double value, struct ctx_err *err)
+static enum ctx_status add_sum(struct sums *sums, size_t row, size_t run, double value, struct ctx_err *err)
 {
 	if (row >= sums->n_rows) {
-		enum ctx_status status = ctx_grow(&sums->values, &sums->cap, (row + 1) * world->n, err);
+		enum ctx_status status = ctx_grow(&sums->values, &sums->cap, (row + 1) * sums->n_runs, err);
 
 		if (status != CTX_OK)
 			return status;
-		memset(sums->values + sums->n_rows * world->n, 0,
-		       (row + 1 - sums->n_rows) * world->n * sizeof(*sums->values));
+		memset(sums->values + sums->n_rows * sums->n_runs, 0,
+		       (row + 1 - sums->n_rows) * sums->n_runs * sizeof(*sums->values));
 		sums->n_rows = row + 1;
 	}
-	sums->values[row * world->n + run] += value;
+	sums->values[row * sums->n_runs + run] += value;
 	return CTX_OK;
 }
 
-/* Means and evidence of the rows in each unit. `scales`: by recording, of CTX_RULE_WEIGHTINGS. */
+/* Means and evidence of the rows in each unit. */
 static enum ctx_status judge(struct ctx_rule_world *world, enum ctx_rule_kind kind, size_t measure,
-			     const struct sums *sums, const double *scales, struct ctx_err *err)
+			     const struct sums *sums, struct ctx_err *err)
 {
 	double *scaled CTX_AUTO_FREE = ctx_calloc(sums->n_rows * world->n + 1, sizeof(*scaled));
 	const struct ctx_rule_sums given = {scaled,
@@ -302,7 +302,7 @@ static enum ctx_status judge(struct ctx_rule_world *world, enum ctx_rule_kind ki
 	for (enum ctx_rule_weighting w = CTX_RULE_ABSOLUTE; w < CTX_RULE_WEIGHTINGS && status == CTX_OK;
 	     w++) {
 		for (size_t i = 0; i < sums->n_rows * world->n; i++)
-			scaled[i] = sums->values[i] * scales[i % world->n * CTX_RULE_WEIGHTINGS + w];
+			scaled[i] = sums->values[i] * sums->scales[i % world->n * CTX_RULE_WEIGHTINGS + w];
 		status = ctx_rule_sums_judge(&given, world->drafts[kind].rows, ctx_rule_figure_at(measure, w),
 					     err);
 	}
@@ -329,7 +329,7 @@ static enum ctx_status add_threads(struct ctx_rule_world *world, size_t run, str
 		ctx_buf_put(&key, "\0", 2);
 		status = find_row(world, CTX_RULE_THREAD, &key, &at, err);
 		if (status == CTX_OK)
-			status = add_sum(world, sums, at, run, (double)weight / 1e6, err);
+			status = add_sum(sums, at, run, (double)weight / 1e6, err);
 	}
 	return status;
 }
@@ -357,14 +357,14 @@ static enum ctx_status add_lines(struct ctx_rule_world *world, size_t run, struc
 		ctx_buf_put(&key, "\0", 2);
 		status = find_row(world, CTX_RULE_LINE, &key, &at, err);
 		if (status == CTX_OK)
-			status = add_sum(world, sums, at, run, (double)sum->weight / 1e6, err);
+			status = add_sum(sums, at, run, (double)sum->weight / 1e6, err);
 	}
 	return status;
 }
 
 static enum ctx_status make_sums(struct ctx_rule_world *world, enum ctx_rule_kind kind, struct ctx_err *err)
 {
-	struct sums sums = {0};
+	struct sums sums = {.n_runs = world->n, .scales = world->scales};
 	enum ctx_status status = CTX_OK;
 
 	if (!uses_kind(world, kind))
@@ -373,7 +373,7 @@ static enum ctx_status make_sums(struct ctx_rule_world *world, enum ctx_rule_kin
 		status = kind == CTX_RULE_LINE ? add_lines(world, run, &sums, err)
 					       : add_threads(world, run, &sums, err);
 	if (status == CTX_OK)
-		status = judge(world, kind, 0, &sums, world->scales, err);
+		status = judge(world, kind, 0, &sums, err);
 	free(sums.values);
 	end_table(world, kind);
 	return status;
@@ -416,13 +416,13 @@ static enum ctx_status make_figure_row(struct ctx_rule_world *world, enum ctx_ru
 	ctx_buf_put(&key, "\0", 2);
 	status = find_row(world, kind, &key, &at, err);
 	for (size_t measure = 0; measure < ctx_rule_n_measures(kind) && status == CTX_OK; measure++) {
-		struct sums sums = {0};
+		struct sums sums = {.n_runs = world->n, .scales = scales};
 
 		for (size_t run = 0; run < world->n && status == CTX_OK; run++)
-			status = add_sum(world, &sums, 0, run,
-					 figures[run].values[kind - CTX_RULE_STATE][measure], err);
+			status = add_sum(&sums, 0, run, figures[run].values[kind - CTX_RULE_STATE][measure],
+					 err);
 		if (status == CTX_OK)
-			status = judge(world, kind, measure, &sums, scales, err);
+			status = judge(world, kind, measure, &sums, err);
 		free(sums.values);
 	}
 	end_table(world, kind);

@@ -1,9 +1,11 @@
 /*
  * Declarations shared by the files of rules/.
  *
- *	rule_lex.c      text to tokens           rule_parse.c   tokens to rules, checked
- *	rule_message.c  messages: placeholders   rule_apply.c   the value of a condition for a row, findings
- *	rule_text.c     numbers as text          rule_fields.c  kinds of rows, their measures
+ *	rule_lex.c      text to tokens              rule_field.c    tokens to a field
+ *	rule_parse.c    tokens to rules, checked    rule_message.c  a message to its pieces
+ *	rule_value.c    the value of a field        rule_print.c    the message of a finding
+ *	rule_apply.c    conditions, findings        rule_list.c     what a file has
+ *	rule_text.c     numbers as text             rule_fields.c   kinds of rows, their measures
  */
 #ifndef CTX_RULES_RULE_IMPL_H
 #define CTX_RULES_RULE_IMPL_H

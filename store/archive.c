@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/xxh.h"
 #include "store/statement.h"
+#include "store/store_header.h"
 #include "store/store_image.h"
 
 #include <errno.h>

@@ -1,36 +1,11 @@
 /*
- * Databases as bytes in memory, and the headers of their files. Private to store/.
+ * Databases as bytes in memory. Private to store/.
  */
 #ifndef CTX_STORE_STORE_IMAGE_H
 #define CTX_STORE_STORE_IMAGE_H
 
 #include "base/buf.h"
 #include "store/store.h"
-
-#include <sqlite3.h>
-
-struct ctx_store_header {
-	uint32_t application_id, user_version;
-	uint64_t size_bytes; /* of the file */
-};
-
-/*
- * The beginning of a file of SQLite, before SQLite sees it. CTX_E_FORMAT: it is none. CTX_E_NOTFOUND, CTX_E_PERM,
- * CTX_E_IO.
- */
-CTX_MUST_CHECK enum ctx_status ctx_store_header_read(const char *path, struct ctx_store_header *ret,
-						     struct ctx_err *err);
-
-/* Whether it is of a database of this version of the program. CTX_E_FORMAT, CTX_E_VERSION. */
-CTX_MUST_CHECK enum ctx_status ctx_store_header_check(const char *name, const struct ctx_store_header *header,
-						      struct ctx_err *err);
-
-/* Makes the database of an open connection a copy of `image`. `name` is for messages. */
-CTX_MUST_CHECK enum ctx_status ctx_store_deserialize(sqlite3 *db, const char *name, struct ctx_bytes image,
-						     bool writable, struct ctx_err *err);
-
-/* What a file has of SQL is not run, but for tables. */
-void ctx_store_distrust(sqlite3 *db);
 
 /* Opens a database that is bytes, as ctx_store_open does a file; the bytes are copied. */
 CTX_MUST_CHECK enum ctx_status ctx_store_open_image(const char *name, struct ctx_bytes image,

@@ -1,5 +1,5 @@
 #include "store/schema.h"
-#include "store/store_image.h"
+#include "store/store_header.h"
 #include "store/store_impl.h"
 
 #include "base/mem.h"
@@ -53,16 +53,6 @@ static int pages_read(const struct ctx_store *store)
 
 	sqlite3_db_status(store->db, SQLITE_DBSTATUS_CACHE_MISS, &now, &peak, 0);
 	return now;
-}
-
-void ctx_store_distrust(sqlite3 *db)
-{
-	sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-	sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-	sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
-	sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
-	sqlite3_db_config(db, SQLITE_DBCONFIG_WRITABLE_SCHEMA, 0, NULL);
-	sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 0);
 }
 
 enum ctx_status ctx_store_harden(struct ctx_store *store, struct ctx_err *err)
