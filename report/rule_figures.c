@@ -20,6 +20,11 @@ static double *values_of(const struct reading *reading, enum ctx_rule_kind kind)
 	return reading->figures->values[kind - CTX_RULE_STATE];
 }
 
+static const char **missing_of(const struct reading *reading, enum ctx_rule_kind kind)
+{
+	return &reading->figures->missing[kind - CTX_RULE_STATE];
+}
+
 uint64_t ctx_rule_wall_ns(const struct ctx_report_selection *selection)
 {
 	uint64_t sum = 0;
@@ -52,7 +57,7 @@ static bool take_kept(const struct reading *reading, enum ctx_rule_kind kind)
 	if (!losses->sample_blocks)
 		return false;
 	if (!is_whole_run(&reading->source->selection))
-		reading->figures->missing[kind - CTX_RULE_STATE] =
+		*missing_of(reading, kind) =
 			"of a run that was archived without samples only the whole is known";
 	for (size_t measure = 0; measure < ctx_rule_n_measures(kind); measure++) {
 		ctx_buf_clear(&name);
@@ -192,16 +197,14 @@ enum ctx_status ctx_rule_figures_read(struct ctx_report_source *source, unsigned
 
 	*ret = (struct ctx_rule_figures){0};
 	if (!has_states)
-		ret->missing[CTX_RULE_STATE - CTX_RULE_STATE] = ret->missing[CTX_RULE_WAIT - CTX_RULE_STATE] =
-			no_states;
+		*missing_of(&reading, CTX_RULE_STATE) = *missing_of(&reading, CTX_RULE_WAIT) = no_states;
 	if (reading.profile->traced[CTX_TRACED_HEAP] == 0)
-		ret->missing[CTX_RULE_HEAP - CTX_RULE_STATE] =
-			"a recording has no allocations (ctxrec --heap)";
+		*missing_of(&reading, CTX_RULE_HEAP) = "a recording has no allocations (ctxrec --heap)";
 	if (has_states && (wanted & (1u << CTX_RULE_STATE | 1u << CTX_RULE_WAIT | 1u << CTX_RULE_RUN)) != 0)
 		status = read_states(&reading);
 	if (status == CTX_OK && has_states && (wanted & 1u << CTX_RULE_WAIT) != 0)
 		status = read_waits(&reading);
-	if (status == CTX_OK && ret->missing[CTX_RULE_HEAP - CTX_RULE_STATE] == NULL &&
+	if (status == CTX_OK && *missing_of(&reading, CTX_RULE_HEAP) == NULL &&
 	    (wanted & 1u << CTX_RULE_HEAP) != 0)
 		status = read_heap(&reading);
 	if (status == CTX_OK && (wanted & 1u << CTX_RULE_RUN) != 0)
