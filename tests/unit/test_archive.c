@@ -102,6 +102,19 @@ static bool compare(struct ctx_store *full, struct ctx_store *pruned, struct ctx
 	return status == CTX_OK;
 }
 
+/* Of whole nodes of a level, `n` in all: parts[0] counts those that are answered, parts[1] the others. */
+static void compare_parts(struct ctx_store *full, struct ctx_store *pruned, uint64_t n,
+			  const struct ctx_query_scope *scope, size_t parts[2])
+{
+	uint64_t length = FIXTURE_RUN_NS / n;
+
+	for (uint64_t i = 0; i < n; i++) {
+		struct ctx_interval part = {i * length, (i + 1) * length};
+
+		parts[!compare(full, pruned, part, scope)]++;
+	}
+}
+
 /* Of the whole run, of each thread and metric; of the levels that are kept, whole nodes too. */
 static void test_archive__a_run_without_samples_answers_as_its_database(void **state)
 {
@@ -112,7 +125,7 @@ static void test_archive__a_run_without_samples_answers_as_its_database(void **s
 		struct fixture fixture;
 		uint32_t n_threads = 1 + (uint32_t)seed % 3;
 		struct ctx_store *full = make_store(&fixture, seed, n_threads), *pruned;
-		size_t parts = 0, refused = 0;
+		size_t parts[2] = {0};
 
 		write_archive(full, levels[seed % 4], in_dir("base.db"));
 		pruned = open_run(in_dir("base.db"), 0);
@@ -122,24 +135,17 @@ static void test_archive__a_run_without_samples_answers_as_its_database(void **s
 					.metric = metric, .thread = thread == n_threads ? CTX_NONE : thread};
 
 				assert_true(compare(full, pruned, fixture.profile.run, &scope));
-				for (unsigned quarter = 0; quarter < 4; quarter++) {
-					uint64_t length = FIXTURE_RUN_NS / 4;
-					struct ctx_interval part = {quarter * length, (quarter + 1) * length};
-
-					if (compare(full, pruned, part, &scope))
-						parts++;
-					else
-						refused++;
-				}
+				for (uint64_t n = 4; n <= 64; n *= 4)
+					compare_parts(full, pruned, n, &scope, parts);
 				(void)compare(full, pruned, (struct ctx_interval){3, FIXTURE_RUN_NS / 2 + 1},
 					      &scope);
 			}
 		}
 		/* A tree cut at its root has no parts. */
 		if (levels[seed % 4] != 0)
-			assert_true(parts > 0);
+			assert_true(parts[0] > 0);
 		else
-			assert_true(refused > 0);
+			assert_true(parts[1] > 0);
 		ctx_store_close(pruned);
 		ctx_store_close(full);
 		fixture_deinit(&fixture);

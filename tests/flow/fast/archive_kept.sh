@@ -66,6 +66,7 @@ ctxan -q --archive two.db phases.er spin.er && ctxan -q --archive two.db --appen
 ctxan -q --archive new.db --append phases.er || fail "append to nothing"
 ctxan -q --archive joined.db new.db two.db >out.txt 2>err.txt && fail "the same run twice"
 ctxan -q --archive joined.db base.db --run 3 && [ "$(ctxan joined.db --format json | jq -r '.rows[0].name')" = execs.er ] || fail "a run of an archive"
+ctxan -q --archive joined.db spin.er && [ "$(ctxan joined.db --format json | jq -r '[.rows[].name] | join(" ")')" = spin.er ] || fail "it is not replaced"
 # Two at once: none is lost.
 ctxan -q --archive both.db phases.er
 ctxan -q --archive both.db --append spin.er &

@@ -16,6 +16,13 @@ cp out.txt archived.json
 expect 3 '' ctxan -q "$before" "$after" --diff --rules "$rules" --format json
 [ "$(jq '[.rules[].findings[] | [.name, .a, .b, .verdict]]' out.txt)" = "$(jq '[.rules[].findings[] | [.name, .a, .b, .verdict]]' archived.json)" ] ||
 	fail "the archive's runs say something else than the recordings"
+# Without samples intervals are those of the recordings within a fifth, and all verdicts the same.
+ctxan -q base.db "$after" --diff --per share --format json >trees.json
+ctxan -q "$before" "$after" --diff --per share --format json >samples.json
+jq -se '[.[] | [.rows[] | select(.p != null and .object != "[kernel]")] | sort_by(.function)] | (.[0] | length) >= 5 and
+	([transpose[] | (.[0].function == .[1].function and .[0].verdict == .[1].verdict and .[0].a == .[1].a and .[0].b == .[1].b and
+	((.[0].high - .[0].low) / (.[1].high - .[1].low) | . > 0.8 and . < 1.25))] | all)' trees.json samples.json >/dev/null ||
+	fail "evidence without samples: $(jq -c '.rows[] | [.function, .low, .high, .verdict]' trees.json samples.json)"
 expect 0 '' ctxan -q before.1.er,before.2.er before.3.er,before.4.er,before.5.er --diff --rules "$rules"
 expect 0 '' ctxan -q "$after" base.db --diff --rules "$rules" --format json
 jq -e '.failed == false and .counts.fail == 0' out.txt >/dev/null || fail "faster is no failure: $(cat out.txt)"
