@@ -31,6 +31,8 @@ set(documents ${CMAKE_INSTALL_DATAROOTDIR}/doc/ctxan)
 install(FILES README.md HACKING.md LICENSE cmake/copyright DESTINATION ${documents})
 file(GLOB pages CONFIGURE_DEPENDS docs/*.md docs/*.png)
 install(FILES ${pages} DESTINATION ${documents}/docs)
+install(PROGRAMS docs/ci/performance.sh DESTINATION ${documents}/docs/ci)
+install(FILES docs/ci/performance.rules DESTINATION ${documents}/docs/ci)
 
 set(CPACK_PACKAGE_NAME ctxan)
 set(CPACK_PACKAGE_VENDOR "ctxan")

@@ -30,6 +30,7 @@ struct recording {
 	bool exact;    /* every allocation was recorded: no part of the sums is by chance within the run */
 	double noise;  /* what is assumed of the rest from run to run, as a share */
 	double scale;  /* of the weighting: the weights above and in rows are multiplied by it */
+	double *sums;  /* owned; by item, of a recording without samples; NULL: of another */
 	uint64_t samples, weight;
 };
 
@@ -51,10 +52,16 @@ const char *ctx_verdict_word(enum ctx_verdict verdict)
 	return WORDS[verdict];
 }
 
+static void recording_deinit(struct recording *recording)
+{
+	ctx_bins_deinit(&recording->bins);
+	free(recording->sums);
+}
+
 static void work_deinit(struct work *work)
 {
 	for (size_t i = 0; i < work->n && work->recordings != NULL; i++)
-		ctx_bins_deinit(&work->recordings[i].bins);
+		recording_deinit(&work->recordings[i]);
 	free(work->recordings);
 	free(work->sources);
 	free(work->sides);
@@ -171,6 +178,11 @@ static double noise_of_state(enum ctx_thread_state state)
 
 /* ---- weights ---- */
 
+static bool has_samples(const struct recording *recording)
+{
+	return !recording->source->selection.profile->losses.sample_blocks;
+}
+
 /* A stream's sums by item, and of everything. */
 struct adding {
 	struct work *work;
@@ -184,10 +196,14 @@ static void add_links(const struct adding *adding, uint32_t link, uint64_t weigh
 {
 	const struct ctx_diff_link *links = adding->links->links;
 	enum ctx_compare_side side = adding->recording->side;
-	double own = (double)weight * adding->recording->scale / (double)adding->work->spec->sides[side].n;
+	double scaled = (double)weight * adding->recording->scale;
+	double own = scaled / (double)adding->work->spec->sides[side].n;
 
-	for (; link != CTX_NONE; link = links[link].next)
+	for (; link != CTX_NONE; link = links[link].next) {
 		adding->work->diff->rows[links[link].item].weight[side] += own;
+		if (adding->recording->sums != NULL)
+			adding->recording->sums[links[link].item] += scaled;
+	}
 }
 
 static enum ctx_status add_sample(void *context, const struct ctx_sample *sample, struct ctx_err *err)
@@ -296,6 +312,10 @@ static enum ctx_status add_weights(struct work *work, size_t at, struct ctx_err 
 									      : "samples");
 	if (status == CTX_OK)
 		status = ctx_weighting_scale(&work->spec->weighting, &weighted, &recording->scale, err);
+	if (status == CTX_OK && !has_samples(recording)) {
+		recording->sums = ctx_calloc(work->diff->items.n + 1, sizeof(*recording->sums));
+		status = recording->sums != NULL ? CTX_OK : ctx_err_nomem(err);
+	}
 	if (status == CTX_OK)
 		status = add_streams(work, at, true, err);
 	if (status != CTX_OK)
@@ -482,6 +502,18 @@ static enum ctx_status compare_pairs(struct work *work, struct ctx_err *err)
 	return CTX_OK;
 }
 
+/* Without samples of both nothing tells what is chance. */
+static enum ctx_status compare_trees(struct work *work)
+{
+	const struct recording *a = &work->recordings[CTX_COMPARE_A], *b = &work->recordings[CTX_COMPARE_B];
+	double change = (double)b->weight * b->scale - (double)a->weight * a->scale;
+
+	for (size_t row = 0; row <= work->diff->n_tested; row++)
+		work->found[row] = ctx_evidence_of(change, 0, 0);
+	work->diff->no_samples = true;
+	return CTX_OK;
+}
+
 static void add_run(struct ctx_runs_row *row, const struct work *work, size_t at,
 		    const struct ctx_evidence_error *within, double sum)
 {
@@ -489,6 +521,28 @@ static void add_run(struct ctx_runs_row *row, const struct work *work, size_t at
 
 	row->mean[side] += sum / (double)work->spec->sides[side].n;
 	row->within += within->variance / (double)work->n;
+}
+
+/*
+ * A recording that was archived without samples. That its samples hit by chance alone is what its blocks would have
+ * at least; how much more it is follows from all rows (compare/moderation.h).
+ */
+static void measure_trees(struct work *work, size_t at, double *sums, struct ctx_runs_row *rows)
+{
+	struct recording *recording = &work->recordings[at];
+	struct ctx_diff_totals *totals = &work->diff->sides[recording->side];
+	uint32_t n_tested = (uint32_t)work->diff->n_tested;
+
+	for (uint32_t row = 0; row < n_tested; row++)
+		sums[row] = recording->sums[work->diff->rows[row].item];
+	sums[n_tested] = (double)recording->weight * recording->scale;
+	totals->blocks = work->spec->sides[recording->side].n;
+	totals->length_ns = 0;
+	for (uint32_t row = 0; row <= n_tested; row++) {
+		struct ctx_evidence_error within = {sums[row] * recording->quantum, 0};
+
+		add_run(&rows[row], work, at, &within, sums[row]);
+	}
 }
 
 /* Measures a recording: its sums, by row, and what it adds to the rows. */
@@ -534,7 +588,10 @@ static enum ctx_status compare_runs(struct work *work, struct ctx_err *err)
 	enum ctx_status status = rows != NULL && sums != NULL ? CTX_OK : ctx_err_nomem(err);
 
 	for (size_t i = 0; i < work->n && status == CTX_OK; i++) {
-		status = measure_run(work, i, sums + i * n, rows, err);
+		if (has_samples(&work->recordings[i]))
+			status = measure_run(work, i, sums + i * n, rows, err);
+		else
+			measure_trees(work, i, sums + i * n, rows);
 		quantum += work->recordings[i].quantum / (double)work->n;
 	}
 	if (status != CTX_OK)
@@ -615,8 +672,11 @@ enum ctx_status ctx_diff_make(const struct ctx_diff_spec *spec, struct ctx_diff 
 	if (status == CTX_OK) {
 		work.found = ctx_calloc(ret->n_tested + 1, sizeof(*work.found));
 		status = work.found == NULL	       ? ctx_err_nomem(err)
-			 : work.n == CTX_COMPARE_SIDES ? compare_pairs(&work, err)
-						       : compare_runs(&work, err);
+			 : work.n != CTX_COMPARE_SIDES ? compare_runs(&work, err)
+			 : has_samples(&work.recordings[CTX_COMPARE_A]) &&
+					 has_samples(&work.recordings[CTX_COMPARE_B])
+				 ? compare_pairs(&work, err)
+				 : compare_trees(&work);
 	}
 	if (status == CTX_OK)
 		status = test_rows(&work, err);

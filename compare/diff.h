@@ -70,6 +70,7 @@ struct ctx_diff { /* owned by the caller (ctx_diff_deinit) */
 	size_t n;
 	size_t n_tested;
 	struct ctx_diff_totals sides[CTX_COMPARE_SIDES];
+	bool no_samples; /* of one recording of each side, one was archived without: no row has evidence */
 	struct ctx_evidence total; /* of everything together */
 	enum ctx_verdict total_verdict;
 };

@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "compare/merged.h"
+#include "ctxan/archiving.h"
 #include "ctxan/compared.h"
 #include "ctxan/exporting.h"
 #include "ctxan/opening.h"
@@ -15,9 +16,10 @@
 
 #define RUNS_MAX 250u /* recordings of a side: their databases are open at the same time */
 
-/* One recording that is open. */
+/* One recording that is open, or a run of an archive. */
 struct opened {
 	struct ctx_store *store;
+	char *name;			 /* owned; of a run: "base.db:2" */
 	struct ctx_selection_spec words; /* borrows all its arrays */
 	char *experiment, *lineage;	 /* owned; NULL unless the input is a process of an experiment */
 	struct ctx_selection selection;
@@ -27,12 +29,12 @@ struct opened {
 struct side {
 	char *names;			 /* owned: of the recordings, each ended by a zero byte */
 	struct ctx_selection_spec words; /* owned (ctx_side_words_deinit) */
-	struct opened *opened;
+	struct opened **opened;		 /* each owned */
 	struct ctx_report_source **sources;
-	size_t n;
+	size_t n, opened_cap, sources_cap;
 };
 
-struct comparing {
+struct ctx_comparing {
 	const struct ctx_options *options;
 	struct side sides[CTX_COMPARE_SIDES];
 	struct ctx_renames *renames;
@@ -53,12 +55,14 @@ static void close_one(struct opened *opened)
 		ctx_store_close(opened->store);
 	free(opened->experiment);
 	free(opened->lineage);
+	free(opened->name);
+	free(opened);
 }
 
 static void side_deinit(struct side *side)
 {
 	for (size_t i = 0; i < side->n; i++)
-		close_one(&side->opened[i]);
+		close_one(side->opened[i]);
 	ctx_side_words_deinit(&side->words);
 	free(side->names);
 	free(side->opened);
@@ -68,7 +72,7 @@ static void side_deinit(struct side *side)
 /* The source of a recording's selection; `metric` NULL: that of the options. */
 static enum ctx_status open_source(struct side *side, size_t at, const char *metric, struct ctx_err *err)
 {
-	struct opened *opened = &side->opened[at];
+	struct opened *opened = side->opened[at];
 	struct ctx_query_source_spec spec = {.store = opened->store, .words = &opened->words, .options = ""};
 	struct ctx_marked marked;
 	enum ctx_status status;
@@ -83,9 +87,7 @@ static enum ctx_status open_source(struct side *side, size_t at, const char *met
 					    &opened->selection, err);
 	ctx_marked_deinit(&marked);
 	opened->words.marks = NULL;
-	spec.path = side->names;
-	for (size_t i = 0; i < at; i++)
-		spec.path += strlen(spec.path) + 1;
+	spec.path = opened->name;
 	if (status != CTX_OK)
 		return ctx_err_prefix(err, status, "%s", spec.path);
 	spec.selection = &opened->selection;
@@ -94,17 +96,74 @@ static enum ctx_status open_source(struct side *side, size_t at, const char *met
 	return status;
 }
 
-static enum ctx_status open_one(struct side *side, const char *name, const struct ctx_options *options,
-				struct ctx_err *err)
+/* Room for one more, which is released with the side. NULL: an error. */
+static struct opened *add(struct side *side, struct ctx_err *err)
 {
-	struct opened *opened = &side->opened[side->n];
-	enum ctx_status status = ctx_opening_split(name, &opened->experiment, &opened->lineage, err);
+	if (side->n == RUNS_MAX) {
+		(void)ctx_err_set(err, CTX_E_LIMIT, "at most %u recordings on one side", RUNS_MAX);
+		return NULL;
+	}
+	if (ctx_grow(&side->opened, &side->opened_cap, side->n + 1, err) != CTX_OK ||
+	    ctx_grow(&side->sources, &side->sources_cap, side->n + 1, err) != CTX_OK)
+		return NULL;
+	side->opened[side->n] = ctx_calloc(1, sizeof(**side->opened));
+	if (side->opened[side->n] == NULL)
+		(void)ctx_err_nomem(err);
+	return side->opened[side->n] != NULL ? side->opened[side->n++] : NULL;
+}
 
-	side->n++;
+static enum ctx_status open_recording(struct side *side, const char *name, const struct ctx_options *options,
+				      struct ctx_err *err)
+{
+	struct opened *opened = add(side, err);
+	enum ctx_status status;
+
+	if (opened == NULL)
+		return err != NULL ? err->status : CTX_E_NOMEM;
+	opened->name = strdup(name);
+	if (opened->name == NULL)
+		return ctx_err_nomem(err);
+	status = ctx_opening_split(name, &opened->experiment, &opened->lineage, err);
 	if (status == CTX_OK)
 		status = ctx_opening_open(opened->experiment != NULL ? opened->experiment : name,
 					  &options->opening, &opened->store, err);
 	return status == CTX_OK ? open_source(side, side->n - 1, NULL, err) : status;
+}
+
+static enum ctx_status open_run(struct side *side, struct ctx_archive *archive, const char *name, size_t run,
+				struct ctx_err *err)
+{
+	struct opened *opened = add(side, err);
+	enum ctx_status status;
+
+	if (opened == NULL)
+		return err != NULL ? err->status : CTX_E_NOMEM;
+	if (asprintf(&opened->name, "%s:%zu", name, run + 1) < 0) {
+		opened->name = NULL;
+		return ctx_err_nomem(err);
+	}
+	status = ctx_archive_open_run(archive, run, &opened->store, err);
+	return status == CTX_OK ? open_source(side, side->n - 1, NULL, err) : status;
+}
+
+/* All runs of an archive, or the one of --run. */
+static enum ctx_status open_archive(struct side *side, const char *name, const struct ctx_options *options,
+				    struct ctx_err *err)
+{
+	struct ctx_archive *archive;
+	size_t only = 0;
+	enum ctx_status status = ctx_archive_open(name, &archive, err);
+
+	if (status != CTX_OK)
+		return status;
+	if (options->opening.run != 0)
+		status = ctx_archiving_choose(archive, name, options->opening.run, &only, err);
+	for (size_t i = 0; i < ctx_archive_n(archive) && status == CTX_OK; i++) {
+		if (options->opening.run == 0 || i == only)
+			status = open_run(side, archive, name, i, err);
+	}
+	ctx_archive_close(archive);
+	return status;
 }
 
 /* "A1.er,A2.er" */
@@ -112,6 +171,7 @@ static enum ctx_status open_side(struct side *side, const char *list, const stru
 				 struct ctx_err *err)
 {
 	size_t n = 1;
+	enum ctx_status status = CTX_OK;
 
 	side->names = strdup(list);
 	if (side->names == NULL)
@@ -121,21 +181,14 @@ static enum ctx_status open_side(struct side *side, const char *list, const stru
 	if (n > RUNS_MAX)
 		return ctx_err_set(err, CTX_E_LIMIT, "--diff: %zu recordings on one side, at most %u", n,
 				   RUNS_MAX);
-	side->opened = ctx_calloc(n, sizeof(*side->opened));
-	side->sources = ctx_calloc(n, sizeof(struct ctx_report_source *));
-	if (side->opened == NULL || side->sources == NULL)
-		return ctx_err_nomem(err);
-	for (const char *name = side->names; side->n < n; name += strlen(name) + 1) {
-		enum ctx_status status = open_one(side, name, options, err);
-
-		if (status != CTX_OK)
-			return status;
-	}
-	return CTX_OK;
+	for (const char *name = side->names; n-- > 0 && status == CTX_OK; name += strlen(name) + 1)
+		status = ctx_archive_is(name) ? open_archive(side, name, options, err)
+					      : open_recording(side, name, options, err);
+	return status;
 }
 
 /* Of one recording each of two intervals that are for both sides is one side's. */
-static void divide_intervals(struct comparing *comparing)
+static void divide_intervals(struct ctx_comparing *comparing)
 {
 	for (int i = 0; i < CTX_COMPARE_SIDES; i++) {
 		struct ctx_selection_spec *words = &comparing->sides[i].words;
@@ -150,7 +203,7 @@ static void divide_intervals(struct comparing *comparing)
 	}
 }
 
-static enum ctx_status open_sides(struct comparing *comparing, struct ctx_err *err)
+static enum ctx_status open_sides(struct ctx_comparing *comparing, struct ctx_err *err)
 {
 	const struct ctx_options *options = comparing->options;
 	enum ctx_status status = CTX_OK;
@@ -167,7 +220,7 @@ static enum ctx_status open_sides(struct comparing *comparing, struct ctx_err *e
 }
 
 /* A table may be of another metric than the selected one. */
-static enum ctx_status choose_metric(struct comparing *comparing, const char *metric, struct ctx_err *err)
+static enum ctx_status choose_metric(struct ctx_comparing *comparing, const char *metric, struct ctx_err *err)
 {
 	enum ctx_status status = CTX_OK;
 
@@ -178,7 +231,7 @@ static enum ctx_status choose_metric(struct comparing *comparing, const char *me
 		struct side *side = &comparing->sides[i];
 
 		for (size_t k = 0; k < side->n && status == CTX_OK; k++) {
-			close_source(&side->opened[k]);
+			close_source(side->opened[k]);
 			status = open_source(side, k, metric, err);
 		}
 	}
@@ -192,7 +245,7 @@ static bool is_total(const struct ctx_options *options, enum ctx_diff_subject su
 	       (subject == CTX_DIFF_FUNCTIONS || subject == CTX_DIFF_OBJECTS || subject == CTX_DIFF_LINES);
 }
 
-static enum ctx_status print_table(struct comparing *comparing, const struct ctx_compared *table,
+static enum ctx_status print_table(struct ctx_comparing *comparing, const struct ctx_compared *table,
 				   const char *function, struct ctx_err *err)
 {
 	const struct ctx_options *options = comparing->options;
@@ -214,14 +267,14 @@ static enum ctx_status print_table(struct comparing *comparing, const struct ctx
 }
 
 /* Whether a side has operations of the metric at all: nobody may have recorded leaks. */
-static bool has_metric(const struct comparing *comparing, const char *metric)
+static bool has_metric(const struct ctx_comparing *comparing, const char *metric)
 {
 	bool has = metric == NULL;
 
 	for (int i = 0; i < CTX_COMPARE_SIDES; i++) {
 		for (size_t k = 0; k < comparing->sides[i].n && !has; k++) {
 			const struct ctx_profile *profile =
-				ctx_store_profile(comparing->sides[i].opened[k].store);
+				ctx_store_profile(comparing->sides[i].opened[k]->store);
 			uint32_t found = ctx_profile_find_metric(profile, metric);
 
 			has = found != CTX_NONE && profile->metrics[found].samples != 0;
@@ -230,7 +283,7 @@ static bool has_metric(const struct comparing *comparing, const char *metric)
 	return has;
 }
 
-static enum ctx_status print_report(struct comparing *comparing, const struct ctx_option_report *wanted,
+static enum ctx_status print_report(struct ctx_comparing *comparing, const struct ctx_option_report *wanted,
 				    bool is_first, struct ctx_err *err)
 {
 	const struct ctx_options *options = comparing->options;
@@ -251,7 +304,7 @@ static enum ctx_status print_report(struct comparing *comparing, const struct ct
 }
 
 /* --export: the stacks of both sides. */
-static enum ctx_status export(struct comparing *comparing, struct ctx_err *err) {
+static enum ctx_status export(struct ctx_comparing *comparing, struct ctx_err *err) {
 	struct ctx_diff_spec spec = {.renames = comparing->renames,
 				     .weighting = comparing->options->diff.weighting};
 	struct ctx_merged * merged;
@@ -266,7 +319,7 @@ static enum ctx_status export(struct comparing *comparing, struct ctx_err *err) 
 	return status;
 }
 
-static enum ctx_status print_reports(struct comparing *comparing, struct ctx_err *err)
+static enum ctx_status print_reports(struct ctx_comparing *comparing, struct ctx_err *err)
 {
 	const struct ctx_options *options = comparing->options;
 	enum ctx_status status = CTX_OK;
@@ -280,19 +333,66 @@ static enum ctx_status print_reports(struct comparing *comparing, struct ctx_err
 	return status;
 }
 
+static enum ctx_status open_all(struct ctx_comparing *comparing, const char *input, struct ctx_err *err)
+{
+	const struct ctx_options *options = comparing->options;
+	struct side *alone = &comparing->sides[CTX_COMPARE_B];
+	enum ctx_status status =
+		ctx_renames_make(options->diff.renames, options->diff.n_renames, &comparing->renames, err);
+
+	if (status != CTX_OK || options->diff.wanted)
+		return status == CTX_OK ? open_sides(comparing, err) : status;
+	status = ctx_side_words_make(&options->selection, &options->diff.alone[CTX_COMPARE_B], CTX_COMPARE_B,
+				     &alone->words, err);
+	return status == CTX_OK ? open_side(alone, input, options, err) : status;
+}
+
+enum ctx_status ctx_comparing_open(const struct ctx_options *options, const char *input,
+				   struct ctx_comparing **ret, struct ctx_err *err)
+{
+	struct ctx_comparing *comparing = ctx_calloc(1, sizeof(*comparing));
+	enum ctx_status status;
+
+	if (comparing == NULL)
+		return ctx_err_nomem(err);
+	comparing->options = options;
+	status = open_all(comparing, input, err);
+	if (status != CTX_OK) {
+		ctx_comparing_close(comparing);
+		return status;
+	}
+	*ret = comparing;
+	return CTX_OK;
+}
+
+struct ctx_diff_side ctx_comparing_side(const struct ctx_comparing *comparing, enum ctx_compare_side side)
+{
+	return (struct ctx_diff_side){comparing->sides[side].sources, comparing->sides[side].n};
+}
+
+const struct ctx_renames *ctx_comparing_renames(const struct ctx_comparing *comparing)
+{
+	return comparing->renames;
+}
+
+void ctx_comparing_close(struct ctx_comparing *comparing)
+{
+	if (comparing == NULL)
+		return;
+	for (int i = 0; i < CTX_COMPARE_SIDES; i++)
+		side_deinit(&comparing->sides[i]);
+	ctx_renames_destroy(comparing->renames);
+	free(comparing);
+}
+
 enum ctx_status ctx_comparing_answer(const struct ctx_options *options, struct ctx_err *err)
 {
-	struct comparing comparing = {.options = options};
-	enum ctx_status status =
-		ctx_renames_make(options->diff.renames, options->diff.n_renames, &comparing.renames, err);
+	struct ctx_comparing *comparing;
+	enum ctx_status status = ctx_comparing_open(options, NULL, &comparing, err);
 
-	if (status == CTX_OK)
-		status = open_sides(&comparing, err);
-	if (status == CTX_OK)
-		status = options->output.export != NULL ? export(&comparing, err)
-							: print_reports(&comparing, err);
-	for (int i = 0; i < CTX_COMPARE_SIDES; i++)
-		side_deinit(&comparing.sides[i]);
-	ctx_renames_destroy(comparing.renames);
+	if (status != CTX_OK)
+		return status;
+	status = options->output.export != NULL ? export(comparing, err) : print_reports(comparing, err);
+	ctx_comparing_close(comparing);
 	return status;
 }

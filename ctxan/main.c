@@ -6,8 +6,10 @@
 #include "base/mem.h"
 #include "browse/browse.h"
 #include "ctxan/answer.h"
+#include "ctxan/archiving.h"
 #include "ctxan/comparing.h"
 #include "ctxan/following.h"
+#include "ctxan/judging.h"
 #include "ctxan/opening.h"
 #include "ctxan/options.h"
 #include "ctxan/output.h"
@@ -27,6 +29,8 @@
 #include <string.h>
 #include <unistd.h>
 #include <zstd.h>
+
+#define EXIT_RULE_FAILED 3
 
 static int exit_status(enum ctx_status status)
 {
@@ -115,13 +119,89 @@ static bool is_database_of_another(const char *const *inputs, size_t n, size_t a
 	return false;
 }
 
-static enum ctx_status answer_inputs(const struct ctx_options *options, struct ctx_err *err)
+/* The first screen needs samples: a run without them begins with its functions. */
+static enum ctx_status answer_run(struct ctx_archive *archive, size_t run, const char *path,
+				  const struct ctx_options *given, struct ctx_err *err)
+{
+	struct ctx_option_report functions = {.kind = ctx_report_find("functions")};
+	struct ctx_options options = *given;
+	struct ctx_store *store;
+	enum ctx_status status = ctx_archive_open_run(archive, run, &store, err);
+
+	if (status != CTX_OK)
+		return status;
+	if (options.n_reports == 0 && options.output.sql == NULL && options.output.export == NULL &&
+	    !options.browse && ctx_store_profile(store)->losses.sample_blocks) {
+		options.reports = &functions;
+		options.n_reports = 1;
+	}
+	options.opening.run = (uint32_t)run + 1;
+	status = ctx_answer(store, path, &options, err);
+	ctx_store_close(store);
+	return status;
+}
+
+/* Of an archive: its list, its runs one after another, or one of them. */
+static enum ctx_status answer_runs(struct ctx_archive *archive, const char *path,
+				   const struct ctx_options *options, struct ctx_err *err)
+{
+	bool lists = options->n_reports == 0 && options->output.sql == NULL &&
+		     options->output.export == NULL && !options->browse;
+	size_t n = ctx_archive_n(archive), only = 0;
+	enum ctx_status status = CTX_OK;
+
+	if (options->opening.run != 0) {
+		status = ctx_archiving_choose(archive, path, options->opening.run, &only, err);
+		return status == CTX_OK ? answer_run(archive, only, path, options, err) : status;
+	}
+	if (lists)
+		return ctx_archiving_list(archive, path, options, err);
+	if (n > 1 && options->n_reports == 0)
+		return ctx_err_set(err, CTX_E_ARG, "%s has %zu runs: --run chooses one", path, n);
+	for (size_t i = 0; i < n && status == CTX_OK; i++) {
+		if (i != 0 && options->report.format == CTX_REPORT_TEXT)
+			fputc('\n', options->report.out);
+		status = answer_run(archive, i, path, options, err);
+	}
+	return status;
+}
+
+static enum ctx_status answer_archive(const char *path, const struct ctx_options *options,
+				      struct ctx_err *err)
+{
+	struct ctx_archive *archive;
+	enum ctx_status status = ctx_archive_open(path, &archive, err);
+
+	if (status != CTX_OK)
+		return status;
+	status = answer_runs(archive, path, options, err);
+	ctx_archive_close(archive);
+	return status;
+}
+
+static enum ctx_status answer_input_of(const char *input, const struct ctx_options *options,
+				       struct ctx_err *err)
+{
+	if (strcmp(input, "-") == 0)
+		return answer_standard_input(options, err);
+	if (ctx_archive_is(input))
+		return answer_archive(input, options, err);
+	if (options->opening.run != 0)
+		return ctx_err_set(err, CTX_E_ARG, "--run requires an archive: %s is none", input);
+	return answer_input(input, input, options, err);
+}
+
+static enum ctx_status answer_inputs(struct ctx_options *options, struct ctx_err *err)
 {
 	char *newest CTX_AUTO_FREE = NULL;
 	const char *const *inputs = options->inputs;
 	size_t n = options->n_inputs;
 	enum ctx_status status = CTX_OK;
 
+	if (options->baseline.archive != NULL)
+		return ctx_archiving_write(options, err);
+	if (options->baseline.rules != NULL && options->diff.wanted)
+		return ctx_judging_answer(options, NULL, err);
 	if (options->diff.wanted)
 		return ctx_comparing_answer(options, err);
 	if (n == 0) {
@@ -134,13 +214,14 @@ static enum ctx_status answer_inputs(const struct ctx_options *options, struct c
 			fputc('\n', stderr);
 		}
 	}
+	if (status == CTX_OK && options->baseline.rules != NULL)
+		return ctx_judging_answer(options, inputs[0], err);
 	for (size_t i = 0; status == CTX_OK && i < n; i++) {
 		if (is_database_of_another(inputs, n, i))
 			continue;
 		if (i != 0 && options->report.format == CTX_REPORT_TEXT)
 			fputc('\n', options->report.out);
-		status = strcmp(inputs[i], "-") == 0 ? answer_standard_input(options, err)
-						     : answer_input(inputs[i], inputs[i], options, err);
+		status = answer_input_of(inputs[i], options, err);
 	}
 	return status;
 }
@@ -252,7 +333,7 @@ static enum ctx_status check_filters(const struct ctx_options *options, struct c
 	return status;
 }
 
-static enum ctx_status check_expressions(const struct ctx_options *options, struct ctx_wrong_place *ret_place,
+static enum ctx_status check_expressions(struct ctx_options *options, struct ctx_wrong_place *ret_place,
 					 struct ctx_err *err)
 {
 	const struct ctx_selection_spec *selection = &options->selection;
@@ -264,14 +345,17 @@ static enum ctx_status check_expressions(const struct ctx_options *options, stru
 	}
 	if (status == CTX_OK && selection->n_indexes != 0 && !ctx_options_has_report(options, "index"))
 		return ctx_err_set(err, CTX_E_ARG, "--index requires --by");
+	if (status == CTX_OK && options->baseline.rules != NULL)
+		status = ctx_judging_load(&options->baseline, ret_place, err);
 	return status;
 }
 
 int main(int argc, char **argv)
 {
 	struct ctx_options options;
-	struct ctx_wrong_place wrong;
+	struct ctx_wrong_place wrong = {0};
 	struct ctx_err err = {0};
+	bool failed;
 	enum ctx_status status = ctx_options_parse(argc, argv, &options, &err);
 
 	if (status != CTX_OK)
@@ -300,6 +384,9 @@ int main(int argc, char **argv)
 		return complain(ctx_err_errno(&err, CTX_E_IO, "standard output"), &err);
 	}
 	status = answer(&options, &err);
+	failed = options.baseline.failed;
 	ctx_options_deinit(&options);
-	return status == CTX_OK ? 0 : complain(status, &err);
+	if (status != CTX_OK)
+		return complain(status, &err);
+	return failed ? EXIT_RULE_FAILED : 0;
 }

@@ -22,7 +22,8 @@ struct ctx_opening_options {
 	const char *symfs, *debug_root; /* "": none */
 	const char **caches;		/* directories and tarballs of load objects, in this order; owned */
 	size_t n_caches, caches_cap;
-	bool quiet; /* neither progress nor remarks */
+	uint32_t run; /* of an archive, from 1; 0: all */
+	bool quiet;   /* neither progress nor remarks */
 };
 
 /*

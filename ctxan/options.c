@@ -194,7 +194,12 @@ SETTER(format)
 	int choice = 0;
 	enum ctx_status status = ctx_option_choice(option, value, &choice, err);
 
-	options->report.format = (enum ctx_report_format)choice;
+	/* The formats of rules alone come last. */
+	options->baseline.format = choice == 1	 ? CTX_RULES_JSON
+				   : choice == 4 ? CTX_RULES_MARKDOWN
+				   : choice == 5 ? CTX_RULES_JUNIT
+						 : CTX_RULES_TEXT;
+	options->report.format = choice < 4 ? (enum ctx_report_format)choice : CTX_REPORT_TEXT;
 	return status;
 }
 
@@ -425,7 +430,7 @@ static const struct ctx_option rows[] = {
 	{"coverage", 0, CTX_OPTION_TEXT, .set = set_coverage, .words = WORDS("top", "exact")},
 	{"exact", 0, CTX_OPTION_FLAG, .set = set_exact},
 
-	{"format", 0, CTX_OPTION_TEXT, .set = set_format, .words = WORDS("text", "json", "csv", "html")},
+	{"format", 0, CTX_OPTION_TEXT, .set = set_format, .words = WORDS("text", "json", "csv", "html", "markdown", "junit")},
 	{"output", 'o', CTX_OPTION_FILE, .set = set_output},
 	{"width", 0, CTX_OPTION_TEXT, NUMBER(ctx_option_set_number, report.width, 40, 10000), .is_default = true},
 	{"ascii", 0, CTX_OPTION_FLAG, FLAG(report.ascii), .is_default = true},
@@ -446,6 +451,11 @@ static const struct ctx_option rows[] = {
 	{"per", 0, CTX_OPTION_TEXT, .set = set_per, .words = WORDS("second", "share")},
 	{"per-count", 0, CTX_OPTION_TEXT, .set = set_per_count},
 	{"rename", 0, CTX_OPTION_TEXT, .set = set_rename},
+	{"rules", 0, CTX_OPTION_FILE, STRING(baseline.rules)},
+	{"archive", 0, CTX_OPTION_FILE, STRING(baseline.archive)},
+	{"append", 0, CTX_OPTION_FLAG, FLAG(baseline.append)},
+	{"with-samples", 0, CTX_OPTION_FLAG, FLAG(baseline.with_samples)},
+	{"run", 0, CTX_OPTION_TEXT, NUMBER(ctx_option_set_number, opening.run, 1, 1000)},
 	{"browse", 0, CTX_OPTION_FLAG, FLAG(browse)},
 
 	{"sql", 0, CTX_OPTION_TEXT, STRING(output.sql)},
@@ -519,6 +529,8 @@ void ctx_options_deinit(struct ctx_options *options)
 	free(options->config);
 	free(options->page);
 	free(options->newest);
+	free(options->baseline.wrong_line);
+	ctx_rules_destroy(options->baseline.parsed);
 	free(options->opening.caches);
 	free(options->diff.renames);
 	ctx_selection_spec_deinit(&options->selection);

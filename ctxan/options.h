@@ -13,6 +13,7 @@
 #include "query/selection_spec.h"
 #include "report/hiding_source.h"
 #include "report/report.h"
+#include "report/rules_report.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -54,6 +55,17 @@ struct ctx_comparing_options {
 	struct ctx_side_lists alone[CTX_COMPARE_SIDES]; /* --thread A:main */
 };
 
+/* Baselines: archives, and rules that a recording or a comparison must follow. */
+struct ctx_baseline_options {
+	const char *rules;	  /* file, or "default"; NULL: none */
+	struct ctx_rules *parsed; /* owned */
+	char *wrong_line;	  /* owned; of the rules' file, where it cannot be read */
+	enum ctx_rules_format format;
+	bool failed;	     /* a rule that fails has fired: set by the answer */
+	const char *archive; /* to be written; NULL: none */
+	bool append, with_samples;
+};
+
 /* In the order of the option's words. */
 enum ctx_option_color {
 	CTX_COLOR_AUTO, /* on a terminal, unless NO_COLOR is set */
@@ -73,6 +85,7 @@ struct ctx_options {
 	struct ctx_output_options output;
 	struct ctx_follow_options follow;
 	struct ctx_comparing_options diff; /* of two sides */
+	struct ctx_baseline_options baseline;
 	enum ctx_option_color color;
 	bool no_pager, no_config;
 	bool browse;  /* in the terminal */

@@ -171,6 +171,52 @@ static enum ctx_status check_diff(const struct ctx_options *options, struct ctx_
 	return check_diff_sides(options, err);
 }
 
+/* Rules print their own summary; an archive prints nothing. */
+static enum ctx_status check_baseline(const struct ctx_options *options, struct ctx_err *err)
+{
+	const struct ctx_baseline_options *baseline = &options->baseline;
+	bool rules = baseline->rules != NULL;
+	const char *own = rules ? "--rules" : "--archive";
+	const char *other = options->n_reports != 0		     ? "--report"
+			    : options->browse			     ? "--browse"
+			    : options->follow.wanted		     ? "--follow"
+			    : options->output.export != NULL	     ? "--export"
+			    : options->output.sql != NULL	     ? "--sql"
+			    : options->output.show_sql		     ? "--show-sql"
+			    : options->top_only			     ? "--coverage"
+			    : n_standard_inputs(options) != 0	     ? "'-'"
+			    : !ctx_hiding_is_empty(&options->hiding) ? "--hide, --show and --fold-object"
+								     : NULL;
+
+	if (baseline->format > CTX_RULES_JSON && !rules)
+		return ctx_err_set(err, CTX_E_ARG, "--format %s requires --rules",
+				   baseline->format == CTX_RULES_JUNIT ? "junit" : "markdown");
+	if ((baseline->append || baseline->with_samples) && baseline->archive == NULL)
+		return ctx_err_set(err, CTX_E_ARG, "--%s requires --archive",
+				   baseline->append ? "append" : "with-samples");
+	if (!rules && baseline->archive == NULL)
+		return CTX_OK;
+	if (other != NULL)
+		return ctx_err_set(err, CTX_E_ARG, "%s excludes %s", own, other);
+	if (rules && baseline->archive != NULL)
+		return ctx_err_set(err, CTX_E_ARG, "--rules excludes --archive");
+	if (rules && (options->report.format == CTX_REPORT_CSV || options->report.format == CTX_REPORT_HTML))
+		return ctx_err_set(err, CTX_E_ARG, "--rules has the formats text, json, markdown and junit");
+	if (rules && !options->diff.wanted && options->n_inputs > 1)
+		return ctx_err_set(err, CTX_E_ARG,
+				   "--rules is for one recording, or A1.er,A2.er of one program, or two "
+				   "sides with --diff");
+	if (!rules && options->n_inputs == 0)
+		return ctx_err_set(err, CTX_E_ARG, "--archive %s: which recordings?", baseline->archive);
+	if (!rules && (baseline->archive[0] == '\0' || options->diff.wanted || options->output.path != NULL ||
+		       options->selection.n_intervals != 0 || options->selection.threads != NULL ||
+		       options->selection.processes != NULL || options->selection.n_filters != 0))
+		return ctx_err_set(
+			err, CTX_E_ARG,
+			"--archive FILE keeps whole runs: it excludes --diff, --output and what selects");
+	return CTX_OK;
+}
+
 static enum ctx_status check_export(const struct ctx_options *options, struct ctx_err *err)
 {
 	const struct ctx_export_kind *kind = options->output.export;
@@ -300,6 +346,8 @@ enum ctx_status ctx_options_check(const struct ctx_options *options, struct ctx_
 		status = check_tree(options, err);
 	if (status == CTX_OK)
 		status = check_diff(options, err);
+	if (status == CTX_OK)
+		status = check_baseline(options, err);
 	if (status == CTX_OK)
 		status = check_cycles(options, err);
 	if (status == CTX_OK)

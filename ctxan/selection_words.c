@@ -2,6 +2,7 @@
 
 #include "base/shellword.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 /* " -i 300:700"; nothing without a value. */
@@ -30,6 +31,8 @@ void ctx_selection_words_put(const struct ctx_options *options, struct ctx_buf *
 {
 	const struct ctx_selection_spec *selection = &options->selection;
 
+	if (options->opening.run != 0)
+		ctx_buf_printf(text, " --run %" PRIu32, options->opening.run);
 	for (size_t i = 0; i < selection->n_intervals; i++)
 		put(text, "-i", selection->intervals[i]);
 	put(text, "-t", selection->threads);

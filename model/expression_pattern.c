@@ -1,105 +1,12 @@
-/*
- * Patterns of names: POSIX extended regular expressions, without those that would take too long.
- */
 #include "model/expression_impl.h"
-
-#include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
-
-#define PATTERN_MAX 1000u
-#define PATTERN_SIZE_MAX 2000u /* with repetitions expanded, see unrolled_size */
-
-/* The bytes of "[^]a-z]", or of one byte that is not a bracket. */
-static size_t atom_length(const char *pattern)
-{
-	size_t n = 1;
-
-	if (pattern[0] == '\\' && pattern[1] != '\0')
-		return 2;
-	if (pattern[0] != '[')
-		return 1;
-	n += pattern[n] == '^';
-	n += pattern[n] == ']';
-	return n + strcspn(pattern + n, "]");
-}
-
-/* "{2,5}": its bytes, and one more than the larger number. 0: not a count. */
-static size_t repeat_length(const char *pattern, uint64_t *ret_count)
-{
-	size_t first = strspn(pattern + 1, "0123456789");
-	size_t comma = pattern[1 + first] == ',';
-	size_t second = comma != 0 ? strspn(pattern + 2 + first, "0123456789") : 0;
-	uint64_t low = strtoul(pattern + 1, NULL, 10);
-	uint64_t high = second != 0 ? strtoul(pattern + 2 + first, NULL, 10) : low;
-
-	high = low > high ? low : high;
-	*ret_count = high < PATTERN_SIZE_MAX ? high + 1 : PATTERN_SIZE_MAX;
-	return pattern[0] == '{' && pattern[1 + first + comma + second] == '}' ? 2 + first + comma + second
-									       : 0;
-}
-
-/*
- * The approximate size of a compiled pattern: "{9}" and "+" copy what they repeat, and nested
- * repetitions cost time. At most a few times PATTERN_SIZE_MAX, squared.
- */
-static uint64_t unrolled_size(const char *pattern)
-{
-	uint64_t sums[PATTERN_MAX + 1] = {0}; /* of the open groups */
-	uint64_t last = 0;		      /* the last atom, which a count would repeat */
-	size_t depth = 0;
-
-	for (const char *at = pattern; *at != '\0' && last <= PATTERN_SIZE_MAX;) {
-		uint64_t count;
-		size_t length = repeat_length(at, &count);
-		bool repeats = length != 0;
-
-		length = repeats ? length : atom_length(at);
-		if (*at == '(') {
-			sums[depth++] += last;
-			sums[depth] = last = 0;
-		} else if (*at == ')' && depth != 0) {
-			last += sums[depth--];
-		} else if (repeats || *at == '+' || *at == '*' || *at == '?') {
-			last *= repeats ? count : *at == '+' ? 3 : 2;
-		} else {
-			sums[depth] += last;
-			last = 1;
-		}
-		at += length <= strlen(at) ? length : strlen(at);
-	}
-	for (size_t i = 0; i <= depth; i++)
-		last += sums[i];
-	return last;
-}
-
-static bool has_back_reference(const char *pattern)
-{
-	for (; *pattern != '\0'; pattern++) {
-		if (*pattern != '\\')
-			continue;
-		if (isdigit((unsigned char)pattern[1]))
-			return true;
-		if (pattern[1] != '\0')
-			pattern++;
-	}
-	return false;
-}
+#include "model/name_pattern.h"
 
 enum ctx_status ctx_expr_compile(const struct expr_lexer *lexer, const char *pattern, size_t at, regex_t *ret)
 {
-	char why[128];
-	int error;
+	struct ctx_err why = {0};
+	enum ctx_status status = ctx_name_pattern_compile(pattern, ret, &why);
 
-	if (strlen(pattern) > PATTERN_MAX || unrolled_size(pattern) > PATTERN_SIZE_MAX)
-		return ctx_expr_fail(lexer, CTX_E_LIMIT, at, "this pattern is too large");
-	if (has_back_reference(pattern))
-		return ctx_expr_fail(lexer, CTX_E_ARG, at, "patterns have no references to groups (\\1)");
-	error = regcomp(ret, pattern, REG_EXTENDED);
-	if (error == 0)
-		return CTX_OK;
-	if (error == REG_ESPACE)
-		return ctx_err_nomem(lexer->err);
-	regerror(error, ret, why, sizeof(why));
-	return ctx_expr_fail(lexer, CTX_E_ARG, at, "this is not a valid pattern: %s", why);
+	if (status == CTX_E_ARG || status == CTX_E_LIMIT)
+		return ctx_expr_fail(lexer, status, at, "%s", why.msg);
+	return status == CTX_OK ? CTX_OK : ctx_err_nomem(lexer->err);
 }

@@ -34,6 +34,7 @@ void ctx_profile_deinit(struct ctx_profile *profile)
 	free(profile->files);
 	free(profile->usage);
 	free(profile->losses.items);
+	free(profile->losses.figures);
 	ctx_trie_deinit(&profile->cct);
 	ctx_arena_deinit(&profile->arena);
 	*profile = (struct ctx_profile){0};

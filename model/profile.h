@@ -93,6 +93,12 @@ struct ctx_usage_info {
 	uint64_t threads;
 };
 
+/* What was computed from samples and operations before they were left out. */
+struct ctx_kept_figure {
+	const char *name; /* "wait.mutex": as in rules (docs/rules.md) */
+	double value;	  /* ms, bytes or a count */
+};
+
 /* What is missing from the recording. */
 struct ctx_profile_losses {
 	uint64_t samples;	/* dropped by the kernel: the sum of `items` */
@@ -101,6 +107,9 @@ struct ctx_profile_losses {
 	bool call_stacks;	/* no callers were recorded: inclusive weights and calls are not known */
 	struct ctx_loss *items; /* where they were; at most CTX_LOSSES_MAX */
 	size_t n_items;
+	bool sample_blocks;		 /* an archived run, of which time trees were kept and no samples */
+	struct ctx_kept_figure *figures; /* of the whole run, which samples would tell */
+	size_t n_figures;
 };
 
 struct ctx_profile {

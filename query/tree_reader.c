@@ -20,5 +20,10 @@ static enum ctx_status read_leaf(void *context, uint32_t node, const struct ctx_
 
 struct ctx_timetree_reader ctx_tree_reader(struct ctx_tree_place *place)
 {
-	return (struct ctx_timetree_reader){.context = place, .node = read_node, .leaf = read_leaf};
+	return (struct ctx_timetree_reader){
+		.context = place,
+		.node = read_node,
+		.leaf = read_leaf,
+		.leaf_lists = ctx_store_profile(place->store)->losses.sample_blocks,
+	};
 }

@@ -194,6 +194,8 @@ static void put_side(struct ctx_diff_page *page, enum ctx_compare_side side)
 	ctx_buf_printf(&text, ": %" PRIu64 " samples, ", totals->samples);
 	if (given->n > 1)
 		ctx_buf_printf(&text, "%zu recordings", given->n);
+	else if (page->diff.no_samples)
+		ctx_buf_put_text(&text, "1 recording");
 	else
 		ctx_buf_printf(&text, "%zu blocks of %.0f ms", totals->blocks,
 			       (double)totals->length_ns / 1e6);
@@ -303,11 +305,18 @@ void ctx_diff_page_put_titles(struct ctx_diff_page *page)
 					       "five such comparisons.",
 					       100 * least / whole),
 				0);
+	else if (diff->no_samples)
+		ctx_out_wrapped(&page->out, "",
+				"A recording that was archived without samples does not tell changes from "
+				"chance by itself: several "
+				"recordings of a side do, or ctxan --archive --with-samples.",
+				0);
 	else if (page->spec->weighting.weights != CTX_WEIGHTS_SHARE)
 		ctx_out_wrapped(
 			&page->out, "",
 			"Too few blocks to tell changes from chance: record longer, or several times.", 0);
-	if (page->spec->sides[CTX_COMPARE_A].n == 1 && page->spec->sides[CTX_COMPARE_B].n == 1)
+	if (!diff->no_samples && page->spec->sides[CTX_COMPARE_A].n == 1 &&
+	    page->spec->sides[CTX_COMPARE_B].n == 1)
 		ctx_out_wrapped(
 			&page->out, "",
 			ctx_out_format(

@@ -10,6 +10,7 @@
 #ifndef CTX_STORE_STORE_H
 #define CTX_STORE_STORE_H
 
+#include "base/buf.h"
 #include "model/code.h"
 #include "model/interval.h"
 #include "model/profile.h"
@@ -177,6 +178,9 @@ CTX_MUST_CHECK enum ctx_status ctx_store_code(struct ctx_store *store, const str
  */
 struct ctx_code_reader ctx_store_code_reader(struct ctx_store *store);
 
+/* All trees, by id, same_as as stored. Borrowed. */
+const struct ctx_tree_info *ctx_store_trees(const struct ctx_store *store, size_t *ret_n);
+
 /* The tree of (thread or CTX_NONE, metric), with same_as resolved; NULL: no samples. */
 const struct ctx_tree_info *ctx_store_find_tree(const struct ctx_store *store, uint32_t thread,
 						uint32_t metric);
@@ -243,6 +247,13 @@ struct ctx_store_cost {
 	uint64_t pages;	 /* database pages read from the file (cache misses) */
 };
 struct ctx_store_cost ctx_store_cost(const struct ctx_store *store);
+
+/*
+ * Appends the whole database as bytes, as a file would have them: of one that is open for reading, or of one that was
+ * made in memory and has its contents, which ends its writing. For archives (store/archive.h).
+ */
+CTX_MUST_CHECK enum ctx_status ctx_store_image(struct ctx_store *store, struct ctx_buf *out,
+					       struct ctx_err *err);
 
 /*
  * Closes a store opened for reading or writing; an uncommitted one leaves no file behind. NULL is

@@ -182,6 +182,32 @@ static enum ctx_status put_entities(struct ctx_store *store, const struct ctx_st
 	return status;
 }
 
+/* Of an archived run: that it has no samples, and what they said. */
+static enum ctx_status put_kept(struct ctx_store *store, const struct ctx_profile_losses *losses,
+				sqlite3_stmt *stmt, struct ctx_err *err)
+{
+	struct ctx_buf key CTX_AUTO_BUF = {0};
+	enum ctx_status status = CTX_OK;
+
+	if (!losses->sample_blocks)
+		return CTX_OK;
+	ctx_bind_text(stmt, 1, CTX_STORE_NO_SAMPLES);
+	ctx_bind_u64(stmt, 2, 1);
+	status = ctx_statement_run(stmt, store->path, err);
+	for (size_t i = 0; i < losses->n_figures && status == CTX_OK; i++) {
+		ctx_buf_clear(&key);
+		ctx_buf_printf(&key, CTX_STORE_FIGURE "%s", losses->figures[i].name);
+		ctx_buf_put_u8(&key, '\0');
+		status = ctx_buf_check(&key, err);
+		if (status != CTX_OK)
+			return status;
+		ctx_bind_text(stmt, 1, (const char *)key.bytes);
+		sqlite3_bind_double(stmt, 2, losses->figures[i].value);
+		status = ctx_statement_run(stmt, store->path, err);
+	}
+	return status;
+}
+
 static enum ctx_status put_experiment(struct ctx_store *store, const struct ctx_store_contents *contents,
 				      struct ctx_err *err)
 {
@@ -225,6 +251,8 @@ static enum ctx_status put_experiment(struct ctx_store *store, const struct ctx_
 			ctx_bind_u64(stmt, 2, facts[i].number);
 		status = ctx_statement_run(stmt, store->path, err);
 	}
+	if (status == CTX_OK)
+		status = put_kept(store, &profile->losses, stmt, err);
 	sqlite3_finalize(stmt);
 	return status;
 }

@@ -26,6 +26,10 @@
 #include "store/statement.h"
 #include "store/store.h"
 
+/* Keys of the table experiment that only archived runs have (model/profile.h: struct ctx_profile_losses). */
+#define CTX_STORE_NO_SAMPLES "no_samples"
+#define CTX_STORE_FIGURE "figure."
+
 enum put_statement {
 	PUT_TREE,
 	PUT_NODE,
@@ -119,6 +123,16 @@ CTX_MUST_CHECK enum ctx_status ctx_store_put_sources(struct ctx_store *store,
 /* Opens an empty database of this name for writing, with the statements for it. */
 CTX_MUST_CHECK enum ctx_status ctx_store_open_empty(struct ctx_store *store, const char *name,
 						    struct ctx_err *err);
+
+/* CTX_E_NOTFOUND, with a message that says what is missing: an archived run without samples. */
+CTX_MUST_CHECK enum ctx_status ctx_store_need_samples(const struct ctx_store *store, struct ctx_err *err);
+
+/* A store without a database yet: `size_bytes` of its file bounds what it may claim. */
+CTX_MUST_CHECK enum ctx_status ctx_store_new(const char *name, uint64_t size_bytes, struct ctx_store **ret,
+					     struct ctx_err *err);
+
+/* Checks and loads the database that is open. */
+CTX_MUST_CHECK enum ctx_status ctx_store_begin_reading(struct ctx_store *store, struct ctx_err *err);
 
 /*
  * For reading. A file is untrusted: SQL in its schema runs without privileges, and damage is detected.

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#define FIGURES_MAX 256u
+
 /* ---- rows ---- */
 
 static enum ctx_status take_property(struct ctx_store_reader *reader, size_t i, struct ctx_err *err)
@@ -224,6 +226,25 @@ struct facts {
 	uint64_t stacks, raw_stacks, locations, sites;
 };
 
+/* Of an archived run; a damaged one may have more than there are. */
+static void take_figure(struct ctx_store_reader *reader, const char *name)
+{
+	struct ctx_profile_losses *losses = &reader->store->profile.losses;
+	struct ctx_kept_figure *item;
+
+	if (losses->n_figures == FIGURES_MAX)
+		return;
+	item = ctx_store_append(&losses->figures, losses->n_figures, sizeof(*item));
+	if (item != NULL)
+		item->name = ctx_arena_strdup(&reader->store->profile.arena, name);
+	if (item == NULL || item->name == NULL) {
+		reader->failed = true;
+		return;
+	}
+	item->value = sqlite3_column_double(reader->stmt, 1);
+	losses->n_figures++;
+}
+
 static void take_fact(struct ctx_store_reader *reader, struct facts *facts)
 {
 	struct ctx_store *store = reader->store;
@@ -254,6 +275,12 @@ static void take_fact(struct ctx_store_reader *reader, struct facts *facts)
 
 	if (key == NULL)
 		return;
+	if (strncmp(key, CTX_STORE_FIGURE, strlen(CTX_STORE_FIGURE)) == 0) {
+		take_figure(reader, key + strlen(CTX_STORE_FIGURE));
+		return;
+	}
+	if (strcmp(key, CTX_STORE_NO_SAMPLES) == 0)
+		profile->losses.sample_blocks = true;
 	for (size_t i = 0; i < CTX_COUNT_OF(known); i++) {
 		if (strcmp(key, known[i].key) != 0)
 			continue;

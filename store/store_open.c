@@ -1,7 +1,7 @@
 #include "store/schema.h"
+#include "store/store_header.h"
 #include "store/store_impl.h"
 
-#include "base/fileio.h"
 #include "base/mem.h"
 
 #include <errno.h>
@@ -11,55 +11,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* SQLite's file header: magic, and at fixed offsets the values that we set (big-endian). */
-#define HEADER_BYTES 100
-#define AT_USER_VERSION 60
-#define AT_APPLICATION_ID 68
-
-static uint32_t big_endian_32(const uint8_t *at)
-{
-	return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
-}
-
-/* CTX_E_FORMAT and CTX_E_VERSION are reported from the first bytes, before SQLite sees the file. */
-static enum ctx_status check_header(const char *path, uint64_t *ret_size, struct ctx_err *err)
-{
-	int fd CTX_AUTO_CLOSE = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	uint8_t header[HEADER_BYTES];
-	enum ctx_status status;
-	struct stat stat;
-	size_t got = 0;
-
-	if (fd < 0)
-		return ctx_err_errno(err,
-				     errno == ENOENT || errno == ENOTDIR ? CTX_E_NOTFOUND
-				     : errno == EACCES			 ? CTX_E_PERM
-									 : CTX_E_IO,
-				     "%s", path);
-	if (fstat(fd, &stat) != 0)
-		return ctx_err_errno(err, CTX_E_IO, "%s", path);
-	if (!S_ISREG(stat.st_mode))
-		return ctx_err_set(err, CTX_E_FORMAT, "%s: not a ctxan database: not a regular file", path);
-	status = ctx_file_pread(&(struct ctx_file_place){fd, path, 0}, header, sizeof(header), &got, err);
-	if (status < 0)
-		return status;
-	if (got < sizeof(header) || memcmp(header, "SQLite format 3", 16) != 0 ||
-	    big_endian_32(header + AT_APPLICATION_ID) != CTX_SCHEMA_APPLICATION_ID)
-		return ctx_err_set(err, CTX_E_FORMAT, "%s: not a ctxan database", path);
-	if (big_endian_32(header + AT_USER_VERSION) != CTX_SCHEMA_VERSION)
-		return ctx_err_set(err, CTX_E_VERSION,
-				   "%s: has schema version %u, this program reads %d: ingest again", path,
-				   big_endian_32(header + AT_USER_VERSION), CTX_SCHEMA_VERSION);
-	*ret_size = (uint64_t)stat.st_size;
-	return CTX_OK;
-}
-
 bool ctx_store_is_database(const char *path)
 {
-	uint64_t size;
-	enum ctx_status status = check_header(path, &size, NULL);
+	struct ctx_store_header header;
 
-	return status == CTX_OK || status == CTX_E_VERSION;
+	return ctx_store_header_read(path, &header, NULL) == CTX_OK &&
+	       header.application_id == CTX_SCHEMA_APPLICATION_ID;
 }
 
 /*
@@ -100,12 +57,7 @@ static int pages_read(const struct ctx_store *store)
 
 enum ctx_status ctx_store_harden(struct ctx_store *store, struct ctx_err *err)
 {
-	sqlite3_db_config(store->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-	sqlite3_db_config(store->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-	sqlite3_db_config(store->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
-	sqlite3_db_config(store->db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
-	sqlite3_db_config(store->db, SQLITE_DBCONFIG_WRITABLE_SCHEMA, 0, NULL);
-	sqlite3_limit(store->db, SQLITE_LIMIT_ATTACHED, 0);
+	ctx_store_distrust(store->db);
 	return ctx_statement_exec(
 		store->db, store->path,
 		"PRAGMA cell_size_check = ON; PRAGMA query_only = ON; PRAGMA temp_store = MEMORY;"
@@ -116,7 +68,6 @@ enum ctx_status ctx_store_harden(struct ctx_store *store, struct ctx_err *err)
 static enum ctx_status open_file(struct ctx_store *store, struct ctx_err *err)
 {
 	char *uri CTX_AUTO_FREE = make_uri(store->path);
-	enum ctx_status status;
 	int rc;
 
 	if (uri == NULL)
@@ -126,35 +77,58 @@ static enum ctx_status open_file(struct ctx_store *store, struct ctx_err *err)
 		SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, NULL);
 	if (rc != SQLITE_OK)
 		return ctx_statement_fail(store->db, rc, store->path, err);
-	status = ctx_store_harden(store, err);
+	return ctx_store_begin_reading(store, err);
+}
+
+enum ctx_status ctx_store_begin_reading(struct ctx_store *store, struct ctx_err *err)
+{
+	enum ctx_status status = ctx_store_harden(store, err);
+
 	if (status == CTX_OK)
 		status = ctx_schema_check(store->db, store->path, err);
+	if (status == CTX_OK)
+		status = ctx_store_load(store, err);
+	if (status == CTX_OK)
+		store->pages_at_open = pages_read(store);
 	return status;
+}
+
+enum ctx_status ctx_store_new(const char *name, uint64_t size_bytes, struct ctx_store **ret,
+			      struct ctx_err *err)
+{
+	struct ctx_store *store = ctx_calloc(1, sizeof(*store));
+
+	if (store == NULL)
+		return ctx_err_nomem(err);
+	store->lock_fd = -1;
+	store->max_entries = ((uint64_t)1 << 22) + size_bytes * 8;
+	store->leaf.store = store;
+	store->path = ctx_memdup0(name, strlen(name));
+	if (store->path == NULL) {
+		free(store);
+		return ctx_err_nomem(err);
+	}
+	*ret = store;
+	return CTX_OK;
 }
 
 enum ctx_status ctx_store_open(const char *path, struct ctx_store **ret, struct ctx_err *err)
 {
-	uint64_t size = 0;
-	enum ctx_status status = check_header(path, &size, err);
+	struct ctx_store_header header;
 	struct ctx_store *store;
+	enum ctx_status status = ctx_store_header_read(path, &header, err);
 
+	if (status == CTX_OK)
+		status = ctx_store_header_check(path, &header, err);
+	if (status == CTX_OK)
+		status = ctx_store_new(path, header.size_bytes, &store, err);
 	if (status != CTX_OK)
 		return status;
-	store = ctx_calloc(1, sizeof(*store));
-	if (store == NULL)
-		return ctx_err_nomem(err);
-	store->lock_fd = -1;
-	store->max_entries = ((uint64_t)1 << 22) + size * 8;
-	store->leaf.store = store;
-	store->path = ctx_memdup0(path, strlen(path));
-	status = store->path != NULL ? open_file(store, err) : ctx_err_nomem(err);
-	if (status == CTX_OK)
-		status = ctx_store_load(store, err);
+	status = open_file(store, err);
 	if (status != CTX_OK) {
 		ctx_store_close(store);
 		return status;
 	}
-	store->pages_at_open = pages_read(store);
 	*ret = store;
 	return CTX_OK;
 }
@@ -198,6 +172,12 @@ const char *ctx_store_fingerprint(const struct ctx_store *store)
 const struct ctx_profile *ctx_store_profile(const struct ctx_store *store)
 {
 	return &store->profile;
+}
+
+const struct ctx_tree_info *ctx_store_trees(const struct ctx_store *store, size_t *ret_n)
+{
+	*ret_n = store->n_trees;
+	return store->trees;
 }
 
 const struct ctx_tree_info *ctx_store_find_tree(const struct ctx_store *store, uint32_t thread,

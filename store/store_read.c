@@ -2,6 +2,17 @@
 
 #include "base/mem.h"
 
+enum ctx_status ctx_store_need_samples(const struct ctx_store *store, struct ctx_err *err)
+{
+	if (!store->profile.losses.sample_blocks)
+		return CTX_OK;
+	return ctx_err_set(
+		err, CTX_E_NOTFOUND,
+		"%s was archived without samples: it has functions, call trees, threads and states of "
+		"the whole run; what is asked here needs --with-samples",
+		store->path);
+}
+
 void ctx_leaf_reader_deinit(struct leaf_reader *reader)
 {
 	sqlite3_finalize(reader->stmt);
@@ -83,6 +94,8 @@ static enum ctx_status leaf_reader_get(struct leaf_reader *reader, struct ctx_st
 						leaf.node);
 	} else if (rc != SQLITE_DONE) {
 		status = ctx_statement_fail(store->db, rc, store->path, err);
+	} else {
+		status = ctx_store_need_samples(store, err);
 	}
 	sqlite3_reset(reader->stmt);
 	if (status != CTX_OK)
@@ -209,7 +222,7 @@ enum ctx_status ctx_store_get_node(struct ctx_store *store, struct ctx_store_nod
 		return status;
 	sqlite3_reset(store->get_list);
 	status = read_node(store, node, &found, err);
-	if (status == CTX_OK && want_lists && found.n_children != 0)
+	if (status == CTX_OK && want_lists && (found.n_children != 0 || store->profile.losses.sample_blocks))
 		status = read_lists(store, node.tree, &found, err);
 	if (status == CTX_OK)
 		*ret = found;

@@ -126,7 +126,11 @@ enum ctx_status ctx_store_scan_traced(struct ctx_store *store, const struct ctx_
 		.kind = scan->kind != CTX_TRACED_N ? (uint64_t)scan->kind : BLOCKS_OF_ALL_KINDS,
 		.window = scan->window,
 	};
-	enum ctx_status status = ctx_block_walk_init(&walk, err);
+	enum ctx_status status = ctx_store_need_samples(store, err);
+
+	if (status != CTX_OK)
+		return status;
+	status = ctx_block_walk_init(&walk, err);
 
 	while (status == CTX_OK && (status = ctx_block_walk_next(&walk, err)) == CTX_OK) {
 		const struct ctx_traced *operations = walk.items;

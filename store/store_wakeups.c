@@ -108,8 +108,11 @@ enum ctx_status ctx_store_scan_wakeups(struct ctx_store *store, struct ctx_inter
 {
 	struct block_walk walk = {
 		.store = store, .table = &ctx_wakeup_blocks, .kind = BLOCKS_OF_ALL_KINDS, .window = window};
-	enum ctx_status status = ctx_block_walk_init(&walk, err);
+	enum ctx_status status = ctx_store_need_samples(store, err);
 
+	if (status != CTX_OK)
+		return status;
+	status = ctx_block_walk_init(&walk, err);
 	while (status == CTX_OK && (status = ctx_block_walk_next(&walk, err)) == CTX_OK) {
 		const struct ctx_wakeup *wakeups = walk.items;
 

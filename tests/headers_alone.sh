@@ -7,7 +7,7 @@ cc=$2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM
-find base model elf formats collect symbols unwind store ingest calltree timetree query report browse ctxan tests fuzz bench -name '*.h' | sort >"$work/headers"
+find base model elf formats collect symbols unwind store ingest calltree compare rules timetree query report browse ctxan tests fuzz bench -name '*.h' | sort >"$work/headers"
 # The first directive of each file that the build compiles, where it is an include of ours.
 sed -n "s|^ *\"file\": \"$PWD/\(.*\.c\)\".*|\1|p" "$3/compile_commands.json" | xargs awk '
 	FNR == 1 { seen = 0 }

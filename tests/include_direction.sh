@@ -9,21 +9,21 @@ allowed() {
 	base) echo "base" ;;
 	model) echo "base model" ;;
 	elf) echo "base elf" ;;
-	store | calltree | timetree | compare) echo "base model" ;;
+	store | calltree | timetree | compare | rules) echo "base model" ;;
 	formats | symbols | unwind) echo "base model elf" ;;
 	runtime) echo "base model elf unwind" ;;
 	collect) echo "base model elf formats unwind runtime" ;;
 	ingest) echo "base model elf formats symbols unwind store calltree timetree" ;;
 	query) echo "base model store timetree" ;;
-	report) echo "base model calltree timetree compare" ;;
+	report) echo "base model calltree timetree compare rules" ;;
 	browse) echo "base model calltree timetree report" ;;
-	ctxan) echo "base model formats ingest query store report browse calltree timetree compare" ;;
+	ctxan) echo "base model formats ingest query store report browse calltree timetree compare rules" ;;
 	tests | fuzz | bench | testdata) echo "any" ;;
 	*) echo "none" ;;
 	esac
 }
 
-folders="base model elf formats symbols unwind runtime store calltree timetree compare collect ingest query report browse ctxan"
+folders="base model elf formats symbols unwind runtime store calltree timetree compare rules collect ingest query report browse ctxan"
 bad=0
 # "FOLDER FILE INCLUDED" for each include of ours, once.
 includes=$(grep -rHE '^[ 	]*#[ 	]*include[ 	]*"[^"/]+/' --include='*.[ch]' $folders |

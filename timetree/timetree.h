@@ -115,6 +115,7 @@ struct ctx_timetree_reader {
 	 */
 	enum ctx_status (*leaf)(void *context, uint32_t node, const struct ctx_sample **ret_samples,
 				size_t *ret_n, struct ctx_err *err);
+	bool leaf_lists;	    /* leaves have lists, too: those wholly in the window need no samples */
 	const struct ctx_trie *cct; /* NULL: calls of partly covered leaves are not computed */
 };
 

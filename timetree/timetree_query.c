@@ -178,10 +178,11 @@ static enum ctx_status visit(struct walk *walk, const struct ctx_timenode *node,
 	walk->cost->nodes_visited++;
 	if (walk->cost->depth < level)
 		walk->cost->depth = level;
+	if (ctx_interval_contains(walk->window, node->interval) &&
+	    (node->n_children != 0 || walk->reader->leaf_lists))
+		return take_lists(walk, node);
 	if (node->n_children == 0)
 		return take_leaf(walk, node);
-	if (ctx_interval_contains(walk->window, node->interval))
-		return take_lists(walk, node);
 	return visit_children(walk, node, level);
 }
 
@@ -209,7 +210,7 @@ enum ctx_status ctx_timetree_query(const struct ctx_timetree_reader *reader,
 		walk.cost->nodes_visited++;
 		return CTX_OK;
 	}
-	if (root.n_children != 0 && wants_lists(&walk, root.interval)) {
+	if ((root.n_children != 0 || reader->leaf_lists) && wants_lists(&walk, root.interval)) {
 		status = read_row(&walk, 0, true, &root);
 		if (status != CTX_OK)
 			return status;

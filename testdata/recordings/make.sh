@@ -131,6 +131,35 @@ make_marked() {
 	record marked --no-archive --marks -- ./marked
 }
 
+# Five runs as it was, and five in which solve is 5 % slower, in turn.
+make_regression() {
+	compile regression "$targets/regression.c"
+	for run in 1 2 3 4 5; do
+		record before.$run -F 1999 -- ./regression 0 60
+		record after.$run -F 1999 -- ./regression 5 60
+	done
+}
+
+# pack_regression: all in one; of the load object and the kernel's symbols, which all have, one copy.
+pack_regression() {
+	for run in 1 2 3 4 5; do
+		for side in before after; do
+			ctxan -q "$side.$run.er" --format csv --limit 0 --sql "select printf('%016x', f.offset) from function f join load_object o on o.id = f.object where o.path = '[kernel]'"
+			rm -f "$side.$run.er/ctxan.db"*
+		done
+	done | tr -d '"' | sort -u >addresses
+	zstd -qdc before.1.er/archives/kallsyms.zst | sort | awk '
+		NR == FNR { wanted[$0]; next }
+		$1 in wanted || follows { print }
+		{ follows = $1 in wanted }' addresses - >kallsyms
+	rm -f ./*.er/archives/kallsyms.zst
+	zstd -q -19 -f -o before.1.er/archives/kallsyms.zst kallsyms
+	for archives in ./*.er/archives; do
+		[ "$archives" = ./before.1.er/archives ] || ln -f before.1.er/archives/* "$archives"
+	done
+	tar -c --sort=name --owner=0 --group=0 --mtime=@0 ./*.er | xz -9e >"$here/regression.tar.xz"
+}
+
 # What gprofng prints of what ctxan exports of the packed recordings, by question (tests/flow/gprofng_said.py).
 make_exported() {
 	for kept in phases convoy deep execs hostile_names; do
@@ -155,7 +184,7 @@ pack_exported() {
 	tar -c --sort=name --owner=0 --group=0 --mtime=@0 *.said.xz | xz -9e >"$here/exported.tar.xz"
 }
 
-[ $# -gt 0 ] || set -- phases execs hostile_names evil deep convoy spin bare tight hostile_lines marks marked exported
+[ $# -gt 0 ] || set -- phases execs hostile_names evil deep convoy spin bare tight hostile_lines marks marked regression exported
 rm -rf "$work"
 for recording in "$@"; do
 	mkdir "$work"
@@ -164,6 +193,7 @@ for recording in "$@"; do
 	case $recording in
 	exported) pack_exported ;;
 	marks) pack_marks ;;
+	regression) pack_regression ;;
 	*) pack "$recording" ;;
 	esac
 	ls -l "$here/$recording.tar.xz"

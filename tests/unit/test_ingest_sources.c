@@ -71,7 +71,8 @@ static struct ctx_flat flat_of(struct ctx_store *store)
 {
 	const struct ctx_profile *profile = ctx_store_profile(store);
 	struct place place = {store, ctx_store_find_tree(store, CTX_NONE, 0)->id};
-	struct ctx_timetree_reader reader = {&place, read_node, read_leaf, &profile->cct};
+	struct ctx_timetree_reader reader = {
+		.context = &place, .node = read_node, .leaf = read_leaf, .cct = &profile->cct};
 	struct ctx_histogram histogram = {0};
 	struct ctx_calltree tree;
 	struct ctx_flat flat;

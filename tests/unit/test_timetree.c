@@ -861,7 +861,8 @@ static void test_timetree__damaged_rows_are_refused(void **state)
 	for (unsigned kind = 0; kind <= 6; kind++) {
 		for (uint32_t id = 0; id < 5; id++) {
 			struct damaged damaged = {ctx_timetree_reader(tree, &cct), id, kind};
-			struct ctx_timetree_reader reader = {&damaged, damaged_node, damaged_leaf, &cct};
+			struct ctx_timetree_reader reader = {
+				.context = &damaged, .node = damaged_node, .leaf = damaged_leaf, .cct = &cct};
 			struct ctx_histogram out = {0};
 
 			/*

@@ -23,8 +23,8 @@ offers() {
 mkdir run.er folder
 touch plain.txt
 offers '--fanout --filter --focus --fold-object --follow --format --function' ctxan --f
-offers 'csv html json text' ctxan run.er --format ''
-offers 'json' ctxan --format = j
+offers 'csv html json junit markdown text' ctxan run.er --format ''
+offers 'json junit' ctxan --format = j
 offers 'callers-callees' ctxan -r callers-
 offers 'functions,stacks functions,states' ctxan --report functions,sta
 offers 'html html-static' ctxan --export ht
@@ -57,7 +57,7 @@ if command -v fish >/dev/null 2>&1; then
 		[ "$(cat offered.txt)" = "$1 " ] || fail "fish: $3: offers '$(cat offered.txt)' and not '$1': $(head -n 3 err.txt)"
 	}
 	fish_offers '--fanout --filter --focus --fold-object --follow --format --function' ctxan 'ctxan --f'
-	fish_offers 'csv html json text' ctxan 'ctxan --format '
+	fish_offers 'csv html json junit markdown text' ctxan 'ctxan --format '
 	fish_offers 'functions,stacks functions,states' ctxan 'ctxan -r functions,sta'
 	fish_offers '--stack-size --states' ctxrec 'ctxrec --sta'
 else
