@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "query/phase_query.h"
 #include "query/query.h"
 #include "query/query_samples.h"
 
@@ -62,6 +63,8 @@ struct source {
 	size_t n_levels;
 	struct ctx_report_traced traced[CTX_TRACED_N]; /* items are owned */
 	struct slices *slices;
+	bool has_phases[2]; /* of what is selected, of the run */
+	struct ctx_phases phases[2];
 	struct index *indexes;
 	struct ctx_code_reader reader;
 	struct ctx_mapping_info *mappings;
@@ -349,6 +352,26 @@ static enum ctx_status pull_slices(struct ctx_report_source *base, size_t per_th
 	return CTX_OK;
 }
 
+static enum ctx_status pull_phases(struct ctx_report_source *base, bool of_run, const struct ctx_phases **ret,
+				   struct ctx_err *err)
+{
+	struct source *source = source_of(base);
+	struct ctx_phases *phases = &source->phases[of_run];
+	enum ctx_status status;
+
+	if (!source->has_phases[of_run]) {
+		begin(source, false);
+		status = of_run ? ctx_query_phases_of_run(source->spec.store, phases, err)
+				: ctx_query_phases(&source->query, true, phases, err);
+		end(source);
+		if (status != CTX_OK)
+			return status;
+		source->has_phases[of_run] = true;
+	}
+	*ret = phases;
+	return CTX_OK;
+}
+
 static enum ctx_status pull_levels(struct ctx_report_source *base, const struct ctx_report_level **ret,
 				   size_t *ret_n, struct ctx_err *err)
 {
@@ -481,6 +504,7 @@ enum ctx_status ctx_query_source_open(const struct ctx_query_source_spec *spec,
 		.traced = pull_traced,
 		.index = pull_index,
 		.slices = pull_slices,
+		.phases = pull_phases,
 		.levels = pull_levels,
 		.code = pull_code,
 		.samples = pull_samples,
@@ -510,6 +534,8 @@ void ctx_query_source_close(struct ctx_report_source *base)
 	}
 	for (unsigned i = 0; i < CTX_TRACED_N; i++)
 		free((struct ctx_traced *)(uintptr_t)source->traced[i].items);
+	ctx_phases_deinit(&source->phases[0]);
+	ctx_phases_deinit(&source->phases[1]);
 	ctx_histogram_deinit(&source->raw);
 	free(source->lives.states);
 	free(source->lives.waits);
