@@ -80,12 +80,9 @@ static enum ctx_status load_phases(struct ctx_timeline_strip *strip, struct ctx_
 	for (size_t i = 0; i < phases->groups[0].n && strip->phases != NULL; i++) {
 		const struct ctx_phase *phase = &phases->groups[0].phases[i];
 		uint64_t at_ns = phase->interval.begin_ns - strip->span.begin_ns;
-		char letter[CTX_PHASE_LETTER_MAX];
 
-		ctx_phase_letter(phase->letter, letter);
 		if (ctx_interval_has(strip->span, phase->interval.begin_ns))
-			strip->phases[(__uint128_t)at_ns * strip->columns / length] =
-				letter[1] == '\0' ? letter[0] : '*';
+			strip->phases[(__uint128_t)at_ns * strip->columns / length] = ctx_phase_mark(phase);
 	}
 	return strip->phases != NULL ? CTX_OK : ctx_err_nomem(err);
 }

@@ -3,12 +3,10 @@
 #include "base/bisect.h"
 #include "base/mem.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define PREFIX "phase:"
-#define LETTERS 26u
 #define NUMBER_DIGITS 6u /* of a phase */
 
 void ctx_phases_deinit(struct ctx_phases *phases)
@@ -26,14 +24,24 @@ void ctx_phases_deinit(struct ctx_phases *phases)
 	*phases = (struct ctx_phases){0};
 }
 
-void ctx_phase_letter(uint32_t letter, char ret[CTX_PHASE_LETTER_MAX])
-{
-	size_t n = 0;
+#define ROW(first)                                                                                           \
+	first "A", first "B", first "C", first "D", first "E", first "F", first "G", first "H", first "I",   \
+		first "J", first "K", first "L", first "M", first "N", first "O", first "P", first "Q",      \
+		first "R", first "S", first "T", first "U", first "V", first "W", first "X", first "Y",      \
+		first "Z"
 
-	if (letter >= LETTERS)
-		ret[n++] = (char)('A' + (letter / LETTERS - 1) % LETTERS);
-	ret[n++] = (char)('A' + letter % LETTERS);
-	ret[n] = '\0';
+const char *ctx_phase_letter(uint32_t letter)
+{
+	static const char *const letters[CTX_PHASE_LETTERS] = {ROW(""), ROW("A"), ROW("B"), ROW("C")};
+
+	return letter < CTX_PHASE_LETTERS ? letters[letter] : "?";
+}
+
+char ctx_phase_mark(const struct ctx_phase *phase)
+{
+	const char *letter = phase != NULL ? ctx_phase_letter(phase->letter) : " ";
+
+	return letter[1] == '\0' ? letter[0] : '*';
 }
 
 const struct ctx_phase *ctx_phase_at(const struct ctx_phase_group *group, uint64_t time_ns)
@@ -60,19 +68,16 @@ static enum ctx_status add(struct ctx_interval_list *list, struct ctx_interval i
 
 static enum ctx_status refuse(const struct ctx_phase_group *group, const char *text, struct ctx_err *err)
 {
-	char last[CTX_PHASE_LETTER_MAX];
-
 	if (group->n == 0)
 		return ctx_err_set(err, CTX_E_ARG,
 				   "interval '%s': the recording has too few samples to tell phases apart",
 				   text);
-	ctx_phase_letter(group->n_letters - 1, last);
 	if (group->n_letters == 1)
 		return ctx_err_set(err, CTX_E_ARG, "interval '%s': there is one phase alone, phase:A", text);
 	return ctx_err_set(
 		err, CTX_E_ARG,
 		"interval '%s': there are the phases 1 to %zu, with the letters A to %s (-r phases)", text,
-		group->n, last);
+		group->n, ctx_phase_letter(group->n_letters - 1));
 }
 
 /* A number from 1 on at *at, which moves behind it; 0: there is none. */
@@ -115,10 +120,7 @@ enum ctx_status ctx_phase_intervals_find(const struct ctx_phase_group *group, co
 	if (*word >= '0' && *word <= '9')
 		return add_numbered(group, text, ret, err);
 	for (size_t i = 0; i < group->n && status == CTX_OK; i++) {
-		char letter[CTX_PHASE_LETTER_MAX];
-
-		ctx_phase_letter(group->phases[i].letter, letter);
-		if (strcasecmp(letter, word) != 0)
+		if (strcasecmp(ctx_phase_letter(group->phases[i].letter), word) != 0)
 			continue;
 		some = true;
 		status = add(ret, group->phases[i].interval, err);

@@ -51,10 +51,13 @@ struct ctx_phases {
 void ctx_phases_deinit(struct ctx_phases *phases);
 
 #define CTX_PHASE_LEAST_SAMPLES 200u /* below, phases are not looked for */
-#define CTX_PHASE_LETTER_MAX 4u
+#define CTX_PHASE_LETTERS 104u /* at most in a group */
 
-/* "A" ... "Z", "AA", ... */
-void ctx_phase_letter(uint32_t letter, char ret[CTX_PHASE_LETTER_MAX]);
+/* "A" ... "Z", "AA" ... "CZ"; "?" for others. A constant. */
+const char *ctx_phase_letter(uint32_t letter);
+
+/* The same for a column of one character: '*' for two letters, ' ' for NULL. */
+char ctx_phase_mark(const struct ctx_phase *phase);
 
 /* The phase at a time; NULL: none. O(log phases). */
 const struct ctx_phase *ctx_phase_at(const struct ctx_phase_group *group, uint64_t time_ns);

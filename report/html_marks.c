@@ -32,14 +32,11 @@ static int by_begin(const void *a, const void *b)
 /* Names of marks, then the letters of phases. */
 static void put_name(const struct ctx_profile *profile, uint32_t name, struct ctx_buf *out)
 {
-	char letter[CTX_PHASE_LETTER_MAX];
-
 	if (name <= profile->n_files) {
 		ctx_name_put_json(out, name < profile->n_files ? profile->files[name] : "<Unknown>");
 		return;
 	}
-	ctx_phase_letter(name - profile->n_files - 1, letter);
-	ctx_buf_printf(out, "\"phase %s\"", letter);
+	ctx_buf_printf(out, "\"phase %s\"", ctx_phase_letter(name - profile->n_files - 1));
 }
 
 static uint32_t name_of(const struct ctx_profile *profile, const struct ctx_mark_span *span, uint32_t n_names)

@@ -182,14 +182,6 @@ static struct ctx_cell figure(struct page *page, double value, int digits)
 	return ctx_cell_figure(ctx_out_format(&page->out, "%.*f", digits, value));
 }
 
-static struct ctx_cell letter_cell(struct page *page, uint32_t letter)
-{
-	char text[CTX_PHASE_LETTER_MAX];
-
-	ctx_phase_letter(letter, text);
-	return ctx_cell_name(ctx_out_format(&page->out, "%s", text));
-}
-
 static struct ctx_cell cpus_cell(struct page *page, const struct ctx_phase *phase)
 {
 	const struct ctx_metric_info metric = ctx_head_metric(&page->out.head);
@@ -290,15 +282,14 @@ static void put_phase(struct page *page, const struct ctx_phase_group *group, si
 	uint64_t samples = take_shares(page, &phase->histogram, page->shares);
 	uint32_t function = phase->idle ? CTX_NONE : heaviest_of(page);
 	bool is_json = ctx_out_has_lists(&page->out);
-	char letter[CTX_PHASE_LETTER_MAX];
 
 	if (samples_before >= LEAST_SAMPLES && samples >= LEAST_SAMPLES)
 		n_changes = find_changes(page, (double)samples_before, (double)samples, changes);
-	ctx_phase_letter(phase->letter, letter);
 	cells[PROCESS] = ctx_pid_cell(page->out.profile, group->process);
 	cells[PHASE] = ctx_cell_number(i + 1);
-	cells[LETTER] = letter_cell(page, phase->letter);
-	cells[NAME] = ctx_cell_figure(ctx_out_format(&page->out, "%zu %s", i + 1, letter));
+	cells[LETTER] = ctx_cell_name(ctx_phase_letter(phase->letter));
+	cells[NAME] = ctx_cell_figure(ctx_out_format(&page->out, "%zu %s", i + 1,
+						  ctx_phase_letter(phase->letter)));
 	cells[BEGIN] = ctx_cell_number(phase->interval.begin_ns);
 	cells[END] = ctx_cell_number(phase->interval.end_ns);
 	cells[CPUS] = cpus_cell(page, phase);
@@ -414,8 +405,8 @@ static void put_letters(struct page *page)
 			for (uint32_t b = a + 1; b < group->n_letters; b++) {
 				const struct ctx_cell cells[CTX_COUNT_OF(letter_columns)] = {
 					ctx_pid_cell(page->out.profile, group->process),
-					letter_cell(page, a),
-					letter_cell(page, b),
+					ctx_cell_name(ctx_phase_letter(a)),
+					ctx_cell_name(ctx_phase_letter(b)),
 					figure(page, group->similarity[a * group->n_letters + b], 4),
 				};
 

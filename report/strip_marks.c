@@ -141,11 +141,8 @@ void ctx_strip_phases_print(const struct ctx_phase_group *phases, const struct c
 	ctx_buf_printf(&line, "%*s ", (int)columns->label_width, "phase (-i phase:B)");
 	for (size_t i = 0; i < columns->n; i++) {
 		const struct ctx_phase *phase = ctx_phase_at(phases, columns->edges[i]);
-		char letter[CTX_PHASE_LETTER_MAX] = " ";
 
-		if (phase != NULL)
-			ctx_phase_letter(phase->letter, letter);
-		ctx_buf_put_u8(&line, letter[1] == '\0' ? (uint8_t)letter[0] : '*');
+		ctx_buf_put_u8(&line, (uint8_t)ctx_phase_mark(phase));
 	}
 	ctx_buf_put_u8(&line, '\0');
 	if (line.failed)

@@ -153,11 +153,8 @@ static void put_phases(struct ctx_summary_screen *screen, size_t n)
 		size_t slice = (2 * i + 1) * summary->n_slices / (2 * n);
 		const struct ctx_phase *phase =
 			ctx_phase_at(summary->phases, summary->slices.slices[slice].interval.begin_ns);
-		char letter[CTX_PHASE_LETTER_MAX] = " ";
 
-		if (phase != NULL)
-			ctx_phase_letter(phase->letter, letter);
-		ctx_buf_put_u8(&screen->line, letter[1] == '\0' ? (uint8_t)letter[0] : '*');
+		ctx_buf_put_u8(&screen->line, (uint8_t)ctx_phase_mark(phase));
 	}
 	ctx_summary_end_line(screen);
 }
