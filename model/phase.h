@@ -51,7 +51,7 @@ struct ctx_phases {
 void ctx_phases_deinit(struct ctx_phases *phases);
 
 #define CTX_PHASE_LEAST_SAMPLES 200u /* below, phases are not looked for */
-#define CTX_PHASE_LETTERS 104u /* at most in a group */
+#define CTX_PHASE_LETTERS 104u	     /* at most in a group */
 
 /* "A" ... "Z", "AA" ... "CZ"; "?" for others. A constant. */
 const char *ctx_phase_letter(uint32_t letter);

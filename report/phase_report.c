@@ -288,8 +288,8 @@ static void put_phase(struct page *page, const struct ctx_phase_group *group, si
 	cells[PROCESS] = ctx_pid_cell(page->out.profile, group->process);
 	cells[PHASE] = ctx_cell_number(i + 1);
 	cells[LETTER] = ctx_cell_name(ctx_phase_letter(phase->letter));
-	cells[NAME] = ctx_cell_figure(ctx_out_format(&page->out, "%zu %s", i + 1,
-						  ctx_phase_letter(phase->letter)));
+	cells[NAME] =
+		ctx_cell_figure(ctx_out_format(&page->out, "%zu %s", i + 1, ctx_phase_letter(phase->letter)));
 	cells[BEGIN] = ctx_cell_number(phase->interval.begin_ns);
 	cells[END] = ctx_cell_number(phase->interval.end_ns);
 	cells[CPUS] = cpus_cell(page, phase);

@@ -318,13 +318,14 @@ static enum ctx_status take_similarity(const struct search *search, const struct
 	if (ret->similarity == NULL)
 		return ctx_err_nomem(err);
 	for (uint32_t a = 0; a < n; a++) {
-		for (uint32_t b = 0; b < n; b++)
-			ret->similarity[a * n + b] =
-				a == b ? 1
-				       : 1 - ctx_phase_divergence(counts_of(search, letters, a),
-								  counts_of(search, letters, b),
-								  search->code.n_classes,
-								  search->code.dispersion);
+		ret->similarity[a * n + a] = 1;
+		for (uint32_t b = a + 1; b < n; b++) {
+			double divergence = ctx_phase_divergence(
+				counts_of(search, letters, a), counts_of(search, letters, b),
+				search->code.n_classes, search->code.dispersion);
+
+			ret->similarity[a * n + b] = ret->similarity[b * n + a] = 1 - divergence;
+		}
 	}
 	return CTX_OK;
 }
