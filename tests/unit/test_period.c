@@ -99,6 +99,20 @@ static void test_period__noise_has_none(void **state)
 	assert_in_range(wrong, 0, 3);
 }
 
+/* It resembles itself once, fifty steps later, and not at a hundred. */
+static void test_period__an_echo_is_none(void **state)
+{
+	struct ctx_period period;
+
+	(void)state;
+	random_state = 1;
+	for (size_t i = 0; i < STEPS; i++)
+		series[i] = deviate();
+	for (size_t i = STEPS; i-- > 50;)
+		series[i] += series[i - 50];
+	assert_int_equal(ctx_period_find(series, STEPS, &period, NULL), CTX_END);
+}
+
 static void test_period__nothing_and_a_single_change_have_none(void **state)
 {
 	struct ctx_period period;
@@ -121,6 +135,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_period__frames_have_their_length_and_jitter),
 		cmocka_unit_test(test_period__noise_has_none),
+		cmocka_unit_test(test_period__an_echo_is_none),
 		cmocka_unit_test(test_period__nothing_and_a_single_change_have_none),
 	};
 
