@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #define CODE_BITS 3.0	/* which of CTX_PHASE_CODES */
-#define LETTER_BITS 4.0 /* of a segment, beside its place: that it is there, and that it was looked for */
+#define LETTER_BITS 3.0 /* of a segment, beside its place: that it is there, and that it was looked for */
 
 /* 0.25, 1, 4, ..., 1024. */
 static double strength_of(size_t code)

@@ -8,6 +8,7 @@
 #define LEAST_SAMPLES 6.0  /* of the mean block: below, the statistic is not like chi-squared */
 #define LEAST_EXPECTED 3.0 /* of a class in a pair of blocks */
 #define HEAVY 0.05	   /* share of a class that is looked at by itself */
+#define MEDIAN_ERROR 2.34  /* standard error of the median of chi-squared, relative to it, times sqrt(n) */
 #define LEAST_RATIOS 12u   /* of which a median is taken */
 
 struct noise {
@@ -91,7 +92,8 @@ static double dispersion_of(const struct noise *noise, size_t c)
 	}
 	if (n < LEAST_RATIOS)
 		return 0;
-	return median(noise->ratios, n) / median_share(freedoms / (double)n);
+	return median(noise->ratios, n) / median_share(freedoms / (double)n) /
+	       (1 + MEDIAN_ERROR / sqrt(freedoms));
 }
 
 /* The largest of one size of blocks. */
@@ -148,22 +150,28 @@ static double begin(struct noise *noise, const struct ctx_phase_counts *counts, 
 	return all;
 }
 
-enum ctx_status ctx_phase_noise(const struct ctx_phase_counts *counts, double *ret, struct ctx_err *err)
+enum ctx_status ctx_phase_noise(const struct ctx_phase_counts *counts, struct ctx_phase_noise *ret,
+				struct ctx_err *err)
 {
+	/* The shares of all classes need the room of one more bin. */
 	double *places CTX_AUTO_FREE =
 		ctx_calloc(counts->n_bins + 1, (counts->n_classes + 3) * sizeof(*places));
+	struct ctx_phase_noise found = {{1}, 1};
 	struct noise noise;
-	double all, largest = 1;
+	double all;
 
-	/* The shares of all classes need the room of one more bin. */
 	if (places == NULL)
 		return ctx_err_nomem(err);
 	all = begin(&noise, counts, places);
-	for (; noise.n_blocks >= CTX_PHASE_NOISE_BLOCKS; join_blocks(&noise)) {
+	for (size_t i = 0; i < CTX_PHASE_SCALES && noise.n_blocks >= CTX_PHASE_NOISE_BLOCKS; i++) {
 		double dispersion = all / (double)noise.n_blocks < LEAST_SAMPLES ? 0 : largest_of(&noise);
 
-		largest = dispersion > largest ? dispersion : largest;
+		found.of[i] = dispersion > 1 ? dispersion : 1;
+		found.n = i + 1;
+		join_blocks(&noise);
 	}
-	*ret = largest;
+	for (size_t i = found.n - 1; i-- > 0;)
+		found.of[i] = found.of[i] > found.of[i + 1] ? found.of[i] : found.of[i + 1];
+	*ret = found;
 	return CTX_OK;
 }

@@ -9,6 +9,7 @@
 
 #define MOST_SEGMENTS 64u /* of which the description is made while merging */
 #define ROUNDS 8u	  /* of moving borders */
+#define LESS_NOISE 0.8	  /* of the dispersion of the scale before */
 
 /* The segments while they are searched: a border is where one begins. */
 struct search {
@@ -227,6 +228,30 @@ static bool put_borders(struct search *search)
 	return changed;
 }
 
+/*
+ * A block in which a border lies is like neither side. It is no phase: it goes to one of its neighbours, that
+ * with which the description is shorter.
+ */
+static void drop_single_blocks(struct search *search)
+{
+	for (size_t i = 0; i < search->n && search->n > 1;) {
+		size_t begin = search->begins[i], end = search->begins[i + 1];
+		double left = INFINITY, right = INFINITY;
+
+		if (end - begin > 1) {
+			i++;
+			continue;
+		}
+		if (i > 0)
+			left = ctx_phase_code_segment(&search->code, search->begins[i - 1], end) -
+			       ctx_phase_code_segment(&search->code, search->begins[i - 1], begin);
+		if (i + 1 < search->n)
+			right = ctx_phase_code_segment(&search->code, begin, search->begins[i + 2]) -
+				ctx_phase_code_segment(&search->code, end, search->begins[i + 2]);
+		drop(search, left <= right ? i : i + 1);
+	}
+}
+
 static void refine(struct search *search)
 {
 	for (unsigned round = 0; round < ROUNDS; round++) {
@@ -350,41 +375,172 @@ static enum ctx_status take_segments(struct search *search, struct ctx_phase_seg
 	return take_similarity(search, &letters, ret, err);
 }
 
-static enum ctx_status find(struct search *search, struct ctx_phase_segments *ret, struct ctx_err *err)
-{
-	size_t n = search->code.n_bins;
-	double *scratch CTX_AUTO_FREE = ctx_calloc(2 * search->code.n_classes, sizeof(*scratch));
-	size_t *begins CTX_AUTO_FREE = ctx_calloc(n + 2, sizeof(*begins));
-	size_t *best CTX_AUTO_FREE = ctx_calloc(n + 2, sizeof(*best));
-	struct run *runs CTX_AUTO_FREE = ctx_calloc(n + 1, sizeof(*runs));
+/* ---- scales ---- */
 
-	if (scratch == NULL || begins == NULL || best == NULL || runs == NULL)
-		return ctx_err_nomem(err);
-	search->left = scratch;
-	search->right = scratch + search->code.n_classes;
-	search->begins = begins;
-	merge(search, runs, best);
-	refine(search);
-	return take_segments(search, ret, err);
+/* Counts of blocks of so many bins each; bins that are left over at the end are in the last one. */
+static void join_bins(const struct ctx_phase_counts *counts, size_t block, double *cells,
+		      struct ctx_phase_counts *ret)
+{
+	size_t n = counts->n_classes, n_blocks = counts->n_bins / block;
+
+	for (size_t i = 0; i < n_blocks * n; i++)
+		cells[i] = 0;
+	for (size_t i = 0; i < counts->n_bins; i++) {
+		size_t at = i / block < n_blocks ? i / block : n_blocks - 1;
+
+		for (size_t c = 0; c < n; c++)
+			cells[at * n + c] += counts->cells[i * n + c];
+	}
+	*ret = (struct ctx_phase_counts){cells, n_blocks, n};
+}
+
+/* Room for the search at any scale. */
+struct room {
+	double *cells, *scratch;
+	size_t *begins, *best, *kept;
+	struct run *runs;
+};
+
+static void room_deinit(struct room *room)
+{
+	free(room->cells);
+	free(room->scratch);
+	free(room->begins);
+	free(room->best);
+	free(room->kept);
+	free(room->runs);
+}
+
+static enum ctx_status room_init(struct room *room, const struct ctx_phase_counts *counts,
+				 struct ctx_err *err)
+{
+	size_t n = counts->n_bins;
+
+	*room = (struct room){
+		.cells = ctx_calloc(n, counts->n_classes * sizeof(*room->cells)),
+		.scratch = ctx_calloc(counts->n_classes, 2 * sizeof(*room->scratch)),
+		.begins = ctx_calloc(n + 2, sizeof(*room->begins)),
+		.best = ctx_calloc(n + 2, sizeof(*room->best)),
+		.kept = ctx_calloc(n + 2, sizeof(*room->kept)),
+		.runs = ctx_calloc(n + 1, sizeof(*room->runs)),
+	};
+	if (room->cells != NULL && room->scratch != NULL && room->begins != NULL && room->best != NULL &&
+	    room->kept != NULL && room->runs != NULL)
+		return CTX_OK;
+	return ctx_err_nomem(err);
+}
+
+static enum ctx_status begin_search(struct search *search, const struct room *room,
+				    const struct ctx_phase_counts *counts, double dispersion,
+				    struct ctx_err *err)
+{
+	*search = (struct search){
+		.begins = room->begins, .left = room->scratch, .right = room->scratch + counts->n_classes};
+	return ctx_phase_code_init(counts, dispersion, &search->code, err);
+}
+
+/* A division of blocks of 2^scale bins. */
+struct division {
+	size_t *begins; /* bins */
+	size_t n;
+	size_t scale;
+	double saved; /* bits, against one segment; each scale in its own dispersion */
+};
+
+/* Divides at a scale; takes it if it saves more than the best so far. */
+static enum ctx_status try_scale(struct room *room, const struct ctx_phase_counts *counts,
+				 const struct ctx_phase_noise *noise, size_t scale, struct division *best,
+				 struct ctx_err *err)
+{
+	struct ctx_phase_counts blocks;
+	struct search search;
+	enum ctx_status status;
+	double saved;
+
+	join_bins(counts, (size_t)1 << scale, room->cells, &blocks);
+	status = begin_search(&search, room, &blocks, noise->of[scale], err);
+	if (status != CTX_OK)
+		return status;
+	merge(&search, room->runs, room->best);
+	refine(&search);
+	drop_single_blocks(&search);
+	saved = ctx_phase_code_segment(&search.code, 0, blocks.n_bins) - bits_of_all(&search);
+	if (best->n == 0 || saved > best->saved) {
+		best->n = search.n;
+		best->scale = scale;
+		best->saved = saved;
+		for (size_t i = 0; i < search.n; i++)
+			best->begins[i] = search.begins[i] << scale;
+	}
+	ctx_phase_code_deinit(&search.code);
+	return CTX_OK;
+}
+
+/* Borders of blocks to those of bins: each to its best place within a block. */
+static void sharpen(struct search *search, size_t block)
+{
+	for (size_t i = 1; i < search->n; i++) {
+		size_t at = search->begins[i], begin = search->begins[i - 1], end = search->begins[i + 1];
+		size_t from = at > begin + block ? at - block : begin + 1;
+		size_t to = at + block < end ? at + block : end - 1;
+		double least = pair_bits(search, begin, at, end);
+
+		for (size_t place = from; place <= to; place++) {
+			double bits = pair_bits(search, begin, place, end);
+
+			if (bits < least) {
+				least = bits;
+				search->begins[i] = place;
+			}
+		}
+	}
+}
+
+static enum ctx_status find(struct room *room, const struct ctx_phase_counts *counts,
+			    const struct ctx_phase_noise *noise, struct ctx_phase_segments *ret,
+			    struct ctx_err *err)
+{
+	struct division best = {.begins = room->kept};
+	struct search search;
+	enum ctx_status status = CTX_OK;
+
+	for (size_t scale = 0; scale < noise->n && status == CTX_OK; scale++) {
+		/* A scale on which there is no less noise than on the one before shows nothing more. */
+		if (scale == 0 || noise->of[scale] < noise->of[scale - 1] * LESS_NOISE)
+			status = try_scale(room, counts, noise, scale, &best, err);
+	}
+	if (status != CTX_OK)
+		return status;
+	ret->dispersion = noise->of[best.scale];
+	status = begin_search(&search, room, counts, ret->dispersion, err);
+	if (status != CTX_OK)
+		return status;
+	memcpy(search.begins, best.begins, best.n * sizeof(*best.begins));
+	search.begins[best.n] = counts->n_bins;
+	search.n = best.n;
+	if (best.scale != 0)
+		sharpen(&search, (size_t)1 << best.scale);
+	status = take_segments(&search, ret, err);
+	ctx_phase_code_deinit(&search.code);
+	return status;
 }
 
 enum ctx_status ctx_phases_find(const struct ctx_phase_counts *counts, struct ctx_phase_segments *ret,
 				struct ctx_err *err)
 {
 	struct ctx_phase_segments found = {0};
-	struct search search;
+	struct ctx_phase_noise noise;
+	struct room room CTX_CLEANUP(room_deinit) = {0};
 	enum ctx_status status;
 
 	*ret = (struct ctx_phase_segments){0};
 	if (counts->n_bins == 0 || counts->n_classes == 0)
 		return CTX_OK;
-	status = ctx_phase_noise(counts, &found.dispersion, err);
+	status = ctx_phase_noise(counts, &noise, err);
 	if (status == CTX_OK)
-		status = ctx_phase_code_init(counts, found.dispersion, &search.code, err);
-	if (status != CTX_OK)
-		return status;
-	status = find(&search, &found, err);
-	ctx_phase_code_deinit(&search.code);
+		status = room_init(&room, counts, err);
+	if (status == CTX_OK)
+		status = find(&room, counts, &noise, &found, err);
 	if (status != CTX_OK)
 		ctx_phase_segments_deinit(&found);
 	else
