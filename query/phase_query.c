@@ -181,6 +181,57 @@ static enum ctx_status add_histograms(struct search *search, const struct ctx_ph
 	return status;
 }
 
+/* The time that the group's threads waited for a processor in an interval. */
+static enum ctx_status starved_ns(struct search *search, struct ctx_interval interval, uint64_t *ret,
+				  struct ctx_err *err)
+{
+	struct ctx_query *query = search->query;
+	struct ctx_query_scope scope = {
+		.metric = ctx_profile_state_metric(query->profile, CTX_STATE_WAIT_CPU),
+		.intervals = &interval,
+		.n_intervals = 1};
+	size_t n = search->threads != NULL ? search->n_threads : 1;
+	struct ctx_histogram scratch = {0};
+	enum ctx_status status = CTX_OK;
+
+	*ret = 0;
+	for (size_t i = 0; i < n && status == CTX_OK; i++) {
+		struct ctx_report_sum sum = {0};
+
+		scope.thread = search->threads != NULL ? search->threads[i] : CTX_NONE;
+		status = ctx_query_sum(query, &scope, &scratch, &sum, err);
+		*ret += sum.weight;
+	}
+	ctx_histogram_deinit(&scratch);
+	return status;
+}
+
+/* A program that waits for a processor is not idle: it had one of others. Only thread states tell. */
+static enum ctx_status drop_starved(struct search *search, struct ctx_err *err)
+{
+	const struct ctx_phase_bins *bins = &search->bins;
+	size_t n_classes = bins->classes->n;
+
+	for (size_t i = 0, end; i < bins->n; i = end) {
+		struct ctx_interval interval;
+		enum ctx_status status;
+		uint64_t starved;
+
+		end = i + 1;
+		if (bins->cells[i * n_classes + CTX_PHASE_IDLE] <= 0)
+			continue;
+		while (end < bins->n && bins->cells[end * n_classes + CTX_PHASE_IDLE] > 0)
+			end++;
+		interval = ctx_phase_bins_interval(bins, i, end);
+		status = starved_ns(search, interval, &starved, err);
+		if (status != CTX_OK)
+			return status;
+		for (size_t bin = i; bin < end && starved >= (interval.end_ns - interval.begin_ns) / 2; bin++)
+			bins->cells[bin * n_classes + CTX_PHASE_IDLE] = 0;
+	}
+	return CTX_OK;
+}
+
 static enum ctx_status divide(struct search *search, const struct ctx_phase_classes *classes,
 			      struct ctx_phase_group *group, struct ctx_err *err)
 {
@@ -193,6 +244,8 @@ static enum ctx_status divide(struct search *search, const struct ctx_phase_clas
 		status = add_threads(search, err);
 	if (status == CTX_OK)
 		status = ctx_phase_bins_find_idle(&search->bins, err);
+	if (status == CTX_OK && search->query->profile->has_states)
+		status = drop_starved(search, err);
 	if (status == CTX_OK)
 		status = ctx_phases_find(
 			&(struct ctx_phase_counts){search->bins.cells, search->bins.n, classes->n}, &found,
