@@ -186,10 +186,10 @@ static enum ctx_status starved_ns(struct search *search, struct ctx_interval int
 				  struct ctx_err *err)
 {
 	struct ctx_query *query = search->query;
-	struct ctx_query_scope scope = {
-		.metric = ctx_profile_state_metric(query->profile, CTX_STATE_WAIT_CPU),
-		.intervals = &interval,
-		.n_intervals = 1};
+	struct ctx_query_scope scope = {.metric =
+						ctx_profile_state_metric(query->profile, CTX_STATE_WAIT_CPU),
+					.intervals = &interval,
+					.n_intervals = 1};
 	size_t n = search->threads != NULL ? search->n_threads : 1;
 	struct ctx_histogram scratch = {0};
 	enum ctx_status status = CTX_OK;
@@ -369,21 +369,6 @@ static enum ctx_status find_processes(const struct search *all, struct ctx_phase
 	return status;
 }
 
-/* The longest phase in which something happens. */
-static struct ctx_interval longest_of(const struct ctx_phase_group *group, struct ctx_interval otherwise)
-{
-	struct ctx_interval best = {0};
-
-	for (size_t i = 0; i < group->n; i++) {
-		struct ctx_interval interval = group->phases[i].interval;
-
-		if (!group->phases[i].idle &&
-		    interval.end_ns - interval.begin_ns > best.end_ns - best.begin_ns)
-			best = interval;
-	}
-	return ctx_interval_is_empty(best) ? otherwise : best;
-}
-
 enum ctx_status ctx_query_phases(struct ctx_query *query, bool details, struct ctx_phases *ret,
 				 struct ctx_err *err)
 {
@@ -403,8 +388,7 @@ enum ctx_status ctx_query_phases(struct ctx_query *query, bool details, struct c
 	if (status == CTX_OK && details)
 		status = find_processes(&all, &phases, err);
 	if (status == CTX_OK && details)
-		status =
-			ctx_thread_periods_find(query, longest_of(&phases.groups[0], all.hull), &phases, err);
+		status = ctx_thread_periods_find(query, &phases.groups[0], &phases, err);
 	if (status != CTX_OK)
 		ctx_phases_deinit(&phases);
 	else

@@ -5,13 +5,15 @@
 #include "timetree/period.h"
 #include "timetree/phase_bins.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #define THREADS 4u /* the heaviest */
 #define MOST_STEPS 16384u
-#define SERIES 4u     /* of a thread: all samples, and the heaviest classes of stacks */
-#define SAME 0.1      /* by how much lengths of one period differ */
-#define AS_STRONG 0.8 /* of the strongest series: the first of these names the period */
+#define SERIES 4u	     /* of a thread: all samples, and the heaviest classes of stacks */
+#define SAME 0.05	     /* by how much lengths of one period differ */
+#define LEAST_VARIATION 0.22 /* standard deviation of a series, over its mean */
+#define AS_STRONG 0.8	     /* of the strongest series: the first of these names the period */
 
 struct finding {
 	struct ctx_query *query;
@@ -20,7 +22,9 @@ struct finding {
 	struct ctx_histogram histogram; /* of the thread */
 	struct ctx_phase_classes classes;
 	struct ctx_phases *ret;
-	size_t cap; /* of ret->periods */
+	size_t cap;						     /* of ret->periods */
+	struct ctx_interval stretches[CTX_THREAD_PERIODS_STRETCHES]; /* the longest first */
+	size_t n_stretches;
 };
 
 /* ---- series ---- */
@@ -67,9 +71,10 @@ static bool is_known(const struct finding *finding, uint64_t length_ns)
 {
 	for (size_t i = 0; i < finding->ret->n_periods; i++) {
 		const struct ctx_phase_period *known = &finding->ret->periods[i];
-		double differs = (double)length_ns / (double)known->length_ns - 1;
+		double multiple = (double)length_ns / (double)known->length_ns;
+		double differs = multiple / fmax(round(multiple), 1) - 1;
 
-		if (known->thread == finding->thread && differs < SAME && differs > -SAME)
+		if (known->thread == finding->thread && fabs(differs) < SAME)
 			return true;
 	}
 	return false;
@@ -98,6 +103,22 @@ static enum ctx_status put(struct finding *finding, const struct ctx_period *per
 	return status;
 }
 
+/*
+ * Whether it varies by a fifth of its mean. A thread that is always busy has a sample in each step, now and then none or two, as
+ * steps and samples fall together; that has a period, too.
+ */
+static bool varies(const double *series, size_t n)
+{
+	double sum = 0, squares = 0, mean;
+
+	for (size_t i = 0; i < n; i++) {
+		sum += series[i];
+		squares += series[i] * series[i];
+	}
+	mean = sum / (double)n;
+	return squares / (double)n - mean * mean >= LEAST_VARIATION * LEAST_VARIATION * mean * mean;
+}
+
 /* Of all series the first that is about as strong as the strongest. */
 static enum ctx_status find_in(struct finding *finding, const struct ctx_phase_bins *bins,
 			       struct ctx_err *err)
@@ -112,6 +133,8 @@ static enum ctx_status find_in(struct finding *finding, const struct ctx_phase_b
 	n = n > SERIES ? SERIES : n;
 	for (size_t i = 0; i < n && status == CTX_OK; i++) {
 		take_series(bins, classes[i], series);
+		if (!varies(series, bins->n))
+			continue;
 		status = ctx_period_find(series, bins->n, &periods[i], err);
 		status = status == CTX_END ? CTX_OK : status;
 		strongest = periods[i].strength > strongest ? periods[i].strength : strongest;
@@ -158,7 +181,7 @@ static struct ctx_interval middle_of(struct ctx_interval stretch, uint64_t step_
 	return stretch;
 }
 
-static enum ctx_status find_periods(struct finding *finding, struct ctx_interval stretch, struct ctx_err *err)
+static enum ctx_status find_periods(struct finding *finding, struct ctx_err *err)
 {
 	struct ctx_interval hull = ctx_selection_hull(finding->query->selection);
 	uint64_t life = hull.end_ns - hull.begin_ns, step_ns, steps;
@@ -173,8 +196,9 @@ static enum ctx_status find_periods(struct finding *finding, struct ctx_interval
 					err);
 	if (status == CTX_OK && steps != 0)
 		status = find_within(finding, hull, steps < MOST_STEPS ? (size_t)steps : MOST_STEPS, err);
-	if (status == CTX_OK && steps > MOST_STEPS) {
-		stretch = middle_of(stretch, step_ns);
+	for (size_t i = 0; i < finding->n_stretches && status == CTX_OK && steps != 0; i++) {
+		struct ctx_interval stretch = middle_of(finding->stretches[i], step_ns);
+
 		steps = (stretch.end_ns - stretch.begin_ns) / step_ns;
 		if (steps != 0)
 			status = find_within(finding, stretch, (size_t)steps, err);
@@ -182,9 +206,9 @@ static enum ctx_status find_periods(struct finding *finding, struct ctx_interval
 	return status;
 }
 
-static enum ctx_status find_thread(struct ctx_query *query, uint32_t thread, struct ctx_interval stretch,
-				   struct finding *finding, struct ctx_err *err)
+static enum ctx_status find_thread(struct finding *finding, uint32_t thread, struct ctx_err *err)
 {
+	struct ctx_query *query = finding->query;
 	uint32_t metric = query->selection->metrics[0];
 	const struct ctx_query_scope scope = {.metric = metric, .thread = thread};
 	enum ctx_status status;
@@ -195,11 +219,39 @@ static enum ctx_status find_thread(struct ctx_query *query, uint32_t thread, str
 		return CTX_OK;
 	status = ctx_query_histogram(query, &scope, &finding->histogram, err);
 	if (status == CTX_OK)
-		status = find_periods(finding, stretch, err);
+		status = find_periods(finding, err);
 	ctx_histogram_deinit(&finding->histogram);
 	ctx_phase_classes_deinit(&finding->classes);
 	finding->histogram = (struct ctx_histogram){0};
 	return status;
+}
+
+static uint64_t length_of(struct ctx_interval interval)
+{
+	return interval.end_ns - interval.begin_ns;
+}
+
+/* The longest phases in which something happens, if there are several. */
+static void take_stretches(struct finding *finding, const struct ctx_phase_group *group)
+{
+	for (size_t i = 0; i < group->n && group->n > 1; i++) {
+		struct ctx_interval interval = group->phases[i].interval;
+		size_t at = finding->n_stretches;
+
+		if (group->phases[i].idle)
+			continue;
+		while (at > 0 && length_of(finding->stretches[at - 1]) < length_of(interval))
+			at--;
+		if (at == CTX_THREAD_PERIODS_STRETCHES)
+			continue;
+		finding->n_stretches += finding->n_stretches < CTX_THREAD_PERIODS_STRETCHES;
+		for (size_t j = finding->n_stretches - 1; j > at; j--)
+			finding->stretches[j] = finding->stretches[j - 1];
+		finding->stretches[at] = interval;
+	}
+	/* One phase: its middle, in steps of a sample, if the run has more of them. */
+	if (group->n == 1)
+		finding->stretches[finding->n_stretches++] = group->phases[0].interval;
 }
 
 static int strongest_first(const void *left, const void *right)
@@ -211,7 +263,7 @@ static int strongest_first(const void *left, const void *right)
 	return a->thread < b->thread ? -1 : a->thread > b->thread;
 }
 
-enum ctx_status ctx_thread_periods_find(struct ctx_query *query, struct ctx_interval stretch,
+enum ctx_status ctx_thread_periods_find(struct ctx_query *query, const struct ctx_phase_group *group,
 					struct ctx_phases *ret, struct ctx_err *err)
 {
 	const struct ctx_profile *profile = query->profile;
@@ -224,6 +276,7 @@ enum ctx_status ctx_thread_periods_find(struct ctx_query *query, struct ctx_inte
 	    ctx_metric_is_clipped(&profile->metrics[metric]) || profile->metrics[metric].parts != NULL ||
 	    ctx_selection_is_filtered(query->selection))
 		return CTX_OK;
+	take_stretches(&finding, group);
 	status = ctx_query_thread_sums(query, metric, &samples, &weight, err);
 	for (unsigned i = 0; i < THREADS && status == CTX_OK; i++) {
 		uint32_t best = CTX_NONE;
@@ -232,7 +285,7 @@ enum ctx_status ctx_thread_periods_find(struct ctx_query *query, struct ctx_inte
 			best = samples[t] != 0 && (best == CTX_NONE || samples[t] > samples[best]) ? t : best;
 		if (best == CTX_NONE)
 			break;
-		status = find_thread(query, best, stretch, &finding, err);
+		status = find_thread(&finding, best, err);
 		samples[best] = 0;
 	}
 	if (ret->n_periods > 1)

@@ -224,6 +224,8 @@ enum ctx_status ctx_period_find(const double *series, size_t n, struct ctx_perio
 	period.length = refine(places, lag, n_lags);
 	period.strength = places[lag] < 1 ? places[lag] : 1;
 	period.cycles = find_distances(series, n, period.length, places + n_lags);
+	if (period.cycles < CTX_PERIOD_CYCLES)
+		return CTX_END; /* what peaks by chance does not come again */
 	period.jitter = jitter_of(places + n_lags, period.cycles);
 	*ret = period;
 	return CTX_OK;
