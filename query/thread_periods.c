@@ -67,17 +67,38 @@ static void take_series(const struct ctx_phase_bins *bins, uint32_t class, doubl
 
 /* ---- a thread ---- */
 
+/* Whether a length is that of a period of the same thread, or several times as long. */
+static bool is_multiple(uint64_t length_ns, uint32_t thread, const struct ctx_phase_period *period)
+{
+	double multiple = (double)length_ns / (double)period->length_ns;
+
+	return period->thread == thread && fabs(multiple / fmax(round(multiple), 1) - 1) < SAME;
+}
+
 static bool is_known(const struct finding *finding, uint64_t length_ns)
 {
 	for (size_t i = 0; i < finding->ret->n_periods; i++) {
-		const struct ctx_phase_period *known = &finding->ret->periods[i];
-		double multiple = (double)length_ns / (double)known->length_ns;
-		double differs = multiple / fmax(round(multiple), 1) - 1;
-
-		if (known->thread == finding->thread && fabs(differs) < SAME)
+		if (is_multiple(length_ns, finding->thread, &finding->ret->periods[i]))
 			return true;
 	}
 	return false;
+}
+
+/* Those of which a part of their length was found later. */
+static void drop_multiples(struct ctx_phases *ret)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < ret->n_periods; i++) {
+		struct ctx_phase_period period = ret->periods[i];
+		bool drops = false;
+
+		for (size_t j = i + 1; j < ret->n_periods; j++)
+			drops |= is_multiple(period.length_ns, period.thread, &ret->periods[j]);
+		if (!drops)
+			ret->periods[n++] = period;
+	}
+	ret->n_periods = n;
 }
 
 static enum ctx_status put(struct finding *finding, const struct ctx_period *period, uint32_t class,
@@ -288,6 +309,7 @@ enum ctx_status ctx_thread_periods_find(struct ctx_query *query, const struct ct
 		status = find_thread(&finding, best, err);
 		samples[best] = 0;
 	}
+	drop_multiples(ret);
 	if (ret->n_periods > 1)
 		qsort(ret->periods, ret->n_periods, sizeof(*ret->periods), strongest_first);
 	return status;
