@@ -2,7 +2,6 @@
 
 #include "base/mem.h"
 
-#include <complex.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -14,13 +13,11 @@
 #define LIKE_HIGHEST 0.8 /* of the highest peak: a multiple of the period is the highest by chance */
 #define LEAST_PART 0.5	 /* a distance of so much of the length is one period */
 
-/* Without the checks for infinite parts that the operator has. */
-static double complex product(double complex a, double complex b)
-{
-	return CMPLX(creal(a) * creal(b) - cimag(a) * cimag(b), creal(a) * cimag(b) + cimag(a) * creal(b));
-}
+struct complex {
+	double re, im;
+};
 
-static void reverse_bits(double complex *values, size_t n)
+static void reverse_bits(struct complex *values, size_t n)
 {
 	for (size_t i = 1, j = 0; i < n; i++) {
 		size_t bit = n / 2;
@@ -29,7 +26,7 @@ static void reverse_bits(double complex *values, size_t n)
 			j ^= bit;
 		j ^= bit;
 		if (i < j) {
-			double complex kept = values[i];
+			struct complex kept = values[i];
 
 			values[i] = values[j];
 			values[j] = kept;
@@ -38,16 +35,19 @@ static void reverse_bits(double complex *values, size_t n)
 }
 
 /* In place; n is a power of two; `turns` are the first half of the n-th roots of one. */
-static void transform(double complex *values, const double complex *turns, size_t n)
+static void transform(struct complex *values, const struct complex *turns, size_t n)
 {
 	reverse_bits(values, n);
 	for (size_t half = 1; half < n; half *= 2) {
 		for (size_t i = 0; i < n; i += 2 * half) {
 			for (size_t k = 0; k < half; k++) {
-				double complex odd = product(values[i + half + k], turns[k * (n / 2 / half)]);
+				struct complex a = values[i + k], b = values[i + half + k];
+				struct complex turn = turns[k * (n / 2 / half)];
+				struct complex odd = {b.re * turn.re - b.im * turn.im,
+						      b.re * turn.im + b.im * turn.re};
 
-				values[i + half + k] = values[i + k] - odd;
-				values[i + k] += odd;
+				values[i + k] = (struct complex){a.re + odd.re, a.im + odd.im};
+				values[i + half + k] = (struct complex){a.re - odd.re, a.im - odd.im};
 			}
 		}
 	}
@@ -57,26 +57,30 @@ static void transform(double complex *values, const double complex *turns, size_
  * The autocorrelation by lag, in `ret`, of lags below n / 2. `scratch` has n_scratch items and
  * half as many. False: the series is constant.
  */
-static bool correlate(const double *series, size_t n, double complex *scratch, size_t n_scratch, double *ret)
+static bool correlate(const double *series, size_t n, struct complex *scratch, size_t n_scratch, double *ret)
 {
-	double complex *turns = scratch + n_scratch;
+	struct complex *turns = scratch + n_scratch;
 	double mean = 0, whole;
 
 	for (size_t i = 0; i < n; i++)
 		mean += series[i] / (double)n;
-	for (size_t i = 0; i < n_scratch / 2; i++)
-		turns[i] = cexp(-2 * M_PI * I * (double)i / (double)n_scratch);
+	for (size_t i = 0; i < n_scratch / 2; i++) {
+		double angle = -2 * M_PI * (double)i / (double)n_scratch;
+
+		turns[i] = (struct complex){cos(angle), sin(angle)};
+	}
 	for (size_t i = 0; i < n_scratch; i++)
-		scratch[i] = i < n ? series[i] - mean : 0;
+		scratch[i] = (struct complex){i < n ? series[i] - mean : 0, 0};
 	transform(scratch, turns, n_scratch);
 	for (size_t i = 0; i < n_scratch; i++)
-		scratch[i] = creal(scratch[i]) * creal(scratch[i]) + cimag(scratch[i]) * cimag(scratch[i]);
+		scratch[i] =
+			(struct complex){scratch[i].re * scratch[i].re + scratch[i].im * scratch[i].im, 0};
 	transform(scratch, turns, n_scratch);
-	whole = creal(scratch[0]) / (double)n;
+	whole = scratch[0].re / (double)n;
 	if (!(whole > 1e-9))
 		return false;
 	for (size_t lag = 0; lag < n / 2; lag++)
-		ret[lag] = creal(scratch[lag]) / (double)(n - lag) / whole;
+		ret[lag] = scratch[lag].re / (double)(n - lag) / whole;
 	return true;
 }
 
@@ -204,7 +208,7 @@ static double jitter_of(double *distances, size_t n)
 enum ctx_status ctx_period_find(const double *series, size_t n, struct ctx_period *ret, struct ctx_err *err)
 {
 	size_t n_scratch = 1, n_lags = n / 2, lag;
-	double complex *scratch CTX_AUTO_FREE = NULL;
+	struct complex *scratch CTX_AUTO_FREE = NULL;
 	double *places CTX_AUTO_FREE = NULL;
 	struct ctx_period period;
 

@@ -123,18 +123,17 @@ static void join_blocks(struct noise *noise)
 	}
 }
 
-/* `places` has room for everything. Returns all samples. */
-static double begin(struct noise *noise, const struct ctx_phase_counts *counts, double *places)
+/* noise->cells has room for everything. Returns all samples. */
+static double begin(struct noise *noise, const struct ctx_phase_counts *counts)
 {
 	size_t n = counts->n_classes, n_bins = counts->n_bins;
 	double all = 0;
 
-	*noise = (struct noise){.cells = places,
-				.totals = places + n_bins * n,
-				.ratios = places + n_bins * (n + 1),
-				.shares = places + n_bins * (n + 2),
-				.n_blocks = n_bins,
-				.n_classes = n};
+	noise->totals = noise->cells + n_bins * n;
+	noise->ratios = noise->cells + n_bins * (n + 1);
+	noise->shares = noise->cells + n_bins * (n + 2);
+	noise->n_blocks = n_bins;
+	noise->n_classes = n;
 	for (size_t i = 0; i < n_bins; i++) {
 		for (size_t c = 0; c < n; c++) {
 			double count = counts->cells[i * n + c];
@@ -157,12 +156,12 @@ enum ctx_status ctx_phase_noise(const struct ctx_phase_counts *counts, struct ct
 	double *places CTX_AUTO_FREE =
 		ctx_calloc(counts->n_bins + 1, (counts->n_classes + 3) * sizeof(*places));
 	struct ctx_phase_noise found = {{1}, 1};
-	struct noise noise;
+	struct noise noise = {.cells = places};
 	double all;
 
 	if (places == NULL)
 		return ctx_err_nomem(err);
-	all = begin(&noise, counts, places);
+	all = begin(&noise, counts);
 	for (size_t i = 0; i < CTX_PHASE_SCALES && noise.n_blocks >= CTX_PHASE_NOISE_BLOCKS; i++) {
 		double dispersion = all / (double)noise.n_blocks < LEAST_SAMPLES ? 0 : largest_of(&noise);
 

@@ -447,18 +447,25 @@ struct division {
 	double saved; /* bits, against one segment; each scale in its own dispersion */
 };
 
+/* What is searched at several scales. */
+struct scales {
+	const struct room *room;
+	const struct ctx_phase_counts *counts;
+	const struct ctx_phase_noise *noise;
+};
+
 /* Divides at a scale; takes it if it saves more than the best so far. */
-static enum ctx_status try_scale(struct room *room, const struct ctx_phase_counts *counts,
-				 const struct ctx_phase_noise *noise, size_t scale, struct division *best,
+static enum ctx_status try_scale(const struct scales *scales, size_t scale, struct division *best,
 				 struct ctx_err *err)
 {
+	const struct room *room = scales->room;
 	struct ctx_phase_counts blocks;
 	struct search search;
 	enum ctx_status status;
 	double saved;
 
-	join_bins(counts, (size_t)1 << scale, room->cells, &blocks);
-	status = begin_search(&search, room, &blocks, noise->of[scale], err);
+	join_bins(scales->counts, (size_t)1 << scale, room->cells, &blocks);
+	status = begin_search(&search, room, &blocks, scales->noise->of[scale], err);
 	if (status != CTX_OK)
 		return status;
 	merge(&search, room->runs, room->best);
@@ -496,23 +503,23 @@ static void sharpen(struct search *search, size_t block)
 	}
 }
 
-static enum ctx_status find(struct room *room, const struct ctx_phase_counts *counts,
-			    const struct ctx_phase_noise *noise, struct ctx_phase_segments *ret,
-			    struct ctx_err *err)
+static enum ctx_status find(const struct scales *scales, struct ctx_phase_segments *ret, struct ctx_err *err)
 {
-	struct division best = {.begins = room->kept};
+	const struct ctx_phase_counts *counts = scales->counts;
+	const struct ctx_phase_noise *noise = scales->noise;
+	struct division best = {.begins = scales->room->kept};
 	struct search search;
 	enum ctx_status status = CTX_OK;
 
 	for (size_t scale = 0; scale < noise->n && status == CTX_OK; scale++) {
 		/* A scale on which there is no less noise than on the one before shows nothing more. */
 		if (scale == 0 || noise->of[scale] < noise->of[scale - 1] * LESS_NOISE)
-			status = try_scale(room, counts, noise, scale, &best, err);
+			status = try_scale(scales, scale, &best, err);
 	}
 	if (status != CTX_OK)
 		return status;
 	ret->dispersion = noise->of[best.scale];
-	status = begin_search(&search, room, counts, ret->dispersion, err);
+	status = begin_search(&search, scales->room, counts, ret->dispersion, err);
 	if (status != CTX_OK)
 		return status;
 	memcpy(search.begins, best.begins, best.n * sizeof(*best.begins));
@@ -540,7 +547,7 @@ enum ctx_status ctx_phases_find(const struct ctx_phase_counts *counts, struct ct
 	if (status == CTX_OK)
 		status = room_init(&room, counts, err);
 	if (status == CTX_OK)
-		status = find(&room, counts, &noise, &found, err);
+		status = find(&(struct scales){&room, counts, &noise}, &found, err);
 	if (status != CTX_OK)
 		ctx_phase_segments_deinit(&found);
 	else
