@@ -36,7 +36,7 @@ static enum ctx_status take(void *context, const struct ctx_sample *sample,
 	struct search *search = context;
 
 	(void)operation;
-	if (sample->stack >= search->bins.cct->n)
+	if (sample->stack >= search->bins.classes->n_nodes)
 		return ctx_err_set(err, CTX_E_FORMAT, "a sample with an unknown stack");
 	if (search->mean > 0)
 		ctx_phase_bins_add_span(&search->bins, sample, (double)sample->weight / search->mean);
@@ -239,7 +239,6 @@ static enum ctx_status divide(struct search *search, const struct ctx_phase_clas
 	enum ctx_status status = ctx_phase_bins_init(&search->bins, search->hull,
 						     ctx_phase_bins_wanted(group->samples), classes, err);
 
-	search->bins.cct = &search->query->profile->cct;
 	if (status == CTX_OK)
 		status = add_threads(search, err);
 	if (status == CTX_OK)

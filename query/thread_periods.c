@@ -175,7 +175,7 @@ static enum ctx_status find_within(struct finding *finding, struct ctx_interval 
 	struct ctx_phase_bins bins;
 	enum ctx_status status = ctx_phase_bins_init(&bins, span, steps, &finding->classes, err);
 
-	bins.cct = reader.cct = &finding->query->profile->cct;
+	reader.cct = &finding->query->profile->cct;
 	for (size_t i = 0; i < finding->query->selection->n_intervals && status == CTX_OK; i++) {
 		struct ctx_interval part = finding->query->selection->intervals[i];
 

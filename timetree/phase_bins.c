@@ -93,7 +93,7 @@ static enum ctx_status add_items(void *context, uint64_t time_ns, const struct c
 	size_t bin = bin_of(bins, time_ns);
 
 	for (size_t i = 0; i < n; i++) {
-		if (items[i].stack >= bins->cct->n)
+		if (items[i].stack >= bins->classes->n_nodes)
 			return ctx_err_set(err, CTX_E_FORMAT, "a stack that is not in the tree");
 		*cell_of(bins, bin, items[i].stack) += (double)items[i].samples;
 	}

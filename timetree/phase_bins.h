@@ -12,7 +12,6 @@
 struct ctx_phase_bins {
 	struct ctx_interval span;		 /* what the bins divide into equal parts */
 	const struct ctx_phase_classes *classes; /* borrowed */
-	const struct ctx_trie *cct;		 /* of the classes; borrowed */
 	double *cells; /* owned; by bin and class; the first class is for ctx_phase_bins_find_idle */
 	size_t n;
 };

@@ -112,6 +112,7 @@ enum ctx_status ctx_phase_classes_make(const struct ctx_trie *cct, const struct 
 			cut.of[i] = cut.of[cct->parent[i]];
 	}
 	classes.of = cut.of;
+	classes.n_nodes = cct->n;
 	classes.n = cut.n;
 	*ret = classes;
 	return CTX_OK;

@@ -16,7 +16,8 @@
 #define CTX_PHASE_IDLE 0u /* the class of time without samples (timetree/phase_bins.h) */
 
 struct ctx_phase_classes {
-	uint32_t *of;			   /* owned; by CCT node: its class, from 1 */
+	uint32_t *of; /* owned; by CCT node: its class, from 1 */
+	uint32_t n_nodes;
 	uint32_t n;			   /* with the class of idle time; at most CTX_PHASE_CLASSES */
 	uint32_t nodes[CTX_PHASE_CLASSES]; /* by class: the deepest node that it is of */
 };

@@ -119,7 +119,8 @@ static void test_phase_classes__refuse_unknown_stacks(void **state)
 
 static struct ctx_phase_classes every_node(void)
 {
-	struct ctx_phase_classes classes = {.of = calloc(cct.n, sizeof(*classes.of)), .n = cct.n + 1};
+	struct ctx_phase_classes classes = {
+		.of = calloc(cct.n, sizeof(*classes.of)), .n_nodes = cct.n, .n = cct.n + 1};
 
 	for (uint32_t i = 0; i < cct.n; i++)
 		classes.of[i] = i + 1;
@@ -153,7 +154,6 @@ static void test_phase_bins__a_time_tree_gives_what_its_samples_give(void **stat
 
 			assert_int_equal(ctx_phase_bins_init(&fast, spans[s], n, &classes, NULL), CTX_OK);
 			assert_int_equal(ctx_phase_bins_init(&slow, spans[s], n, &classes, NULL), CTX_OK);
-			fast.cct = &cct;
 			assert_int_equal(ctx_phase_bins_add_tree(&fast, &reader, spans[s], NULL, NULL),
 					 CTX_OK);
 			for (size_t i = 0; i < 5000; i++)
@@ -165,6 +165,33 @@ static void test_phase_bins__a_time_tree_gives_what_its_samples_give(void **stat
 	}
 	ctx_timetree_destroy(tree);
 	free(samples);
+	free(classes.of);
+}
+
+/* A list of a damaged tree names a stack that is not in the profile. */
+static void test_phase_bins__unknown_stacks_of_a_tree_are_refused(void **state)
+{
+	const struct ctx_interval run = {0, 1000};
+	struct ctx_timetree_params params = ctx_timetree_default_params();
+	struct ctx_phase_classes classes = every_node();
+	struct ctx_sample samples[100] = {0};
+	struct ctx_timetree *tree;
+	struct ctx_timetree_reader reader;
+	struct ctx_phase_bins bins;
+	struct ctx_err err;
+
+	(void)state;
+	for (size_t i = 0; i < 100; i++)
+		samples[i] = (struct ctx_sample){.time_ns = i * 10, .weight = 1, .stack = i == 50 ? 7 : 1};
+	params.leaf_samples = 10;
+	tree = build(&params, run, NULL, samples, 100);
+	reader = ctx_timetree_reader(tree, NULL);
+	for (size_t n = 1; n <= 64; n *= 4) {
+		assert_int_equal(ctx_phase_bins_init(&bins, run, n, &classes, NULL), CTX_OK);
+		assert_int_equal(ctx_phase_bins_add_tree(&bins, &reader, run, NULL, &err), CTX_E_FORMAT);
+		ctx_phase_bins_deinit(&bins);
+	}
+	ctx_timetree_destroy(tree);
 	free(classes.of);
 }
 
@@ -352,6 +379,7 @@ int main(void)
 		cmocka_unit_test(test_phase_classes__are_not_more_than_there_may_be),
 		cmocka_unit_test(test_phase_classes__refuse_unknown_stacks),
 		cmocka_unit_test(test_phase_bins__a_time_tree_gives_what_its_samples_give),
+		cmocka_unit_test(test_phase_bins__unknown_stacks_of_a_tree_are_refused),
 		cmocka_unit_test(test_phase_bins__intervals_hold_the_samples_of_their_bins),
 		cmocka_unit_test(test_phase_bins__spans_are_divided),
 		cmocka_unit_test(test_phase_bins__idle_time_gets_a_class),
