@@ -239,9 +239,11 @@ static void draw_axis(struct drawing *drawing)
 	for (unsigned i = 0; i < layout->n_line; i++) {
 		bool inside = any && i >= first && i <= last;
 		bool marked = ctx_timeline_strip_has_mark(&browser->strip, i);
+		const char phase[2] = {ctx_timeline_strip_phase(&browser->strip, i), '\0'};
 		const char *text = inside && first == last ? (ascii ? "#" : "█")
 				   : inside && i == first  ? (marked && !ascii ? "╟" : "[")
 				   : inside && i == last   ? (marked && !ascii ? "╢" : "]")
+				   : phase[0] != '\0'	   ? phase
 				   : marked		   ? (ascii    ? "|"
 							      : inside ? "┷"
 								       : "┴")

@@ -11,6 +11,7 @@ void ctx_timeline_strip_close(struct ctx_timeline_strip *strip, const struct ctx
 	if (strip->source != NULL)
 		host->close(host->context, strip->source);
 	free(strip->marks);
+	free(strip->phases);
 	*strip = (struct ctx_timeline_strip){0};
 }
 
@@ -67,6 +68,30 @@ static enum ctx_status load_marks(struct ctx_timeline_strip *strip, const struct
 	return strip->marks != NULL ? CTX_OK : ctx_err_nomem(err);
 }
 
+static enum ctx_status load_phases(struct ctx_timeline_strip *strip, struct ctx_err *err)
+{
+	uint64_t length = strip->span.end_ns - strip->span.begin_ns;
+	const struct ctx_phases *phases;
+	enum ctx_status status = strip->source->phases(strip->source, true, &phases, err);
+
+	if (status != CTX_OK || phases->n_groups == 0 || phases->groups[0].n < 2)
+		return status;
+	strip->phases = ctx_calloc(strip->columns, sizeof(*strip->phases));
+	for (size_t i = 0; i < phases->groups[0].n && strip->phases != NULL; i++) {
+		const struct ctx_phase *phase = &phases->groups[0].phases[i];
+		uint64_t at_ns = phase->interval.begin_ns - strip->span.begin_ns;
+
+		if (ctx_interval_has(strip->span, phase->interval.begin_ns))
+			strip->phases[(__uint128_t)at_ns * strip->columns / length] = ctx_phase_mark(phase);
+	}
+	return strip->phases != NULL ? CTX_OK : ctx_err_nomem(err);
+}
+
+char ctx_timeline_strip_phase(const struct ctx_timeline_strip *strip, unsigned column)
+{
+	return strip->phases != NULL && column < strip->columns ? strip->phases[column] : '\0';
+}
+
 bool ctx_timeline_strip_has_mark(const struct ctx_timeline_strip *strip, unsigned column)
 {
 	return strip->marks != NULL && column < strip->columns && strip->marks[column];
@@ -95,6 +120,8 @@ enum ctx_status ctx_timeline_strip_load(struct ctx_timeline_strip *strip, struct
 		status = ctx_strips_init(&strip->strips, &strip->source->selection, &slices, err);
 	if (status == CTX_OK)
 		status = load_marks(strip, data->host->profile, err);
+	if (status == CTX_OK)
+		status = load_phases(strip, err);
 	if (status == CTX_OK)
 		find_full(strip, data);
 	else

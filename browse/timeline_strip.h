@@ -14,6 +14,7 @@ struct ctx_timeline_strip {
 	unsigned columns;
 	struct ctx_strips strips; /* letters of functions; its slices are the columns */
 	bool *marks; /* owned; by column: a mark of the program, or an end of its interval; NULL: there are none */
+	char *phases; /* owned; by column: the letter of a phase that begins there, or 0; NULL: there is one alone */
 	double full; /* load of a full block: busy CPUs, or weight per ns */
 	bool is_time;
 };
@@ -26,6 +27,9 @@ void ctx_timeline_strip_close(struct ctx_timeline_strip *strip, const struct ctx
 
 /* Whether the program said something of itself in the column. */
 bool ctx_timeline_strip_has_mark(const struct ctx_timeline_strip *strip, unsigned column);
+
+/* The letter of the phase that begins in the column; 0: none does. */
+char ctx_timeline_strip_phase(const struct ctx_timeline_strip *strip, unsigned column);
 
 /* Of a column: the block of its load; the letter of its state or function, and its state. */
 const char *ctx_timeline_strip_block(const struct ctx_timeline_strip *strip, unsigned column, bool ascii);

@@ -88,6 +88,7 @@ static enum ctx_status open_source(struct side *side, size_t at, const char *met
 	ctx_marked_deinit(&marked);
 	opened->words.marks = NULL;
 	spec.path = opened->name;
+	opened->words.phases = NULL;
 	if (status != CTX_OK)
 		return ctx_err_prefix(err, status, "%s", spec.path);
 	spec.selection = &opened->selection;

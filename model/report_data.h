@@ -80,6 +80,7 @@ enum ctx_index_entity {
 	CTX_INDEX_HEAP_OPERATION,
 	CTX_INDEX_IO_OPERATION, /* for a failed one CTX_IO_OTHER + 1 more */
 	CTX_INDEX_TIME,		/* ns */
+	CTX_INDEX_PHASE,	/* the letter of a phase, from 0 (model/phase.h) */
 	/* Of the leaf of the call stack: function id, object id, CTX_INDEX_FILE_OF and CTX_INDEX_LINE_OF. */
 	CTX_INDEX_FUNCTION,
 	CTX_INDEX_OBJECT,
@@ -104,7 +105,7 @@ enum ctx_index_entity {
 /* Whether keys are values of an expression. */
 static inline bool ctx_index_is_expression(enum ctx_index_entity entity)
 {
-	return entity <= CTX_INDEX_TIME;
+	return entity <= CTX_INDEX_PHASE;
 }
 
 #define CTX_INDEX_KEYS_MAX 16u

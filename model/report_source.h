@@ -15,6 +15,7 @@
 
 #include "base/buf.h"
 #include "model/code.h"
+#include "model/phase.h"
 #include "model/profile.h"
 #include "model/report_data.h"
 #include "model/sample.h"
@@ -151,6 +152,12 @@ struct ctx_report_source {
 	 */
 	enum ctx_status (*slices)(struct ctx_report_source *source, size_t per_thread, size_t max_threads,
 				  struct ctx_report_slices *ret, struct ctx_err *err);
+	/*
+	 * Phases, by the samples of the first metric: of what is selected, with all that is known of them; or of
+	 * the whole run, and the first metric of the recording, the intervals alone.
+	 */
+	enum ctx_status (*phases)(struct ctx_report_source *source, bool of_run,
+				  const struct ctx_phases **ret, struct ctx_err *err);
 	/* The levels of the time tree of the first metric. */
 	enum ctx_status (*levels)(struct ctx_report_source *source, const struct ctx_report_level **ret,
 				  size_t *ret_n, struct ctx_err *err);

@@ -25,6 +25,9 @@
 /* Begins of tenths of seconds, as perf's sort key `time` has them. */
 #define TIME "TSTAMP/100000000*100000000"
 
+/* Stands for the expression that the phases of the recording give: query/store_source.c puts that here. */
+#define PHASE "TSTAMP+0"
+
 static const struct {
 	const char *name, *text; /* text NULL: no expression */
 	enum ctx_index_entity entity;
@@ -44,6 +47,7 @@ static const struct {
 	{"wait", NULL, CTX_INDEX_WAIT},
 	{"second", "SECOND", CTX_INDEX_NUMBER},
 	{"time", TIME, CTX_INDEX_TIME},
+	{"phase", PHASE, CTX_INDEX_PHASE},
 	{"sample", "SAMPLE", CTX_INDEX_NUMBER},
 	{"metric", "METRIC", CTX_INDEX_METRIC},
 	{"lwp", "LWPID", CTX_INDEX_NUMBER},

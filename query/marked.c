@@ -1,6 +1,7 @@
 #include "query/marked.h"
 
 #include "base/mem.h"
+#include "query/phase_query.h"
 
 #include <stdlib.h>
 
@@ -30,6 +31,7 @@ static int by_time(const void *a, const void *b)
 void ctx_marked_deinit(struct ctx_marked *marked)
 {
 	ctx_mark_spans_deinit(&marked->spans);
+	ctx_phases_deinit(&marked->phases);
 }
 
 enum ctx_status ctx_marked_load(struct ctx_store *store, struct ctx_selection_spec *spec,
@@ -38,14 +40,20 @@ enum ctx_status ctx_marked_load(struct ctx_store *store, struct ctx_selection_sp
 	const struct ctx_profile *profile = ctx_store_profile(store);
 	struct marks marks = {0};
 	enum ctx_status status = CTX_OK;
-	bool asks = false;
+	bool asks = false, asks_phases = false;
 
 	*ret = (struct ctx_marked){0};
 	ret->view = (struct ctx_mark_view){&ret->spans, profile->files, profile->n_files, profile->run};
 	spec->marks = &ret->view;
-	for (size_t i = 0; i < spec->n_intervals; i++)
+	for (size_t i = 0; i < spec->n_intervals; i++) {
 		asks |= ctx_mark_text_is(spec->intervals[i]);
-	if (asks)
+		asks_phases |= ctx_phase_text_is(spec->intervals[i]);
+	}
+	if (asks_phases) {
+		status = ctx_query_phases_of_run(store, &ret->phases, err);
+		spec->phases = ret->phases.groups;
+	}
+	if (status == CTX_OK && asks)
 		status = ctx_store_scan_traced(
 			store,
 			&(struct ctx_store_traced_scan){CTX_TRACED_MARK, CTX_INTERVAL_ALL, take, &marks},

@@ -1,21 +1,24 @@
 /*
- * The marks of a recording, for intervals that are named by them: -i mark:load.
+ * The marks and phases of a recording, for intervals that are named by them: -i mark:load, -i phase:B.
  */
 #ifndef CTX_QUERY_MARKED_H
 #define CTX_QUERY_MARKED_H
 
 #include "model/mark_spans.h"
+#include "model/phase.h"
 #include "query/selection_spec.h"
 #include "store/store.h"
 
 struct ctx_marked {
 	struct ctx_mark_spans spans; /* owned */
 	struct ctx_mark_view view;   /* of them; names are borrowed from the store */
+	struct ctx_phases phases;    /* owned; those of the run */
 };
 
 /*
- * Reads all marks if an interval of `spec` names one, else nothing; `spec->marks` is set to them. `ret` must stay
- * where it is as long as the spec is used. Fails as ctx_store_scan_traced does.
+ * Reads all marks if an interval of `spec` names one, and finds the phases if one names those, else nothing;
+ * `spec->marks` and `spec->phases` are set to them. `ret` must stay where it is as long as the spec is used. Fails as
+ * ctx_store_scan_traced and ctx_query_phases do.
  */
 CTX_MUST_CHECK enum ctx_status ctx_marked_load(struct ctx_store *store, struct ctx_selection_spec *spec,
 					       struct ctx_marked *ret, struct ctx_err *err);

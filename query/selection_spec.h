@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 struct ctx_mark_view;
+struct ctx_phase_group;
 
 /* A filter that an option of its own stands for: --focus parse. Both are owned. */
 struct ctx_stack_test {
@@ -30,9 +31,10 @@ struct ctx_selection_spec { /* arrays are owned (ctx_selection_spec_deinit), str
 	const char **indexes; /* NAME=EXPRESSION */
 	size_t n_indexes, indexes_cap;
 	const struct ctx_mark_view
-		*marks;	    /* of the recording, for intervals named by them; borrowed; NULL: none */
-	const char *by;	    /* key of the report index; NULL: none */
-	const char *metric; /* one or a list; NULL: the first that has samples */
+		*marks; /* of the recording, for intervals named by them; borrowed; NULL: none */
+	const struct ctx_phase_group *phases; /* of the run, the same way */
+	const char *by;			      /* key of the report index; NULL: none */
+	const char *metric;		      /* one or a list; NULL: the first that has samples */
 };
 
 void ctx_selection_spec_deinit(struct ctx_selection_spec *spec);

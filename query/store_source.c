@@ -8,9 +8,11 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "query/phase_query.h"
 #include "query/query.h"
 #include "query/query_samples.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,6 +36,7 @@ struct index {
 	char *by; /* owned; NULL: as --by says */
 	const struct ctx_index_stacks *stacks;
 	struct ctx_index_keys keys;
+	struct ctx_buf phases; /* the expression of a key that is a phase */
 	struct ctx_query_index rows;
 	struct ctx_report_index shown;
 };
@@ -62,6 +65,8 @@ struct source {
 	size_t n_levels;
 	struct ctx_report_traced traced[CTX_TRACED_N]; /* items are owned */
 	struct slices *slices;
+	bool has_phases[2]; /* of what is selected, of the run */
+	struct ctx_phases phases[2];
 	struct index *indexes;
 	struct ctx_code_reader reader;
 	struct ctx_mapping_info *mappings;
@@ -255,10 +260,71 @@ static enum ctx_status pull_traced(struct ctx_report_source *base, enum ctx_trac
 	return CTX_OK;
 }
 
+static enum ctx_status pull_phases(struct ctx_report_source *base, bool of_run, const struct ctx_phases **ret,
+				   struct ctx_err *err)
+{
+	struct source *source = source_of(base);
+	struct ctx_phases *phases = &source->phases[of_run];
+	enum ctx_status status;
+
+	if (!source->has_phases[of_run]) {
+		begin(source, false);
+		status = of_run ? ctx_query_phases_of_run(source->spec.store, phases, err)
+				: ctx_query_phases(&source->query, true, phases, err);
+		end(source);
+		if (status != CTX_OK)
+			return status;
+		source->has_phases[of_run] = true;
+	}
+	*ret = phases;
+	return CTX_OK;
+}
+
+/* "TSTAMP<500?0:TSTAMP<700?1:0" as a tree of conditions: the letters of the phases from `begin` up to `end`. */
+static void put_letters(const struct ctx_phase_group *group, size_t begin, size_t end, struct ctx_buf *out)
+{
+	size_t middle = begin + (end - begin) / 2;
+
+	if (end - begin == 1) {
+		ctx_buf_printf(out, "%" PRIu32, group->phases[begin].letter);
+		return;
+	}
+	ctx_buf_printf(out, "(TSTAMP<%" PRIu64 "?", group->phases[middle].interval.begin_ns);
+	put_letters(group, begin, middle, out);
+	ctx_buf_put_u8(out, ':');
+	put_letters(group, middle, end, out);
+	ctx_buf_put_u8(out, ')');
+}
+
+/* The text of the keys that are phases. */
+static enum ctx_status fill_phases(struct source *source, struct index *index, struct ctx_err *err)
+{
+	const struct ctx_phases *phases;
+	enum ctx_status status = CTX_OK;
+
+	for (size_t i = 0; i < index->keys.n && status == CTX_OK; i++) {
+		if (index->keys.keys[i].entity != CTX_INDEX_PHASE)
+			continue;
+		status = pull_phases(&source->base, true, &phases, err);
+		if (status != CTX_OK)
+			return status;
+		if (phases->groups[0].n != 0)
+			put_letters(&phases->groups[0], 0, phases->groups[0].n, &index->phases);
+		else
+			ctx_buf_put_text(&index->phases, "-1");
+		ctx_buf_put_u8(&index->phases, '\0');
+		status = ctx_buf_check(&index->phases, err);
+		index->keys.texts[i] = (const char *)index->phases.bytes;
+	}
+	return status;
+}
+
 static enum ctx_status query_index(struct source *source, struct index *index, struct ctx_err *err)
 {
 	enum ctx_status status = ctx_index_keys_read(source->spec.words, index->by, &index->keys, err);
 
+	if (status == CTX_OK)
+		status = fill_phases(source, index, err);
 	if (status != CTX_OK)
 		return status;
 	begin(source, false);
@@ -281,6 +347,7 @@ static void index_free(struct index *index)
 {
 	ctx_query_index_free(&index->rows);
 	ctx_index_keys_deinit(&index->keys);
+	ctx_buf_deinit(&index->phases);
 	free(index->by);
 	free(index);
 }
@@ -481,6 +548,7 @@ enum ctx_status ctx_query_source_open(const struct ctx_query_source_spec *spec,
 		.traced = pull_traced,
 		.index = pull_index,
 		.slices = pull_slices,
+		.phases = pull_phases,
 		.levels = pull_levels,
 		.code = pull_code,
 		.samples = pull_samples,
@@ -510,6 +578,8 @@ void ctx_query_source_close(struct ctx_report_source *base)
 	}
 	for (unsigned i = 0; i < CTX_TRACED_N; i++)
 		free((struct ctx_traced *)(uintptr_t)source->traced[i].items);
+	ctx_phases_deinit(&source->phases[0]);
+	ctx_phases_deinit(&source->phases[1]);
 	ctx_histogram_deinit(&source->raw);
 	free(source->lives.states);
 	free(source->lives.waits);

@@ -39,6 +39,9 @@ struct source {
 		size_t n_histograms;
 	} * answers;
 	size_t n_answers, answers_cap;
+	struct ctx_phases
+		phases; /* of what is selected; groups and histograms are owned, all else is the inner source's */
+	bool has_phases;
 };
 
 bool ctx_hiding_is_empty(const struct ctx_hiding *hiding)
@@ -409,6 +412,70 @@ static enum ctx_status traced(struct ctx_report_source *base, enum ctx_traced_ki
 	return INNER(base)->traced(INNER(base), kind, ret, err);
 }
 
+/* Their histograms are by other stacks; what they are made of stays. */
+static enum ctx_status map_phases(struct source *source, const struct ctx_phases *given, struct ctx_err *err)
+{
+	enum ctx_status status = CTX_OK;
+
+	source->phases = *given;
+	source->phases.groups = ctx_calloc(given->n_groups, sizeof(*source->phases.groups));
+	if (source->phases.groups == NULL)
+		return ctx_err_nomem(err);
+	for (size_t i = 0; i < given->n_groups && status == CTX_OK; i++) {
+		const struct ctx_phase_group *from = &given->groups[i];
+		struct ctx_phase_group *to = &source->phases.groups[i];
+
+		*to = *from;
+		to->phases = ctx_calloc(from->n + 1, sizeof(*to->phases));
+		if (to->phases == NULL)
+			return ctx_err_nomem(err);
+		for (size_t j = 0; j < from->n && status == CTX_OK; j++) {
+			to->phases[j] = from->phases[j];
+			to->phases[j].histogram = (struct ctx_histogram){0};
+			status = ctx_fold_histogram(&source->fold, &from->phases[j].histogram,
+						    &to->phases[j].histogram, err);
+		}
+	}
+	return status;
+}
+
+static void phases_deinit(struct ctx_phases *phases)
+{
+	for (size_t i = 0; phases->groups != NULL && i < phases->n_groups; i++) {
+		struct ctx_phase_group *group = &phases->groups[i];
+
+		for (size_t j = 0; group->phases != NULL && j < group->n; j++)
+			ctx_histogram_deinit(&group->phases[j].histogram);
+		free(group->phases);
+	}
+	free(phases->groups);
+	*phases = (struct ctx_phases){0};
+}
+
+static enum ctx_status phases(struct ctx_report_source *base, bool of_run, const struct ctx_phases **ret,
+			      struct ctx_err *err)
+{
+	struct source *source = (struct source *)base;
+	const struct ctx_phases *given;
+	enum ctx_status status = INNER(base)->phases(INNER(base), of_run, &given, err);
+
+	if (status != CTX_OK || of_run) {
+		if (status == CTX_OK)
+			*ret = given;
+		return status;
+	}
+	if (!source->has_phases) {
+		status = map_phases(source, given, err);
+		if (status != CTX_OK) {
+			phases_deinit(&source->phases);
+			return status;
+		}
+		source->has_phases = true;
+	}
+	*ret = &source->phases;
+	return CTX_OK;
+}
+
 static enum ctx_status slices(struct ctx_report_source *base, size_t per_thread, size_t max_threads,
 			      struct ctx_report_slices *ret, struct ctx_err *err)
 {
@@ -477,6 +544,7 @@ enum ctx_status ctx_hiding_source_open(struct ctx_report_source *inner, const st
 						  .traced = traced,
 						  .index = sums_by_index,
 						  .slices = slices,
+						  .phases = phases,
 						  .levels = levels,
 						  .code = code,
 						  .samples = samples,
@@ -503,6 +571,7 @@ void ctx_hiding_source_close(struct ctx_report_source *base)
 	for (size_t i = 0; i < source->n_answers; i++)
 		answer_deinit(&source->answers[i]);
 	free(source->answers);
+	phases_deinit(&source->phases);
 	ctx_histogram_deinit(&source->raw_histogram);
 	ctx_restack_deinit(&source->raw);
 	free(source->raw_rules);

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/strtab.h"
 #include "model/code.h"
+#include "model/phase.h"
 #include "model/wait_kind.h"
 #include "report/code_rows.h"
 #include "report/names.h"
@@ -38,6 +39,8 @@ static const struct {
 	{CTX_INDEX_NUMBER, ID, "", NULL, CTX_STYLE_COUNT, false},
 	{CTX_INDEX_TIME, SHOWN, NULL, "Time ms", CTX_STYLE_TIME, false},
 	{CTX_INDEX_TIME, ID, "", NULL, CTX_STYLE_COUNT, false},
+	{CTX_INDEX_PHASE, SHOWN, NULL, "Phase", CTX_STYLE_KEY, false},
+	{CTX_INDEX_PHASE, NAME, "phase", NULL, CTX_STYLE_NAME, false},
 	{CTX_INDEX_CPU, SHOWN, NULL, "CPU", CTX_STYLE_COUNT, false},
 	{CTX_INDEX_CPU, ID, "cpu", NULL, CTX_STYLE_COUNT, false},
 	{CTX_INDEX_THREAD, SHOWN, NULL, "Thread", CTX_STYLE_KEY, false},
@@ -123,6 +126,8 @@ static const char *name_of(const struct ctx_index_columns *columns, enum ctx_ind
 			       : NULL;
 	case CTX_INDEX_IO_OPERATION:
 		return io_name_of(key);
+	case CTX_INDEX_PHASE:
+		return key >= 0 && key < CTX_PHASE_LETTERS ? ctx_phase_letter((uint32_t)key) : NULL;
 	case CTX_INDEX_CPU:
 		return key == CTX_NO_CPU ? "<No processor>" : NULL;
 	case CTX_INDEX_FUNCTION:

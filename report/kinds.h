@@ -31,6 +31,7 @@
 	X(threads)                                                                                           \
 	X(processes)                                                                                         \
 	X(timeline)                                                                                          \
+	X(phases)                                                                                            \
 	X(index)
 
 #define CTX_REPORT_DECLARE(name) extern const struct ctx_report_kind ctx_report_##name;

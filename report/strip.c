@@ -307,14 +307,17 @@ static void print_marks(const struct ctx_strips *strips, struct ctx_out *out, co
 	const struct ctx_report_slice *slices = strips->slices.slices;
 	size_t n = strips->slices.per_thread;
 	uint64_t edges[MAX_COLUMNS + 1];
+	const struct ctx_strip_columns columns = {edges, layout->columns, LABEL_WIDTH};
 
-	if (strips->marks == NULL)
+	if (strips->marks == NULL && strips->phases == NULL)
 		return;
 	for (size_t i = 0; i < layout->columns; i++)
 		edges[i] = slices[i * n / layout->columns].interval.begin_ns;
 	edges[layout->columns] = slices[n - 1].interval.end_ns;
-	ctx_strip_marks_print(strips->marks, &(struct ctx_strip_columns){edges, layout->columns, LABEL_WIDTH},
-			      out);
+	if (strips->phases != NULL)
+		ctx_strip_phases_print(strips->phases, &columns, out);
+	if (strips->marks != NULL)
+		ctx_strip_marks_print(strips->marks, &columns, out);
 }
 
 static void print_axis(const struct ctx_strips *strips, struct ctx_out *out, const struct layout *layout,

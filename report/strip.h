@@ -6,6 +6,7 @@
 #define CTX_REPORT_STRIP_H
 
 #include "model/mark_spans.h"
+#include "model/phase.h"
 #include "report/out.h"
 
 #define CTX_STRIP_LETTERS 26
@@ -14,6 +15,7 @@ struct ctx_strips {
 	const struct ctx_report_selection *selection; /* borrowed */
 	struct ctx_report_slices slices;
 	const struct ctx_mark_spans *marks;    /* borrowed; set by the caller; NULL: none */
+	const struct ctx_phase_group *phases;  /* the same */
 	uint32_t functions[CTX_STRIP_LETTERS]; /* by letter */
 	uint64_t dominated
 		[CTX_STRIP_LETTERS]; /* slices of the first strip that it dominates; 0: only slices of others */

@@ -130,3 +130,23 @@ void ctx_strip_marks_print(const struct ctx_mark_spans *spans, const struct ctx_
 						 (int)columns->label_width, "", n_seen - ROWS,
 						 n_seen - ROWS == 1 ? "" : "s"));
 }
+
+void ctx_strip_phases_print(const struct ctx_phase_group *phases, const struct ctx_strip_columns *columns,
+			    struct ctx_out *out)
+{
+	struct ctx_buf line CTX_AUTO_BUF = {0};
+
+	if (phases->n < 2)
+		return;
+	ctx_buf_printf(&line, "%*s ", (int)columns->label_width, "phase (-i phase:B)");
+	for (size_t i = 0; i < columns->n; i++) {
+		const struct ctx_phase *phase = ctx_phase_at(phases, columns->edges[i]);
+
+		ctx_buf_put_u8(&line, (uint8_t)ctx_phase_mark(phase));
+	}
+	ctx_buf_put_u8(&line, '\0');
+	if (line.failed)
+		ctx_out_fail(out, CTX_E_NOMEM);
+	else
+		ctx_out_line(out, (const char *)line.bytes);
+}

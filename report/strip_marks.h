@@ -6,6 +6,7 @@
 #define CTX_REPORT_STRIP_MARKS_H
 
 #include "model/mark_spans.h"
+#include "model/phase.h"
 #include "report/out.h"
 
 struct ctx_strip_columns {
@@ -17,5 +18,9 @@ struct ctx_strip_columns {
 /* '=' in each column that an interval touches, '|' in those of points, 'x' where recording was paused. */
 void ctx_strip_marks_print(const struct ctx_mark_spans *spans, const struct ctx_strip_columns *columns,
 			   struct ctx_out *out);
+
+/* A row with the letter of the phase in which each column begins; none if there is one phase alone. */
+void ctx_strip_phases_print(const struct ctx_phase_group *phases, const struct ctx_strip_columns *columns,
+			    struct ctx_out *out);
 
 #endif

@@ -71,7 +71,9 @@ struct ctx_summary {
 	struct ctx_wait_waiters waiters; /* and who waits in it */
 	struct ctx_report_slices slices; /* of all threads together */
 	size_t n_slices;		 /* of them, up to end_ns */
-	struct ctx_slice_top *tops;	 /* owned; by slice */
+	const struct ctx_phase_group
+		*phases;	    /* of the whole run, if that is selected and has several; NULL */
+	struct ctx_slice_top *tops; /* owned; by slice */
 	bool groups_are_commands;
 	struct ctx_summary_group *groups; /* owned; the heaviest first */
 	size_t n_groups;

@@ -581,6 +581,20 @@ static enum ctx_status collect_slices(struct ctx_summary *summary, struct ctx_er
 				   &summary->tops, err);
 }
 
+/* A part of the run is not divided: its letters would be others than those of the run. */
+static enum ctx_status collect_phases(struct ctx_summary *summary, struct ctx_err *err)
+{
+	const struct ctx_phases *phases;
+	enum ctx_status status;
+
+	if (!ctx_head_is_whole_run(&summary->source->selection))
+		return CTX_OK;
+	status = summary->source->phases(summary->source, true, &phases, err);
+	if (status == CTX_OK && phases->n_groups != 0 && phases->groups[0].n > 1)
+		summary->phases = phases->groups;
+	return status;
+}
+
 enum ctx_status ctx_summary_collect(struct ctx_summary *summary, struct ctx_report_source *source,
 				    const struct ctx_report_options *options, struct ctx_err *err)
 {
@@ -603,6 +617,8 @@ enum ctx_status ctx_summary_collect(struct ctx_summary *summary, struct ctx_repo
 	status = collect_functions(summary, err);
 	if (status == CTX_OK)
 		status = collect_slices(summary, err);
+	if (status == CTX_OK)
+		status = collect_phases(summary, err);
 	if (status == CTX_OK)
 		status = collect_missing(summary, err);
 	if (status == CTX_OK && profile->has_states)

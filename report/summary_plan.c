@@ -57,7 +57,7 @@ static size_t plan_lines(const struct ctx_summary_screen *screen, const struct c
 
 	*ret_blanks = 2u + (plan->shares != 0) + strip + (plan->functions != 0) + (plan->waits != 0) +
 		      (plan->groups != 0);
-	return 4u + ctx_summary_has_ender(screen) + !whole + strip + plan->letters +
+	return 4u + ctx_summary_has_ender(screen) + !whole + strip + plan->letters + plan->phases +
 	       table_lines(plan->shares) + table_lines(plan->functions) + table_lines(plan->waits) +
 	       table_lines(plan->groups) + plan->warnings + plan->commands;
 }
@@ -102,6 +102,7 @@ struct ctx_summary_plan ctx_summary_make_plan(struct ctx_summary_screen *screen)
 	if (little)
 		plan.functions = at_most(plan.functions, 2);
 	screen->plan = plan;
+	plan.phases = summary->phases != NULL && summary->n_slices != 0;
 	plan.letters = !little && ctx_summary_has_letters(screen);
 	make_fit(screen, &plan);
 	plan.blanks = plan_lines(screen, &plan, &blanks) + blanks <= LINES;

@@ -23,6 +23,7 @@ struct ctx_summary_texts {
 struct ctx_summary_plan {
 	size_t shares, functions, waits, groups, warnings, commands;
 	bool letters; /* of functions, below the strip */
+	bool phases;  /* their letters, below that */
 	bool blanks;  /* between the parts */
 };
 

@@ -131,6 +131,34 @@ bool ctx_summary_has_letters(const struct ctx_summary_screen *screen)
 	return rulers > 1;
 }
 
+static void put_letters(struct ctx_summary_screen *screen, size_t n)
+{
+	ctx_buf_printf(&screen->line, "%-*s", (int)CTX_SUMMARY_LABEL, "Top function");
+	for (size_t i = 0; i < n; i++) {
+		size_t row = column_row(screen, i, n);
+
+		ctx_buf_put_u8(&screen->line, row != SIZE_MAX			? (uint8_t)('A' + row)
+					      : column_height(screen, i, n) > 0 ? '.'
+										: ' ');
+	}
+	ctx_summary_end_line(screen);
+}
+
+static void put_phases(struct ctx_summary_screen *screen, size_t n)
+{
+	const struct ctx_summary *summary = screen->summary;
+
+	ctx_buf_printf(&screen->line, "%-*s", (int)CTX_SUMMARY_LABEL, "Phase (-r phases)");
+	for (size_t i = 0; i < n; i++) {
+		size_t slice = (2 * i + 1) * summary->n_slices / (2 * n);
+		const struct ctx_phase *phase =
+			ctx_phase_at(summary->phases, summary->slices.slices[slice].interval.begin_ns);
+
+		ctx_buf_put_u8(&screen->line, (uint8_t)ctx_phase_mark(phase));
+	}
+	ctx_summary_end_line(screen);
+}
+
 void ctx_summary_put_strip(struct ctx_summary_screen *screen)
 {
 	const struct ctx_summary *summary = screen->summary;
@@ -160,15 +188,8 @@ void ctx_summary_put_strip(struct ctx_summary_screen *screen)
 	end_ns = summary->slices.slices[summary->n_slices - 1].interval.end_ns;
 	ctx_summary_put_time(&screen->line, end_ns < summary->end_ns ? end_ns : summary->end_ns);
 	ctx_summary_end_line(screen);
-	if (!screen->plan.letters)
-		return;
-	ctx_buf_printf(&screen->line, "%-*s", (int)CTX_SUMMARY_LABEL, "Top function");
-	for (size_t i = 0; i < n; i++) {
-		size_t row = column_row(screen, i, n);
-
-		ctx_buf_put_u8(&screen->line, row != SIZE_MAX			? (uint8_t)('A' + row)
-					      : column_height(screen, i, n) > 0 ? '.'
-										: ' ');
-	}
-	ctx_summary_end_line(screen);
+	if (screen->plan.letters)
+		put_letters(screen, n);
+	if (screen->plan.phases)
+		put_phases(screen, n);
 }

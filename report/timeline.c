@@ -101,7 +101,8 @@ struct timeline {
 	struct ctx_report_slices slices;
 	const struct ctx_report_level *levels;
 	size_t n_levels;
-	struct ctx_mark_spans marks; /* owned; of text */
+	struct ctx_mark_spans marks;	 /* owned; of text */
+	const struct ctx_phases *phases; /* of text */
 };
 
 static enum ctx_status pull(struct ctx_report_source *source, const struct ctx_report_options *options,
@@ -120,6 +121,8 @@ static enum ctx_status pull(struct ctx_report_source *source, const struct ctx_r
 					&ret->slices, err);
 	if (status == CTX_OK)
 		status = source->levels(source, &ret->levels, &ret->n_levels, err);
+	if (status == CTX_OK && options->format == CTX_REPORT_TEXT)
+		status = source->phases(source, true, &ret->phases, err);
 	if (status == CTX_OK && profile->traced[CTX_TRACED_MARK] != 0 && options->format == CTX_REPORT_TEXT)
 		status = source->traced(source, CTX_TRACED_MARK, &marks, err);
 	if (status == CTX_OK)
@@ -160,6 +163,8 @@ static enum ctx_status print(struct ctx_report_source *source, const struct ctx_
 		return status;
 	}
 	strips.marks = &timeline.marks;
+	if (timeline.phases != NULL && timeline.phases->n_groups != 0)
+		strips.phases = timeline.phases->groups;
 	ctx_out_spec_parts(&spec, &timeline.parts);
 	ctx_out_begin(&out, &spec);
 	if (ctx_out_is_text(&out))

@@ -166,6 +166,25 @@ CTX_MUST_CHECK enum ctx_status ctx_timetree_first_at(const struct ctx_timetree_r
 						     uint64_t time_ns, struct ctx_sample *ret,
 						     struct ctx_timetree_cost *cost, struct ctx_err *err);
 
+/* What a walk looks at: nodes that are small enough whole, by their lists; leaves sample by sample. */
+struct ctx_timetree_walk {
+	struct ctx_interval window; /* nodes and samples outside it are left out */
+	bool (*is_fine)(void *context, struct ctx_interval interval); /* whether a node need not be divided */
+	/* Samples of a node whose lists were taken, or one sample; `time_ns`: within the node. Borrowed. */
+	enum ctx_status (*items)(void *context, uint64_t time_ns, const struct ctx_hist_item *items, size_t n,
+				 struct ctx_err *err);
+	void *context;
+};
+
+/*
+ * Every sample of the window once. `cost` may be NULL. A tree without tails, or in cascade mode, gives what it has.
+ * Fails as ctx_timetree_query does, and with the errors of `items`. O(nodes that are not fine, and their
+ * children).
+ */
+CTX_MUST_CHECK enum ctx_status ctx_timetree_walk(const struct ctx_timetree_reader *reader,
+						 const struct ctx_timetree_walk *walk,
+						 struct ctx_timetree_cost *cost, struct ctx_err *err);
+
 /* A tree in memory: sink and reader in one. */
 struct ctx_timetree;
 

@@ -284,3 +284,98 @@ enum ctx_status ctx_timetree_first_at(const struct ctx_timetree_reader *reader, 
 		return status;
 	return root.interval.end_ns > time_ns ? first_below(&walk, &root, 0, ret) : CTX_END;
 }
+
+/* ---- nodes of a size of the caller's ---- */
+
+#define WALK_ITEMS 256u
+
+static enum ctx_status walk_list(struct walk *walk, const struct ctx_timetree_walk *to,
+				 const struct ctx_timenode *node, const uint8_t *bytes, size_t n_bytes)
+{
+	struct ctx_timenode_list list = ctx_timenode_list_open(bytes, n_bytes);
+	struct ctx_hist_item items[WALK_ITEMS];
+	enum ctx_status status = CTX_OK;
+	size_t n;
+
+	walk->cost->list_bytes += n_bytes;
+	while (status == CTX_OK) {
+		status = ctx_timenode_list_read(&list, items, WALK_ITEMS, &n, walk->err);
+		if (status == CTX_END)
+			return CTX_OK;
+		if (status == CTX_OK) {
+			walk->cost->list_entries += n;
+			status = to->items(to->context, node->interval.begin_ns, items, n, walk->err);
+		}
+	}
+	return ctx_err_prefix(walk->err, status, "node %u", node->id);
+}
+
+static enum ctx_status walk_leaf(struct walk *walk, const struct ctx_timetree_walk *to,
+				 const struct ctx_timenode *node)
+{
+	const struct ctx_sample *samples = NULL;
+	size_t n = 0;
+	enum ctx_status status = CTX_OK;
+
+	if (node->samples != 0)
+		status = walk->reader->leaf(walk->reader->context, node->id, &samples, &n, walk->err);
+	if (status == CTX_OK)
+		status = check_samples(walk, node, samples, n);
+	walk->cost->samples_enumerated += n;
+	for (size_t i = 0; status == CTX_OK && i < n; i++) {
+		const struct ctx_hist_item item = {samples[i].weight, 1, samples[i].stack, 0};
+
+		if (ctx_interval_has(walk->window, samples[i].time_ns))
+			status = to->items(to->context, samples[i].time_ns, &item, 1, walk->err);
+	}
+	return status;
+}
+
+static bool is_fine(const struct walk *walk, const struct ctx_timetree_walk *to, struct ctx_interval interval)
+{
+	return ctx_interval_contains(walk->window, interval) && to->is_fine(to->context, interval);
+}
+
+static enum ctx_status walk_node(struct walk *walk, const struct ctx_timetree_walk *to,
+				 const struct ctx_timenode *node)
+{
+	enum ctx_status status = CTX_OK;
+
+	walk->cost->nodes_visited++;
+	if (node->n_children == 0)
+		return walk_leaf(walk, to, node);
+	if (is_fine(walk, to, node->interval)) {
+		walk->cost->nodes_whole++;
+		status = walk_list(walk, to, node, node->top, node->top_bytes);
+		return status == CTX_OK ? walk_list(walk, to, node, node->tail, node->tail_bytes) : status;
+	}
+	for (uint32_t i = 0; i < node->n_children && status == CTX_OK; i++) {
+		struct ctx_interval part = ctx_timetree_part(node->interval, i, node->n_children);
+		struct ctx_timenode child;
+
+		if (!ctx_interval_overlaps(part, walk->window))
+			continue;
+		status = read_child(walk, node->first_child + i, part, is_fine(walk, to, part), &child);
+		if (status == CTX_OK)
+			status = walk_node(walk, to, &child);
+	}
+	return status;
+}
+
+enum ctx_status ctx_timetree_walk(const struct ctx_timetree_reader *reader,
+				  const struct ctx_timetree_walk *to, struct ctx_timetree_cost *cost,
+				  struct ctx_err *err)
+{
+	struct ctx_timetree_cost unused = {0};
+	struct walk walk = {
+		.reader = reader, .window = to->window, .cost = cost != NULL ? cost : &unused, .err = err};
+	struct ctx_timenode root;
+	enum ctx_status status;
+
+	if (ctx_interval_is_empty(to->window))
+		return CTX_OK;
+	status = read_row(&walk, 0, true, &root);
+	if (status != CTX_OK || !ctx_interval_overlaps(root.interval, to->window))
+		return status;
+	return walk_node(&walk, to, &root);
+}

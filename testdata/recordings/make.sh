@@ -76,6 +76,11 @@ make_convoy() {
 	record convoy -F 499 -- ./convoy
 }
 
+make_served() {
+	compile served "$here/served.c"
+	record served -F 999 -- ./served
+}
+
 make_spin() {
 	cp "$browser/spin.c" "$browser/spin.h" .
 	compile spin spin.c -g -O2
@@ -184,7 +189,7 @@ pack_exported() {
 	tar -c --sort=name --owner=0 --group=0 --mtime=@0 *.said.xz | xz -9e >"$here/exported.tar.xz"
 }
 
-[ $# -gt 0 ] || set -- phases execs hostile_names evil deep convoy spin bare tight hostile_lines marks marked regression exported
+[ $# -gt 0 ] || set -- phases execs hostile_names evil deep convoy served spin bare tight hostile_lines marks marked regression exported
 rm -rf "$work"
 for recording in "$@"; do
 	mkdir "$work"

@@ -42,6 +42,7 @@ struct fake_source {
 	const struct ctx_report_index *index;
 	const struct ctx_report_slice *slices;
 	size_t n_slices, slices_per_thread;
+	const struct ctx_phases *phases; /* NULL: there are none */
 	const struct ctx_report_level *levels;
 	size_t n_levels;
 	const struct ctx_code *code;
@@ -219,6 +220,18 @@ static inline enum ctx_status fake_object_file(struct ctx_report_source *source,
 	return fake->object_file(fake->object_context, object, out, err);
 }
 
+static inline enum ctx_status fake_phases(struct ctx_report_source *source, bool of_run,
+					  const struct ctx_phases **ret, struct ctx_err *err)
+{
+	static const struct ctx_phases none;
+	const struct fake_source *fake = fake_of(source);
+
+	(void)of_run;
+	(void)err;
+	*ret = fake->phases != NULL ? fake->phases : &none;
+	return CTX_OK;
+}
+
 /* The source of the fields as they are now; lives in `fake`. */
 static inline struct ctx_report_source *fake_open(struct fake_source *fake)
 {
@@ -247,6 +260,7 @@ static inline struct ctx_report_source *fake_open(struct fake_source *fake)
 		.traced = fake_traced,
 		.index = fake_index,
 		.slices = fake_slices,
+		.phases = fake_phases,
 		.levels = fake_levels,
 		.code = fake_code,
 		.samples = fake->samples != NULL ? fake_samples : NULL,
