@@ -25,6 +25,7 @@ void ctx_ingest_deinit(struct ingest *in)
 	ctx_tree_forest_destroy(in->trees);
 	ctx_unwinding_destroy(in->unwinding);
 	ctx_state_feed_destroy(in->states);
+	ctx_calls_destroy(in->calls);
 	ctx_resolver_destroy(in->resolver);
 	ctx_stack_forest_deinit(&in->stacks);
 	ctx_profile_builder_deinit(&in->entities);
@@ -78,6 +79,8 @@ enum ctx_status ctx_ingest_begin(struct ingest *in, const struct ctx_ingest_opti
 		status = ctx_resolver_create(&resolver, &in->entities.profile.arena, &in->resolver, err);
 	if (status == CTX_OK)
 		status = ctx_stack_forest_init(&in->stacks, in->resolver, err);
+	if (status == CTX_OK)
+		status = ctx_ingest_begin_calls(in, err);
 	if (status == CTX_OK)
 		status = ctx_ingest_begin_states(in, err);
 	return status;

@@ -57,6 +57,12 @@ static enum ctx_status finish_states(struct ingest *in, struct ctx_err *err)
 	struct ctx_profile *profile = &in->entities.profile;
 	enum ctx_status status;
 
+	if (in->calls != NULL) {
+		status = ctx_calls_finish(in->calls, err);
+		if (status != CTX_OK)
+			return status;
+		in->stats.moved = ctx_calls_late(in->calls);
+	}
 	if (in->states == NULL)
 		return CTX_OK;
 	status = ctx_state_feed_finish(in->states, profile->run.end_ns, err);
@@ -278,12 +284,13 @@ static enum ctx_status finish_trees(struct ingest *in, const struct ctx_ingest_o
 				    struct ctx_err *err)
 {
 	enum ctx_status status = in->worker != NULL ? ctx_tree_worker_finish(in->worker, err) : CTX_OK;
-	uint64_t late = 0;
+	uint64_t late = 0, moved = 0;
 
 	if (in->window != NULL)
 		status = put_window(in, err);
 	if (status == CTX_OK)
-		status = ctx_tree_forest_finish(in->trees, &in->stats.trees, &in->stats.moved, &late, err);
+		status = ctx_tree_forest_finish(in->trees, &in->stats.trees, &moved, &late, err);
+	in->stats.moved += moved;
 	if (status == CTX_OK && in->stats.moved != 0)
 		status = ctx_profile_builder_warn(&in->entities, err,
 						  "%llu samples came out of order and were moved in time",

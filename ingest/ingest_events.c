@@ -5,6 +5,7 @@
  *	                            +-- STACKS -----> dictionary of the process (stackdict.c)
  *	                            +-- SAMPLE -----> raw stack, CCT node (stackdict.c or chaindict.c, resolver.c) --> time trees (forest.c) --> store
  *	                            +-- TRACED -----> raw stack, name of the file --> blocks of operations (forest.c) --> store
+ *	                            +-- CALL -------> open calls of the thread (open_calls.c) --> spans at them, completed calls --> as samples, operations
  *	                            `-- STATE ------> raw stack --> spans of states (state_feed.c) --> samples of the state metrics, as above
  */
 #include "ingest/ingest_impl.h"
@@ -128,15 +129,15 @@ static enum ctx_status on_fork_maps(struct ingest *in, const struct ctx_event *e
 		return status;
 	parent = &in->processes[event->maps_of]; /* may have moved */
 	if (parent->space.ranges.n > CTX_RANGES_MAX ||
-	    parent->space.ranges.n > INHERITED_MAX - in->n_inherited) {
-		if (in->inherited_are_left_out)
+	    parent->space.ranges.n > INHERITED_MAX - in->inherited.n) {
+		if (in->inherited.are_left_out)
 			return CTX_OK;
-		in->inherited_are_left_out = true;
+		in->inherited.are_left_out = true;
 		return ctx_profile_builder_damage(
 			&in->entities,
 			"more maps of forked processes than are copied: code in the others has no name", err);
 	}
-	in->n_inherited += parent->space.ranges.n;
+	in->inherited.n += parent->space.ranges.n;
 	for (size_t i = 0; status == CTX_OK && ctx_addrspace_part(&parent->space, i, &map); i++) {
 		struct ctx_event inherited = {.process = event->process, .time_ns = event->time_ns};
 
@@ -277,11 +278,7 @@ static enum ctx_status put_sample(struct ingest *in, struct ctx_sample *sample, 
 		sample->kept_stack = limit_kept(in, sample, kept_frames);
 	sample->kept_depth = cct->depth[sample->kept_stack];
 	*last = sample->stack;
-	ctx_profile_builder_count(&in->entities, sample->thread, sample->metric, sample->weight);
-	if (in->window != NULL)
-		return ctx_window_add(in->window, sample, err);
-	return in->worker != NULL ? ctx_tree_worker_add(in->worker, sample, err)
-				  : ctx_tree_forest_add(in->trees, sample, err);
+	return ctx_ingest_put_sample(in, sample, err);
 }
 
 static enum ctx_status on_sample(struct ingest *in, const struct ctx_event *event, struct ctx_err *err)
@@ -301,6 +298,8 @@ static enum ctx_status on_sample(struct ingest *in, const struct ctx_event *even
 	status = ctx_profile_builder_check_thread(&in->entities, event->thread, err);
 	if (status == CTX_OK)
 		status = raw_stack_of(in, event->process, &event->sample.stack, &sample.raw_stack, err);
+	if (status == CTX_OK && in->calls != NULL)
+		status = ctx_calls_merge(in->calls, sample.thread, sample.raw_stack, &sample.raw_stack, err);
 	if (status == CTX_OK && in->states != NULL && in->shows_running[sample.metric])
 		status = ctx_state_feed_sample(in->states, event, sample.raw_stack, err);
 	if (status == CTX_OK && in->states != NULL && sample.metric == ctx_ingest_clock(info))
@@ -329,6 +328,24 @@ uint32_t ctx_ingest_clock(const struct ctx_source_info *info)
 	return CTX_NONE;
 }
 
+/* Whether a change without a stack is a thread's leaving: its open calls are where it does so. */
+static bool leaves(enum ctx_state_change change)
+{
+	return change == CTX_CHANGE_PREEMPTED || change == CTX_CHANGE_BLOCKED || change == CTX_CHANGE_STOPPED;
+}
+
+/* The stack is the waker's, or the thread's own. */
+static enum ctx_status merge_state(struct ingest *in, const struct ctx_event *event, uint32_t *raw_stack,
+				   struct ctx_err *err)
+{
+	uint32_t thread =
+		ctx_state_change_has_waker(event->state.change) ? event->state.waker : event->thread;
+
+	if (thread == CTX_NONE || (*raw_stack == CTX_TRIE_ROOT && !leaves(event->state.change)))
+		return CTX_OK;
+	return ctx_calls_merge(in->calls, thread, *raw_stack, raw_stack, err);
+}
+
 static enum ctx_status on_state(struct ingest *in, const struct ctx_event *event, struct ctx_err *err)
 {
 	uint32_t raw_stack;
@@ -340,6 +357,8 @@ static enum ctx_status on_state(struct ingest *in, const struct ctx_event *event
 		status = ctx_profile_builder_check_thread(&in->entities, event->state.waker, err);
 	if (status == CTX_OK)
 		status = raw_stack_of(in, event->process, &event->state.stack, &raw_stack, err);
+	if (status == CTX_OK && in->calls != NULL)
+		status = merge_state(in, event, &raw_stack, err);
 	return status == CTX_OK ? ctx_state_feed_change(in->states, event, raw_stack, err) : status;
 }
 
@@ -377,22 +396,29 @@ static enum ctx_status put_wakeup(void *context, const struct ctx_wakeup *wakeup
 static enum ctx_status end_thread(void *context, uint32_t thread, struct ctx_err *err)
 {
 	struct ingest *in = context;
+	enum ctx_status status = in->calls != NULL ? ctx_calls_flush(in->calls, err) : CTX_OK;
 
-	if (in->window != NULL)
-		return CTX_OK;
-	return in->worker != NULL ? ctx_tree_worker_end_thread(in->worker, thread, err)
-				  : ctx_tree_forest_end_thread(in->trees, thread, err);
+	return status == CTX_OK ? ctx_ingest_end_thread(in, thread, err) : status;
+}
+
+static enum ctx_status thread_runs(void *context, uint32_t thread, uint64_t time_ns, bool runs,
+				   struct ctx_err *err)
+{
+	const struct ingest *in = context;
+
+	return ctx_calls_run(in->calls, thread, time_ns, runs, err);
 }
 
 enum ctx_status ctx_ingest_begin_states(struct ingest *in, struct ctx_err *err)
 {
 	const struct ctx_source_info *info = &in->source->info;
-	struct ctx_state_feed_options options = {.stacks = &in->stacks,
-						 .resolver = in->resolver,
-						 .sink = {in, put_span, put_wakeup, end_thread},
-						 .user_clock_ns = info->user_clock_ns,
-						 .kernel_clock = info->kernel_clock,
-						 .end_ns = info->states_end_ns};
+	struct ctx_state_feed_options options = {
+		.stacks = &in->stacks,
+		.resolver = in->resolver,
+		.sink = {in, put_span, put_wakeup, end_thread, in->calls != NULL ? thread_runs : NULL},
+		.user_clock_ns = info->user_clock_ns,
+		.kernel_clock = info->kernel_clock,
+		.end_ns = info->states_end_ns};
 
 	if (!info->has_states)
 		return CTX_OK;
@@ -430,24 +456,39 @@ static enum ctx_status on_traced(struct ingest *in, const struct ctx_event *even
 	if (status != CTX_OK)
 		return status;
 	operation.stack = in->stacks.raw_to_stack[operation.raw_stack];
-	if (in->window != NULL)
-		return ctx_window_add_traced(in->window, &operation, err);
-	in->entities.profile.traced[operation.kind]++;
-	return in->worker != NULL ? ctx_tree_worker_add_traced(in->worker, &operation, err)
-				  : ctx_tree_forest_add_traced(in->trees, &operation, err);
+	return ctx_ingest_put_traced(in, &operation, err);
+}
+
+static enum ctx_status on_call(struct ingest *in, const struct ctx_event *event, struct ctx_err *err)
+{
+	struct ctx_stack_scope scope = {.kernel = &in->kernel_space, .forest = &in->stacks};
+	struct process *process;
+	enum ctx_status status = ctx_profile_builder_check_thread(&in->entities, event->thread, err);
+
+	if (in->calls == NULL)
+		return ctx_err_set(err, CTX_E_FORMAT, "calls were not announced");
+	if (status == CTX_OK)
+		status = process_of(in, event->process, &process, err);
+	if (status != CTX_OK)
+		return status;
+	scope.process = &process->space;
+	return ctx_calls_event(in->calls, &scope, event, err);
 }
 
 /* --- events --- */
 
-/* With states the trees of a thread end after its last span. */
+/* With states, or calls, the trees of a thread end after its last span. */
 static enum ctx_status on_thread_exit(struct ingest *in, const struct ctx_event *event, struct ctx_err *err)
 {
 	enum ctx_status status = ctx_profile_builder_event(&in->entities, event, err);
 
+	if (status == CTX_OK)
+		status = ctx_ingest_end_calls(in, event, err);
 	if (status != CTX_OK)
 		return status;
-	return in->states != NULL ? ctx_state_feed_life(in->states, event, err)
-				  : end_thread(in, event->thread, err);
+	if (in->states != NULL)
+		return ctx_state_feed_life(in->states, event, err);
+	return in->calls == NULL ? ctx_ingest_end_thread(in, event->thread, err) : CTX_OK;
 }
 
 static enum ctx_status on_life(struct ingest *in, const struct ctx_event *event, struct ctx_err *err)
@@ -456,6 +497,8 @@ static enum ctx_status on_life(struct ingest *in, const struct ctx_event *event,
 
 	if (event->kind == CTX_EV_PROCESS_EXIT && event->process < in->n_processes)
 		ctx_chaindict_deinit(&in->processes[event->process].chains);
+	if (event->kind == CTX_EV_PROCESS_EXIT && status == CTX_OK)
+		status = ctx_ingest_end_calls(in, event, err);
 	return status == CTX_OK && in->states != NULL ? ctx_state_feed_life(in->states, event, err) : status;
 }
 
@@ -495,7 +538,7 @@ enum ctx_status ctx_ingest_event(struct ingest *in, const struct ctx_event *even
 	case CTX_EV_PROPERTY:
 		return ctx_profile_builder_event(&in->entities, event, err);
 	case CTX_EV_CALL:
-		break;
+		return on_call(in, event, err);
 	}
 	return ctx_err_set(err, CTX_E_INTERNAL, "event of unknown kind %d", (int)event->kind);
 }

@@ -11,6 +11,7 @@
 #include "ingest/clock_share.h"
 #include "ingest/forest.h"
 #include "ingest/ingest_options.h"
+#include "ingest/open_calls.h"
 #include "ingest/profile_builder.h"
 #include "ingest/stack_paths.h"
 #include "ingest/stackdict.h"
@@ -25,6 +26,11 @@ struct process {
 	struct ctx_chaindict chains; /* of a source with whole stacks */
 };
 
+struct inherited_maps {
+	size_t n;	   /* of the mappings */
+	bool are_left_out; /* too many of them */
+};
+
 struct ingest {
 	struct ctx_event_source *source;
 	struct ctx_store *store;
@@ -35,6 +41,7 @@ struct ingest {
 	struct ctx_tree_worker *worker; /* NULL: the trees are fed from here */
 	struct ctx_window *window;	/* of a live ingest, instead of trees until its end; NULL: none */
 	struct ctx_state_feed *states;	/* NULL: the source records none */
+	struct ctx_calls *calls;	/* the same */
 	bool *shows_running;		/* owned; by metric: a sample of it shows its thread on a CPU */
 	struct ctx_profile_builder entities;
 	struct ctx_strtab files; /* names, of traced input and output */
@@ -45,8 +52,7 @@ struct ingest {
 	struct ctx_map64 last_stack; /* thread << 32 | metric -> CCT node of the last sample */
 	struct ctx_mapping_info *mappings;
 	size_t n_mappings, mappings_cap;
-	size_t n_inherited;	     /* of the mappings */
-	bool inherited_are_left_out; /* too many of them */
+	struct inherited_maps inherited;
 	struct ctx_code_list code;
 	struct ctx_source_file *source_files; /* owned */
 	uint32_t *leaf_samples;		      /* by raw stack */
@@ -64,6 +70,22 @@ CTX_MUST_CHECK enum ctx_status ctx_ingest_plant_trees(struct ingest *in,
 						      const struct ctx_ingest_options *options,
 						      struct ctx_err *err);
 void ctx_ingest_deinit(struct ingest *in);
+
+/* A sample whose stacks are known, counted, to the trees or the window; the same for an operation. */
+CTX_MUST_CHECK enum ctx_status ctx_ingest_put_sample(struct ingest *in, const struct ctx_sample *sample,
+						     struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_ingest_put_traced(struct ingest *in, const struct ctx_traced *operation,
+						     struct ctx_err *err);
+
+/* The last sample of the thread has been put. */
+CTX_MUST_CHECK enum ctx_status ctx_ingest_end_thread(struct ingest *in, uint32_t thread, struct ctx_err *err);
+
+/* Prepares calls, if the source sees them. */
+CTX_MUST_CHECK enum ctx_status ctx_ingest_begin_calls(struct ingest *in, struct ctx_err *err);
+
+/* Ends the calls of a thread, or of the threads of a process, that exits. */
+CTX_MUST_CHECK enum ctx_status ctx_ingest_end_calls(struct ingest *in, const struct ctx_event *event,
+						    struct ctx_err *err);
 
 /* Prepares thread states, if the source records them. */
 CTX_MUST_CHECK enum ctx_status ctx_ingest_begin_states(struct ingest *in, struct ctx_err *err);

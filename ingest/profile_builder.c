@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define DAMAGE_SHOWN 8u
+#define CALL_METRICS 3u
 #define MAX_NUMBER (1u << 26) /* processes or threads: more means a damaged file */
 
 static enum ctx_status keep(struct ctx_profile_builder *builder, const char *text, const char **ret,
@@ -53,29 +54,40 @@ static enum ctx_status set_counted(struct ctx_profile *profile, uint32_t i, uint
 	return CTX_OK;
 }
 
-static enum ctx_status keep_metrics(struct ctx_profile_builder *builder, const struct ctx_source_info *info,
-				    struct ctx_err *err)
+/* Appends metrics; `of` of a count is a number in the same array. */
+static enum ctx_status keep_metrics(struct ctx_profile_builder *builder,
+				    const struct ctx_source_metric *metrics, uint32_t n, struct ctx_err *err)
 {
 	struct ctx_profile *profile = &builder->profile;
+	uint32_t first = profile->n_metrics;
 
-	profile->metrics =
-		ctx_calloc(info->n_metrics + CTX_STATE_N + CTX_STATE_METRICS_N, sizeof(*profile->metrics));
-	if (profile->metrics == NULL)
-		return ctx_err_nomem(err);
-	for (uint32_t i = 0; i < info->n_metrics; i++) {
-		enum ctx_status status = keep(builder, info->metrics[i].name, &profile->metrics[i].name, err);
+	for (uint32_t i = 0; i < n; i++) {
+		struct ctx_metric_info *metric = &profile->metrics[first + i];
+		enum ctx_status status = keep(builder, metrics[i].name, &metric->name, err);
 
-		profile->metrics[i].unit = info->metrics[i].unit;
-		profile->metrics[i].kind = ctx_source_metric_kind(&info->metrics[i]);
-		if (status == CTX_OK && info->metrics[i].word != NULL)
-			status = keep(builder, info->metrics[i].word, &profile->metrics[i].word, err);
-		if (status == CTX_OK && ctx_metric_is_count(&profile->metrics[i]))
-			status = set_counted(profile, i, info->metrics[i].of, err);
+		metric->unit = metrics[i].unit;
+		metric->kind = ctx_source_metric_kind(&metrics[i]);
+		if (status == CTX_OK && metrics[i].word != NULL)
+			status = keep(builder, metrics[i].word, &metric->word, err);
+		if (status == CTX_OK && ctx_metric_is_count(metric))
+			status = set_counted(profile, first + i, first + metrics[i].of, err);
 		if (status != CTX_OK)
 			return status;
 		profile->n_metrics++;
 	}
 	return CTX_OK;
+}
+
+static enum ctx_status make_metrics(struct ctx_profile_builder *builder, const struct ctx_source_info *info,
+				    struct ctx_err *err)
+{
+	struct ctx_profile *profile = &builder->profile;
+
+	profile->metrics = ctx_calloc(info->n_metrics + CTX_STATE_N + CTX_STATE_METRICS_N + CALL_METRICS +
+					      info->n_call_counters,
+				      sizeof(*profile->metrics));
+	return profile->metrics != NULL ? keep_metrics(builder, info->metrics, info->n_metrics, err)
+					: ctx_err_nomem(err);
 }
 
 /* The metrics of a sum of states. */
@@ -118,6 +130,39 @@ static enum ctx_status add_state_metrics(struct ctx_profile *profile, struct ctx
 	return CTX_OK;
 }
 
+/*
+ * With states the time at open calls is two metrics and their sum; without them one. Then come the
+ * counters that are read at calls.
+ */
+static enum ctx_status add_call_metrics(struct ctx_profile_builder *builder,
+					const struct ctx_source_info *info, struct ctx_err *err)
+{
+	static const struct ctx_metric_info time[CALL_METRICS] = {
+		{.name = "traced CPU time", .word = "traced"},
+		{.name = "traced, not running", .word = "traced-off"},
+		{.name = "elapsed", .word = "elapsed"},
+	};
+	struct ctx_profile *profile = &builder->profile;
+	uint32_t first = profile->n_metrics;
+
+	for (uint32_t i = info->has_states ? 0 : CALL_METRICS - 1; i < CALL_METRICS; i++) {
+		profile->metrics[profile->n_metrics] = time[i];
+		profile->metrics[profile->n_metrics].kind = CTX_METRIC_CALL_SPAN;
+		profile->metrics[profile->n_metrics++].unit = CTX_UNIT_NS;
+	}
+	if (info->has_states) {
+		uint32_t *parts = ctx_arena_alloc(&profile->arena, 2 * sizeof(*parts));
+
+		if (parts == NULL)
+			return ctx_err_nomem(err);
+		parts[0] = first;
+		parts[1] = first + 1;
+		profile->metrics[first + 2].parts = parts;
+		profile->metrics[first + 2].n_parts = 2;
+	}
+	return keep_metrics(builder, info->call_counters, info->n_call_counters, err);
+}
+
 /* Computes the metrics that are sums of others. */
 static void add_up_parts(struct ctx_profile *profile)
 {
@@ -147,9 +192,11 @@ enum ctx_status ctx_profile_builder_init(struct ctx_profile_builder *builder,
 	if (status == CTX_OK)
 		status = keep_properties(builder, info, err);
 	if (status == CTX_OK)
-		status = keep_metrics(builder, info, err);
+		status = make_metrics(builder, info, err);
 	if (status == CTX_OK && info->has_states)
 		status = add_state_metrics(&builder->profile, err);
+	if (status == CTX_OK && info->has_calls)
+		status = add_call_metrics(builder, info, err);
 	return status;
 }
 
@@ -382,7 +429,8 @@ enum ctx_status ctx_profile_builder_event(struct ctx_profile_builder *builder, c
 	case CTX_EV_CALL:
 		break;
 	}
-	return ctx_err_set(err, CTX_E_INTERNAL, "event kind %d is not one of processes, threads and remarks", (int)event->kind);
+	return ctx_err_set(err, CTX_E_INTERNAL, "event kind %d is not one of processes, threads and remarks",
+			   (int)event->kind);
 }
 
 enum ctx_status ctx_profile_builder_check_thread(const struct ctx_profile_builder *builder, uint32_t thread,

@@ -52,6 +52,14 @@ static enum ctx_status put_end(void *context, uint32_t thread, struct ctx_err *e
 	return feed->sink.thread_end(feed->sink.context, thread, err);
 }
 
+static enum ctx_status put_runs(void *context, uint32_t thread, uint64_t time_ns, bool runs,
+				struct ctx_err *err)
+{
+	const struct ctx_state_feed *feed = context;
+
+	return feed->sink.runs(feed->sink.context, thread, time_ns, runs, err);
+}
+
 static enum ctx_status make_unknown(struct ctx_state_feed *feed, struct ctx_err *err)
 {
 	uint32_t location;
@@ -67,7 +75,8 @@ enum ctx_status ctx_state_feed_create(const struct ctx_state_feed_options *optio
 				      struct ctx_state_feed **ret, struct ctx_err *err)
 {
 	struct ctx_state_feed *feed = ctx_calloc(1, sizeof(*feed));
-	struct ctx_state_sink sink = {feed, put_span, put_wakeup, put_end};
+	struct ctx_state_sink sink = {feed, put_span, put_wakeup, put_end,
+				      options->sink.runs != NULL ? put_runs : NULL};
 	enum ctx_status status;
 
 	if (feed == NULL)

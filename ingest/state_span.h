@@ -27,6 +27,12 @@ struct ctx_state_sink {
 	enum ctx_status (*span)(void *context, const struct ctx_state_span *span, struct ctx_err *err);
 	enum ctx_status (*wakeup)(void *context, const struct ctx_wakeup *wakeup, struct ctx_err *err);
 	enum ctx_status (*thread_end)(void *context, uint32_t thread, struct ctx_err *err);
+	/*
+	 * A thread gets a CPU or leaves it: at once, not in order with the spans. Threads run until they
+	 * are known not to. NULL: nobody asks.
+	 */
+	enum ctx_status (*runs)(void *context, uint32_t thread, uint64_t time_ns, bool runs,
+				struct ctx_err *err);
 };
 
 #endif

@@ -52,6 +52,23 @@ void ctx_states_kernel_clock(struct ctx_states *states)
 
 /* --- the machine --- */
 
+static bool waits(unsigned mode)
+{
+	return mode == WAITS || mode == WANTS_CPU;
+}
+
+static enum ctx_status set_mode(struct ctx_states *states, struct ctx_states_thread *thread,
+				enum ctx_states_mode mode, struct ctx_err *err)
+{
+	const struct ctx_state_sink *sink = &states->queue.sink;
+	bool changes = waits(thread->mode) != waits(mode);
+
+	thread->mode = mode;
+	return changes && sink->runs != NULL ? sink->runs(sink->context, (uint32_t)(thread - states->threads),
+							  states->now_ns, !waits(mode), err)
+					     : CTX_OK;
+}
+
 static enum ctx_thread_state state_of_sample(const struct ctx_states *states,
 					     const struct ctx_states_thread *thread, unsigned classes)
 {
@@ -212,7 +229,8 @@ static enum ctx_status take_cpu(struct ctx_states *states, uint32_t number, int3
 				   err);
 	if (status == CTX_OK)
 		status = close_span(states, before, false, err);
-	thread->mode = WAITS;
+	if (status == CTX_OK)
+		status = set_mode(states, thread, WAITS, err);
 	thread->wait_ns = states->now_ns;
 	thread->raw_stack = 0;
 	return status;
@@ -226,9 +244,10 @@ static enum ctx_status settle(struct ctx_states *states, const struct ctx_states
 	bool had_cpu;
 	enum ctx_status status = ctx_states_settle(states, seen, &had_cpu, err);
 
+	if (status == CTX_OK && had_cpu)
+		status = set_mode(states, thread, ON_CPU, err);
 	if (status != CTX_OK || !had_cpu)
 		return status;
-	thread->mode = ON_CPU;
 	thread->cpu = seen->cpu;
 	return take_cpu(states, seen->thread, seen->cpu, err);
 }
@@ -243,7 +262,8 @@ static enum ctx_status on_runs(struct ctx_states *states, const struct ctx_threa
 		status = close_span(states, change->thread, true, err);
 	if (status == CTX_OK)
 		status = put_wakeup(states, thread, true, err);
-	thread->mode = ON_CPU;
+	if (status == CTX_OK)
+		status = set_mode(states, thread, ON_CPU, err);
 	/* Each CPU has a clock of its own for it. */
 	if (thread->cpu != change->cpu) {
 		thread->silent_ns = 0;
@@ -301,10 +321,10 @@ static enum ctx_status on_leaves(struct ctx_states *states, const struct ctx_thr
 	thread->raw_stack = change->raw_stack;
 	if (change->cpu >= 0)
 		thread->cpu = change->cpu;
-	if (change->change == CTX_CHANGE_PREEMPTED) {
-		thread->mode = WANTS_CPU;
-	} else {
-		thread->mode = WAITS;
+	if (status == CTX_OK)
+		status = set_mode(states, thread, change->change == CTX_CHANGE_PREEMPTED ? WANTS_CPU : WAITS,
+				  err);
+	if (change->change != CTX_CHANGE_PREEMPTED) {
 		thread->wait_ns = states->now_ns;
 		thread->state = (uint8_t)state_of_wait(change);
 		/* The previous fault was not for instructions, or that would have been reported. */
@@ -320,7 +340,7 @@ static enum ctx_status on_woken(struct ctx_states *states, const struct ctx_thre
 				struct ctx_err *err)
 {
 	struct ctx_states_thread *thread = &states->threads[change->thread];
-	enum ctx_status status;
+	enum ctx_status status = CTX_OK;
 
 	/* Reported twice: by the waker and by the system; the more complete report is used. */
 	if (thread->mode == WANTS_CPU && thread->woken && thread->wakeup.waker == CTX_NONE &&
@@ -330,12 +350,12 @@ static enum ctx_status on_woken(struct ctx_states *states, const struct ctx_thre
 		thread->wakeup.waker_raw_stack = change->waker_raw_stack;
 	}
 	if (thread->mode == NOT_SEEN && thread->start_ns == 0) {
-		thread->mode = WAITS;
+		status = set_mode(states, thread, WAITS, err);
 		thread->wait_ns = 0;
 		thread->state = CTX_STATE_SLEEP;
 	}
-	if (thread->mode != WAITS)
-		return CTX_OK;
+	if (status != CTX_OK || thread->mode != WAITS)
+		return status;
 	status = close_span(states, change->thread, false, err);
 	thread->mode = WANTS_CPU;
 	thread->woken = thread->state != CTX_STATE_UNKNOWN;
@@ -632,7 +652,8 @@ enum ctx_status ctx_states_sample(struct ctx_states *states, const struct ctx_th
 	}
 	if (status == CTX_OK && thread->mode == ON_CPU && !thread->sees_calls)
 		status = put_missed_ticks(states, number, err);
-	thread->mode = ON_CPU;
+	if (status == CTX_OK)
+		status = set_mode(states, thread, ON_CPU, err);
 	if (sample->cpu >= 0)
 		thread->cpu = sample->cpu;
 	state = state_of_sample(states, thread, sample->classes);

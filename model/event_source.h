@@ -48,7 +48,8 @@
  * time with its samples and states. The ingest keeps the open calls of each thread: the time between
  * two events of a thread is a span at the calls that are open in it, and samples in it hang below
  * them. The functions may be a subset of those that run. Calls that are open when a thread or the
- * recording ends end there. `info.has_calls` announces them.
+ * recording ends end there. `info.has_calls` announces them. Metrics need not be announced then: the
+ * ingest makes those of calls itself (ingest/open_calls.h). A thread runs unless states say otherwise.
  */
 #ifndef CTX_MODEL_EVENT_SOURCE_H
 #define CTX_MODEL_EVENT_SOURCE_H

@@ -10,10 +10,15 @@ static const char *const unit_words[CTX_UNIT_N] = {
 };
 
 static const char *const kind_words[CTX_METRIC_KIND_N] = {
-	[CTX_METRIC_BY_UNIT] = "",	    [CTX_METRIC_EVENTS] = "events",
-	[CTX_METRIC_CPU_TIME] = "cpu-time", [CTX_METRIC_THREAD_TIME] = "thread-time",
-	[CTX_METRIC_SPAN] = "span",	    [CTX_METRIC_DURATION] = "duration",
-	[CTX_METRIC_BYTES] = "bytes",	    [CTX_METRIC_COUNT] = "count",
+	[CTX_METRIC_BY_UNIT] = "",
+	[CTX_METRIC_EVENTS] = "events",
+	[CTX_METRIC_CPU_TIME] = "cpu-time",
+	[CTX_METRIC_THREAD_TIME] = "thread-time",
+	[CTX_METRIC_SPAN] = "span",
+	[CTX_METRIC_DURATION] = "duration",
+	[CTX_METRIC_BYTES] = "bytes",
+	[CTX_METRIC_COUNT] = "count",
+	[CTX_METRIC_CALL_SPAN] = "call-span",
 };
 
 /* 0: none. */

@@ -11,6 +11,7 @@
  *	duration         an operation, as long as it took           those that end in it  threads at a time
  *	bytes            an operation, the bytes that it moved      those that end in it  bytes a second
  *	count            what another metric has samples of         as that metric        samples a second
+ *	call-span        a span at a thread's open calls            the part inside       threads at a time
  */
 #ifndef CTX_MODEL_METRIC_H
 #define CTX_MODEL_METRIC_H
@@ -41,6 +42,13 @@ enum ctx_metric_kind {
 	CTX_METRIC_DURATION,
 	CTX_METRIC_BYTES,
 	CTX_METRIC_COUNT, /* with parts: the number of their samples, not the sum of their weights; no unit */
+	/*
+	 * As CTX_METRIC_SPAN, at the calls that a source has seen begin and end: no two overlap, but
+	 * they lie beside the thread's spans of states. Calls are exact: a span has those that were
+	 * entered at its begin. One of no weight has calls that were entered at time_ns, and ended in
+	 * the same ns.
+	 */
+	CTX_METRIC_CALL_SPAN,
 	CTX_METRIC_KIND_N,
 };
 
@@ -77,7 +85,13 @@ enum ctx_metric_kind ctx_metric_kind_of_unit(enum ctx_unit unit);
 /* Whether samples are cut at the ends of an interval, instead of being points of time. */
 static inline bool ctx_metric_is_clipped(const struct ctx_metric_info *metric)
 {
-	return metric->kind == CTX_METRIC_SPAN;
+	return metric->kind == CTX_METRIC_SPAN || metric->kind == CTX_METRIC_CALL_SPAN;
+}
+
+/* Whether its calls were seen, each where it begins; others are estimated from samples. */
+static inline bool ctx_metric_has_exact_calls(const struct ctx_metric_info *metric)
+{
+	return metric->kind == CTX_METRIC_CALL_SPAN;
 }
 
 /* Whether each sample weighs 1, whatever it weighs in the metric that has it. */

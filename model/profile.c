@@ -179,3 +179,21 @@ void ctx_thread_name_pattern(const char *name, struct ctx_buf *out)
 			ctx_buf_put_u8(out, '*');
 	}
 }
+
+uint32_t ctx_profile_calls_metric(const struct ctx_profile *profile)
+{
+	for (uint32_t i = 0; i < profile->n_metrics; i++) {
+		if (ctx_metric_has_exact_calls(&profile->metrics[i]))
+			return i;
+	}
+	return CTX_NONE;
+}
+
+uint32_t ctx_profile_elapsed_metric(const struct ctx_profile *profile)
+{
+	for (uint32_t i = profile->n_metrics; i-- != 0;) {
+		if (ctx_metric_has_exact_calls(&profile->metrics[i]))
+			return i;
+	}
+	return CTX_NONE;
+}

@@ -211,6 +211,15 @@ static inline uint32_t ctx_profile_state_sum(const struct ctx_profile *profile, 
 unsigned ctx_profile_metric_states(const struct ctx_profile *profile, uint32_t metric);
 
 /*
+ * The metric of the time in which calls were open and their threads ran: its calls are exact. Without
+ * states of threads it is the one below. CTX_NONE: the source saw no calls.
+ */
+uint32_t ctx_profile_calls_metric(const struct ctx_profile *profile);
+
+/* The time in which calls were open, whether their threads ran or not. CTX_NONE as above. */
+uint32_t ctx_profile_elapsed_metric(const struct ctx_profile *profile);
+
+/*
  * The metric of that name: exactly, else by its word or its name ignoring case, spaces and hyphens
  * ("waitcpu", "User CPU"), else by the words of gprofng and Solaris Studio (user, system, wait,
  * lock, text, data, owait, wall). CTX_NONE: none.

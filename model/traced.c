@@ -6,7 +6,7 @@
 
 const char *ctx_traced_kind_name(enum ctx_traced_kind kind)
 {
-	static const char *const names[CTX_TRACED_N] = {"heap", "sync", "io", "mark"};
+	static const char *const names[CTX_TRACED_N] = {"heap", "sync", "io", "mark", "call"};
 
 	return (unsigned)kind < CTX_TRACED_N ? names[kind] : "?";
 }
@@ -21,6 +21,7 @@ const char *ctx_traced_operation_name(enum ctx_traced_kind kind, unsigned operat
 	static const char *const io[] = {"read", "write", "open", "close", "other"};
 	static const char *const mark[] = {"mark",   "begin",	"end",	 "begin id",
 					   "end id", "counter", "pause", "resume"};
+	static const char *const call[] = {"instrumented", "interpreted", "compiled"};
 
 	if (kind == CTX_TRACED_HEAP)
 		return operation < CTX_COUNT_OF(heap) ? heap[operation] : "?";
@@ -28,6 +29,8 @@ const char *ctx_traced_operation_name(enum ctx_traced_kind kind, unsigned operat
 		return operation < CTX_COUNT_OF(io) ? io[operation] : "?";
 	if (kind == CTX_TRACED_MARK)
 		return operation < CTX_COUNT_OF(mark) ? mark[operation] : "?";
+	if (kind == CTX_TRACED_CALL)
+		return operation < CTX_COUNT_OF(call) ? call[operation] : "?";
 	return kind == CTX_TRACED_SYNC && operation < CTX_COUNT_OF(sync) ? sync[operation] : "?";
 }
 

@@ -18,6 +18,7 @@ enum ctx_traced_kind {
 	CTX_TRACED_SYNC,
 	CTX_TRACED_IO,
 	CTX_TRACED_MARK,
+	CTX_TRACED_CALL,
 	CTX_TRACED_N,
 };
 
@@ -74,14 +75,25 @@ enum ctx_mark_operation {
 	CTX_MARK_N,
 };
 
+/* Calls, by how the function runs. */
+enum ctx_call_operation {
+	CTX_CALL_OF_INSTRUMENTED = 0, /* native code with hooks, or a span that a program announces */
+	CTX_CALL_OF_INTERPRETED,      /* a method of a virtual machine */
+	CTX_CALL_OF_COMPILED,	      /* a method that a virtual machine has compiled */
+	CTX_CALL_OPERATION_N,
+};
+
 /* `size` of CTX_SYNC_ORDER: which of the two is taken to read only. */
 #define CTX_SYNC_ORDER_HELD_READ 1u
 #define CTX_SYNC_ORDER_TAKEN_READ 2u
 
 struct ctx_traced {
 	uint64_t time_ns;     /* its end */
-	uint64_t duration_ns; /* the wait, the input or output, the interval that ends; heap: 0 */
-	uint64_t size;	      /* bytes allocated, unmapped, read or written */
+	uint64_t duration_ns; /* the wait, the input or output, the interval or call that ends; heap: 0 */
+	union {
+		uint64_t size;	 /* bytes allocated, unmapped, read or written */
+		uint64_t off_ns; /* of a call: time in which its thread did not run */
+	};
 	union {
 		uint64_t address; /* allocated or freed; the object waited for */
 		uint64_t call;	  /* I/O: enum ctx_io_call */
@@ -90,6 +102,7 @@ struct ctx_traced {
 	union {
 		uint64_t old_address; /* of CTX_HEAP_REALLOCATE; of CTX_SYNC_ORDER */
 		uint64_t error;	      /* I/O: errno; 0 none, or not known */
+		uint64_t self_ns;     /* of a call: what its thread ran in none of the calls that it made */
 	};
 	uint32_t thread;
 	int32_t cpu;	    /* -1 unknown */
@@ -103,7 +116,7 @@ struct ctx_traced {
 	int32_t descriptor; /* I/O; -1 none */
 	uint8_t kind;	    /* enum ctx_traced_kind */
 	uint8_t operation; /* enum ctx_heap_operation, ctx_sync_operation, ctx_io_operation, ctx_mark_operation */
-	bool failed; /* I/O: returned an error; a wait: it timed out, or was interrupted; an end: of nothing */
+	bool failed; /* I/O: returned an error; a wait: it timed out, or was interrupted; an end: of nothing; a call: left without return */
 	bool leaked; /* an allocation not freed up to the end */
 	uint64_t
 		leaked_size; /* its leaked bytes: `size`, or less if a map was unmapped in part; 0 if not leaked */
@@ -178,7 +191,7 @@ bool ctx_traced_kind_of_metric(const char *word, enum ctx_traced_kind *ret);
 /* The operation's weight in such a metric; false: not a sample of it. */
 bool ctx_traced_weigh(const struct ctx_traced *operation, const char *word, uint64_t *ret);
 
-/* "heap", "sync", "io", "mark"; "?" for other numbers. */
+/* "heap", "sync", "io", "mark", "call"; "?" for other numbers. */
 const char *ctx_traced_kind_name(enum ctx_traced_kind kind);
 
 /* "allocate", ..., "wait", "read", ...; "?" for other numbers. */
@@ -191,6 +204,7 @@ static inline unsigned ctx_traced_n_operations(enum ctx_traced_kind kind)
 	       : kind == CTX_TRACED_SYNC ? CTX_SYNC_N
 	       : kind == CTX_TRACED_IO	 ? CTX_IO_N
 	       : kind == CTX_TRACED_MARK ? CTX_MARK_N
+	       : kind == CTX_TRACED_CALL ? CTX_CALL_OPERATION_N
 					 : 0;
 }
 

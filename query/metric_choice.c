@@ -97,9 +97,10 @@ static uint32_t find_metric(const struct ctx_profile *profile, const char *wante
 	return *ret_n_bare == 1 ? bare : CTX_NONE;
 }
 
-/* The first metric that has samples of events; if the program only waited: Wall. */
+/* The first metric that has samples of events; else the time of traced calls; if the program only waited: Wall. */
 static uint32_t default_metric(const struct ctx_selection_spec *spec, const struct ctx_profile *profile)
 {
+	uint32_t calls = ctx_profile_calls_metric(profile);
 	uint64_t span_samples = 0;
 
 	/* Samples of a clock have no state. */
@@ -112,6 +113,8 @@ static uint32_t default_metric(const struct ctx_selection_spec *spec, const stru
 			return i;
 		span_samples += ctx_metric_is_clipped(metric) ? metric->samples : 0;
 	}
+	if (calls != CTX_NONE && profile->metrics[calls].samples != 0)
+		return calls;
 	return profile->has_states && span_samples != 0
 		       ? ctx_profile_state_sum(profile, CTX_STATE_METRICS_N - 1)
 		       : 0;

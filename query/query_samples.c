@@ -1,6 +1,7 @@
 #include "query/query_samples.h"
 
 #include "base/mem.h"
+#include "model/span_clip.h"
 #include "query/span_edges.h"
 #include "query/span_parts.h"
 
@@ -56,7 +57,7 @@ static enum ctx_status pass_part(void *context, const struct ctx_sample *sample,
 	struct ctx_sample part = *sample;
 
 	if (ctx_metric_is_clipped(&passing->samples->query->profile->metrics[sample->metric]) &&
-	    !ctx_sample_clip(&part, passing->interval))
+	    !ctx_span_clip(passing->samples->query->profile, &part, passing->interval))
 		return CTX_OK;
 	return pass(context, &part, err);
 }

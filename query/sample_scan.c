@@ -1,6 +1,7 @@
 #include "query/sample_scan.h"
 
 #include "model/heap_sampling.h"
+#include "model/span_clip.h"
 #include "query/span_edges.h"
 #include "query/span_parts.h"
 
@@ -20,12 +21,12 @@ static enum ctx_status hand_out_span(const struct scanning *scanning, const stru
 	struct ctx_span_parts parts;
 	enum ctx_status status;
 
-	if (!ctx_sample_clip(&part, scanning->selected) ||
+	if (!ctx_span_clip(scanning->query->profile, &part, scanning->selected) ||
 	    !ctx_selection_has_cpu(scanning->query->selection, part.cpu))
 		return CTX_OK;
 	ctx_span_parts_kept(scanning->query->selection, &part, &parts);
 	while ((status = ctx_span_parts_next(&parts, &part, err)) == CTX_OK) {
-		if (ctx_sample_clip(&part, scan->interval))
+		if (ctx_span_clip(scanning->query->profile, &part, scan->interval))
 			status = scan->each(scan->context, &part, NULL, err);
 		if (status != CTX_OK)
 			return status;

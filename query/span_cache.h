@@ -32,9 +32,13 @@ struct ctx_span_cache {		      /* all zero is valid and empty */
 
 void ctx_span_cache_deinit(struct ctx_span_cache *cache);
 
+/* In place of a metric: any one of states, or of open calls. */
+#define CTX_SPAN_CACHE_STATES UINT32_MAX
+#define CTX_SPAN_CACHE_CALLS (UINT32_MAX - 1)
+
 /*
- * The entry of a thread and a metric, created if it is new. The metric CTX_NONE means any: its
- * entry holds the span found over a point of time. Valid until the next call. CTX_E_NOMEM.
+ * The entry of a thread and a metric, created if it is new. That of any metric holds the span found
+ * over a point of time. Valid until the next call. CTX_E_NOMEM.
  */
 CTX_MUST_CHECK enum ctx_status ctx_span_cache_place(struct ctx_span_cache *cache, uint32_t thread,
 						    uint32_t metric, struct ctx_known_span **ret,

@@ -1,5 +1,6 @@
 #include "query/span_edges.h"
 
+#include "model/span_clip.h"
 #include "query/tree_reader.h"
 
 /* CTX_END: no span ends at or after the time. */
@@ -35,6 +36,16 @@ static bool lies_over(const struct ctx_sample *span, uint64_t time_ns)
 	return ctx_sample_begin(span) < time_ns && time_ns <= span->time_ns;
 }
 
+/* Spans at open calls lie beside those of states. */
+static enum ctx_status over_place(struct ctx_query *query, const struct ctx_span_scope *scope,
+				  struct ctx_known_span **ret, struct ctx_err *err)
+{
+	bool calls = ctx_metric_has_exact_calls(&query->profile->metrics[scope->metric]);
+
+	return ctx_span_cache_place(&query->spans, scope->thread,
+				    calls ? CTX_SPAN_CACHE_CALLS : CTX_SPAN_CACHE_STATES, ret, err);
+}
+
 /* The span of the metric that extends before and after the time. CTX_END: none. */
 static enum ctx_status find_over(struct ctx_query *query, const struct ctx_span_scope *scope,
 				 uint64_t time_ns, struct ctx_sample *ret, struct ctx_err *err)
@@ -45,10 +56,10 @@ static enum ctx_status find_over(struct ctx_query *query, const struct ctx_span_
 
 	if (time_ns <= life.begin_ns || time_ns >= life.end_ns)
 		return CTX_END;
-	status = ctx_span_cache_place(&query->spans, scope->thread, CTX_NONE, &over, err);
+	status = over_place(query, scope, &over, err);
 	if (status != CTX_OK)
 		return status;
-	/* At any time at most one metric has a span. */
+	/* At any time at most one metric of the same kind has a span. */
 	if (over->used && lies_over(&over->span, time_ns)) {
 		*ret = over->span;
 		return over->span.metric == scope->metric ? CTX_OK : CTX_END;
@@ -56,7 +67,7 @@ static enum ctx_status find_over(struct ctx_query *query, const struct ctx_span_
 	status = first_span(query, scope, time_ns, ret, err);
 	if (status != CTX_OK || !lies_over(ret, time_ns))
 		return status == CTX_OK ? CTX_END : status;
-	status = ctx_span_cache_place(&query->spans, scope->thread, CTX_NONE, &over, err);
+	status = over_place(query, scope, &over, err);
 	if (status == CTX_OK)
 		*over = (struct ctx_known_span){.span = *ret, .used = true};
 	return status;
@@ -86,7 +97,7 @@ enum ctx_status ctx_span_edges_find(struct ctx_query *query, const struct ctx_sp
 	if (status != CTX_OK)
 		return status == CTX_END ? CTX_OK : status;
 	ret->last_whole = span;
-	if (ctx_sample_clip(&span, interval))
+	if (ctx_span_clip(query->profile, &span, interval))
 		ret->last = span;
 	return CTX_OK;
 }
@@ -103,6 +114,24 @@ static void subtract(struct ctx_query *query, struct ctx_histogram *out, uint32_
 	query->cost.omitted_weight = omitted > rest ? omitted - rest : 0;
 }
 
+/* The calls that a span added were entered at its begin, before the interval. */
+static enum ctx_status take_calls(const struct ctx_trie *cct, const struct ctx_sample *span,
+				  struct ctx_histogram *out, struct ctx_err *err)
+{
+	enum ctx_status status;
+
+	if (span->kept_depth >= cct->depth[span->stack])
+		return CTX_OK;
+	status = ctx_histogram_add(out, (struct ctx_hist_entry){.stack = span->stack, .calls = -1}, err);
+	return status == CTX_OK ? ctx_histogram_add(
+					  out,
+					  (struct ctx_hist_entry){.stack = ctx_trie_ancestor(
+									  cct, span->stack, span->kept_depth),
+								  .calls = 1},
+					  err)
+				: status;
+}
+
 static enum ctx_status correct_thread(struct ctx_query *query, const struct ctx_span_scope *scope,
 				      struct ctx_histogram *out, struct ctx_err *err)
 {
@@ -115,6 +144,10 @@ static enum ctx_status correct_thread(struct ctx_query *query, const struct ctx_
 		return status;
 	if (edges.excess_ns != 0)
 		subtract(query, out, edges.first.stack, edges.excess_ns);
+	if (edges.excess_ns != 0 && cct != NULL && ctx_span_has_exact_calls(query->profile, &edges.first))
+		status = take_calls(cct, &edges.first, out, err);
+	if (status != CTX_OK)
+		return status;
 	if (edges.last.weight == 0)
 		return CTX_OK;
 	return ctx_histogram_add_samples(out, cct, &edges.last, 1, err);

@@ -5,7 +5,8 @@
  *	interval                  [ - - - - - - - - - )				contains A and B as points of time
  *	                          A loses the part before     C adds the part inside
  *
- * At most one span of all metrics of a thread crosses an edge. Cost: a walk down one time tree for
+ * At most one span of all metrics of states of a thread crosses an edge, and one at its open calls;
+ * the calls of the latter belong to its begin. Cost: a walk down one time tree for
  * each metric and edge of each thread that exists at that time; the query's cache saves most of
  * them if many intervals are adjacent.
  */

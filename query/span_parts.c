@@ -1,5 +1,7 @@
 #include "query/span_parts.h"
 
+#include "model/span_clip.h"
+
 static void begin(const struct ctx_profile *profile, const struct ctx_sample *span,
 		  struct ctx_span_parts *ret)
 {
@@ -34,10 +36,9 @@ static void cut(struct ctx_span_parts *parts, uint64_t begin_ns, struct ctx_samp
 	*ret = parts->span;
 	ret->time_ns = parts->next_ns - 1;
 	ret->weight = parts->next_ns - begin_ns;
-	if (!parts->has_calls && ret->stack < parts->profile->cct.n) {
-		ret->kept_stack = ret->stack;
-		ret->kept_depth = parts->profile->cct.depth[ret->stack];
-	}
+	if (!parts->has_calls || (begin_ns != ctx_sample_begin(&parts->span) &&
+				  ctx_span_has_exact_calls(parts->profile, &parts->span)))
+		ctx_span_drop_calls(parts->profile, ret);
 	parts->has_calls = false;
 }
 

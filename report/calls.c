@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* The ingest writes the property: "counted: NAME, NAME". */
+/* By its kind, or by the property that the ingest writes: "counted: NAME, NAME". */
 bool ctx_calls_exact(const struct ctx_profile *profile, uint32_t metric)
 {
 	static const char before[] = "counted: ";
@@ -11,6 +11,8 @@ bool ctx_calls_exact(const struct ctx_profile *profile, uint32_t metric)
 	const char *name = metric < profile->n_metrics ? profile->metrics[metric].name : "";
 	size_t n = strlen(name);
 
+	if (metric < profile->n_metrics && ctx_metric_has_exact_calls(&profile->metrics[metric]))
+		return true;
 	if (n == 0 || strncmp(names, before, sizeof(before) - 1) != 0)
 		return false;
 	for (names += sizeof(before) - 1; names != NULL; names = strstr(names, ", ")) {

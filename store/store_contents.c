@@ -234,6 +234,7 @@ static enum ctx_status put_experiment(struct ctx_store *store, const struct ctx_
 		{"sync_operations", NULL, profile->traced[CTX_TRACED_SYNC]},
 		{"io_operations", NULL, profile->traced[CTX_TRACED_IO]},
 		{"mark_operations", NULL, profile->traced[CTX_TRACED_MARK]},
+		{"calls", NULL, profile->traced[CTX_TRACED_CALL]},
 		{"states", NULL, profile->states},
 		{"call_stacks", NULL, !profile->losses.call_stacks},
 	};

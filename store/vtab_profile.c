@@ -10,6 +10,7 @@
 #include "store/vtab.h"
 
 #include "base/mem.h"
+#include "model/span_clip.h"
 
 #include <string.h>
 
@@ -75,7 +76,7 @@ static enum ctx_status add_span(void *context, const struct ctx_sample *sample, 
 	struct cursor *cursor = context;
 	struct ctx_sample part = *sample;
 
-	if (ctx_sample_clip(&part, cursor->window))
+	if (ctx_span_clip(&cursor->cursor.store->profile, &part, cursor->window))
 		add_sample(context, &part, err);
 	return sample->time_ns >= cursor->window.end_ns ? CTX_END : CTX_OK;
 }

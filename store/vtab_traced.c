@@ -42,6 +42,7 @@ static int64_t number_of(const struct ctx_traced *operation, int which, bool *re
 {
 	const bool heap = operation->kind == CTX_TRACED_HEAP, io = operation->kind == CTX_TRACED_IO;
 	const bool sync = operation->kind == CTX_TRACED_SYNC, mark = operation->kind == CTX_TRACED_MARK;
+	const bool call = operation->kind == CTX_TRACED_CALL;
 
 	switch (which) {
 	case TIME_NS:
@@ -50,10 +51,10 @@ static int64_t number_of(const struct ctx_traced *operation, int which, bool *re
 		*ret_null = heap || (mark && !ctx_mark_has_duration(operation));
 		return (int64_t)operation->duration_ns;
 	case SIZE:
-		*ret_null = sync || mark;
+		*ret_null = sync || mark || call;
 		return (int64_t)operation->size;
 	case ADDRESS:
-		*ret_null = io || mark;
+		*ret_null = io || mark || call;
 		return (int64_t)operation->address;
 	case OLD_ADDRESS:
 		*ret_null = !(heap && operation->operation == CTX_HEAP_REALLOCATE) &&

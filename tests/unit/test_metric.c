@@ -26,6 +26,7 @@ static const struct {
 	{CTX_METRIC_DURATION, CTX_UNIT_NS, "duration", "ns", false, false, true, false},
 	{CTX_METRIC_BYTES, CTX_UNIT_BYTES, "bytes", "bytes", false, false, false, false},
 	{CTX_METRIC_COUNT, CTX_UNIT_NONE, "count", "", false, true, false, false},
+	{CTX_METRIC_CALL_SPAN, CTX_UNIT_NS, "call-span", "ns", true, false, true, false},
 };
 
 static struct ctx_metric_info metric_of(size_t i)

@@ -319,7 +319,7 @@ static void play_waking(struct play *play, uint64_t time_ns, uint32_t thread)
  */
 static void play_all(struct play *play)
 {
-	const struct ctx_state_sink sink = {&play->log, log_span, log_wakeup, log_end};
+	const struct ctx_state_sink sink = {&play->log, log_span, log_wakeup, log_end, NULL};
 	uint64_t time_ns = 1000, seed = 3;
 
 	assert_int_equal(ctx_states_create(&sink, &play->states, NULL), CTX_OK);

@@ -79,7 +79,7 @@ static int setup(void **state)
 	struct ctx_state_sink sink;
 
 	assert_non_null(world);
-	sink = (struct ctx_state_sink){&world->seen, take_span, take_wakeup, take_end};
+	sink = (struct ctx_state_sink){&world->seen, take_span, take_wakeup, take_end, NULL};
 	assert_int_equal(ctx_states_create(&sink, &world->states, NULL), CTX_OK);
 	*state = world;
 	return 0;
@@ -1009,7 +1009,7 @@ static void test_states__spans_do_not_pile_up_however_short_they_are(void **stat
 {
 	const uint32_t n = 600000;
 	struct counted counted = {0};
-	struct ctx_state_sink sink = {&counted, count_span, NULL, ignore_end};
+	struct ctx_state_sink sink = {&counted, count_span, NULL, ignore_end, NULL};
 	struct ctx_states *states;
 
 	(void)state;
