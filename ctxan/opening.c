@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/xxh.h"
 #include "ctxan/progress.h"
+#include "formats/calltrace/calltrace.h"
 #include "formats/experiment/exp_reader.h"
 #include "formats/gprofng/gprofng.h"
 #include "formats/jsonprofile/jsonprofile.h"
@@ -40,6 +41,7 @@ static const struct format formats[] = {
 	{ctx_gprofng_is_group, ctx_gprofng_open, ctx_gprofng_fingerprint, false, false},
 	{ctx_exp_is_experiment, ctx_exp_open, ctx_exp_fingerprint, true, false},
 	{ctx_perfdata_is, ctx_perfdata_open, ctx_perfdata_fingerprint, false, true},
+	{ctx_calltrace_is, ctx_calltrace_open, ctx_calltrace_fingerprint, false, false},
 	{ctx_pprof_is, ctx_pprof_open, ctx_file_fingerprint, false, true},
 	{ctx_jsonprofile_is, ctx_jsonprofile_open, ctx_file_fingerprint, false, false},
 	{ctx_stacktext_is, ctx_stacktext_open, ctx_file_fingerprint, false, false},
@@ -539,6 +541,8 @@ enum ctx_status ctx_opening_open(const char *input, const struct ctx_opening_opt
 	}
 	if (access(input, R_OK) != 0)
 		return ctx_err_errno(err, CTX_E_IO, "%s", input);
-	return ctx_err_set(err, CTX_E_FORMAT,
-			   "%s: neither an experiment nor a database of ctxan, nor perf.data", input);
+	return ctx_err_set(
+		err, CTX_E_FORMAT,
+		"%s: neither an experiment nor a database of ctxan, nor perf.data, nor a text of calls",
+		input);
 }

@@ -332,7 +332,7 @@ enum ctx_status ctx_calls_event(struct ctx_calls *calls, const struct ctx_stack_
 	if (status != CTX_OK || thread->ended)
 		return status;
 	status = put_span(calls, thread, err);
-	thread->is_off = false;
+	thread->is_off = thread->is_off && call->kept >= thread->n && call->frame == 0;
 	if (status == CTX_OK && call->counted != NULL)
 		status = count(calls, thread, call->counted, err);
 	if (status == CTX_OK && call->kept < thread->n)

@@ -1,0 +1,27 @@
+# Traces of calls in text, of each kind: what reports print of them is what can be counted by hand (testdata/calltrace/README.md).
+. "$(dirname "$0")/../common.sh" "$@"
+
+for text in "$source_dir"/testdata/calltrace/*.txt; do
+	name=$(basename "$text" .txt)
+	cp "$text" .
+	{
+		ctxan -q "$name.txt" -r header 2>&1 | grep -E '^(format|duration|damaged|note)|^elapsed|^traced|^samples|^page-faults'
+		case $name in
+		own) metrics="--metric samples,elapsed,traced,traced-off,lock,page-faults" ;;
+		interrupt) metrics="--metric traced,elapsed" ;;
+		*) metrics="" ;;
+		esac
+		ctxan -q "$name.txt" -r tree --no-fold $metrics 2>&1
+		ctxan -q "$name.txt" -r tree --no-fold --columns 2>&1
+		ctxan -q "$name.txt" -r functions --columns 2>&1
+		ctxan -q "$name.txt" -r callers-callees 2>&1
+	} >"$name.said"
+	if [ "${UPDATE_GOLDEN:-0}" = 1 ]; then
+		cp "$name.said" "$source_dir/testdata/calltrace/$name.expected"
+	fi
+	diff -u "$source_dir/testdata/calltrace/$name.expected" "$name.said" || fail "$name"
+done
+
+# Requirement C12, in the rows.
+ctxan -q worked-example-in-b.txt -r tree --no-fold --columns | grep -qE '^ +4  1     2   3\.000  4\.000 .*B' || fail "worked example"
+finish
