@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "ctxan/browsing.h"
+#include "ctxan/called.h"
 #include "ctxan/exporting.h"
 #include "ctxan/gprofng_names.h"
 #include "ctxan/refusals.h"
@@ -198,16 +199,21 @@ enum ctx_status ctx_answer(struct ctx_store *store, const char *name, const stru
 {
 	struct answer answer = {.store = store, .options = options};
 	struct ctx_selection_spec words = options->selection; /* with the marks of this recording */
+	struct ctx_called_words called;
 	struct ctx_marked marked;
 	enum ctx_status status;
 
 	if (options->output.sql != NULL)
 		return ctx_sql_print(store, options->output.sql, options->report.format, options->report.out,
 				     err);
+	status = ctx_called_replace(store, &words, &called, err);
+	if (status != CTX_OK)
+		return status;
 	status = ctx_marked_load(store, &words, &marked, err);
 	if (status == CTX_OK)
 		status = ctx_selection_make(&words, ctx_store_profile(store), &answer.selection, err);
 	ctx_marked_deinit(&marked);
+	ctx_called_deinit(&called);
 	if (status == CTX_OK)
 		status = ctx_refusals_check(options, &answer.selection, err);
 	if (status != CTX_OK) {

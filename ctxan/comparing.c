@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "compare/merged.h"
 #include "ctxan/archiving.h"
+#include "ctxan/called.h"
 #include "ctxan/compared.h"
 #include "ctxan/exporting.h"
 #include "ctxan/opening.h"
@@ -74,6 +75,7 @@ static enum ctx_status open_source(struct side *side, size_t at, const char *met
 {
 	struct opened *opened = side->opened[at];
 	struct ctx_query_source_spec spec = {.store = opened->store, .words = &opened->words, .options = ""};
+	struct ctx_called_words called;
 	struct ctx_marked marked;
 	enum ctx_status status;
 
@@ -81,6 +83,9 @@ static enum ctx_status open_source(struct side *side, size_t at, const char *met
 	opened->words.lineage = opened->lineage;
 	if (metric != NULL)
 		opened->words.metric = metric;
+	status = ctx_called_replace(opened->store, &opened->words, &called, err);
+	if (status != CTX_OK)
+		return status;
 	status = ctx_marked_load(opened->store, &opened->words, &marked, err);
 	if (status == CTX_OK)
 		status = ctx_selection_make(&opened->words, ctx_store_profile(opened->store),
@@ -89,6 +94,7 @@ static enum ctx_status open_source(struct side *side, size_t at, const char *met
 	opened->words.marks = NULL;
 	spec.path = opened->name;
 	opened->words.phases = NULL;
+	ctx_called_restore(&called, &opened->words);
 	if (status != CTX_OK)
 		return ctx_err_prefix(err, status, "%s", spec.path);
 	spec.selection = &opened->selection;

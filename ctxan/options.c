@@ -178,6 +178,24 @@ SETTER(min_percent)
 	return CTX_OK;
 }
 
+/* "2ms": as the length of an interval; no unit means ms. */
+SETTER(slower_than)
+{
+	struct ctx_options *options = context;
+	char *interval CTX_AUTO_FREE = NULL;
+	struct ctx_interval read;
+
+	if (asprintf(&interval, "0:%s", value) < 0)
+		return ctx_err_nomem(err);
+	if (strpbrk(value, ":%+") != NULL ||
+	    ctx_interval_parse(interval, (struct ctx_interval){0, UINT64_MAX}, &read, NULL) != CTX_OK)
+		return ctx_err_set(err, CTX_E_ARG,
+				   "--%s '%s': expected a time such as 2ms or 500us, more than 0",
+				   option->name, value);
+	options->report.slower_than_ns = read.end_ns;
+	return CTX_OK;
+}
+
 SETTER(limit)
 {
 	struct ctx_options *options = context;
@@ -425,6 +443,7 @@ static const struct ctx_option rows[] = {
 	{"no-fold", 0, CTX_OPTION_FLAG, FLAG(report.no_fold)},
 	{"columns", 0, CTX_OPTION_FLAG, FLAG(report.columns)},
 	{"cycles", 0, CTX_OPTION_FLAG, FLAG(report.cycles)},
+	{"slower-than", 0, CTX_OPTION_TEXT, .set = set_slower_than},
 	{"limit", 0, CTX_OPTION_TEXT, NUMBER(set_limit, report.limit, 0, UINT32_MAX - 1)},
 	{"sort", 0, CTX_OPTION_TEXT, STRING(report.sort)},
 	{"coverage", 0, CTX_OPTION_TEXT, .set = set_coverage, .words = WORDS("top", "exact")},

@@ -319,6 +319,18 @@ static enum ctx_status fill_phases(struct source *source, struct index *index, s
 	return status;
 }
 
+static enum ctx_status pull_calls(struct ctx_report_source *base, ctx_report_call_fn each, void *context,
+				  struct ctx_err *err)
+{
+	struct source *source = source_of(base);
+	enum ctx_status status;
+
+	begin(source, false);
+	status = ctx_query_calls(&source->query, each, context, err);
+	end(source);
+	return status;
+}
+
 static enum ctx_status query_index(struct source *source, struct index *index, struct ctx_err *err)
 {
 	enum ctx_status status = ctx_index_keys_read(source->spec.words, index->by, &index->keys, err);
@@ -546,6 +558,7 @@ enum ctx_status ctx_query_source_open(const struct ctx_query_source_spec *spec,
 		.wakers = pull_wakers,
 		.waits = pull_waits,
 		.traced = pull_traced,
+		.calls = pull_calls,
 		.index = pull_index,
 		.slices = pull_slices,
 		.phases = pull_phases,

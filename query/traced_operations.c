@@ -110,3 +110,34 @@ enum ctx_status ctx_query_traced(struct ctx_query *query, enum ctx_traced_kind k
 	*ret = (struct ctx_report_traced){collecting.items, collecting.n};
 	return CTX_OK;
 }
+
+struct passing_calls {
+	struct collecting selecting;
+	ctx_report_call_fn each;
+	void *context;
+};
+
+static enum ctx_status pass_call(void *context, const struct ctx_traced *call, struct ctx_err *err)
+{
+	const struct passing_calls *passing = context;
+
+	return passing->each(passing->context, call, is_selected(&passing->selecting, call), err);
+}
+
+enum ctx_status ctx_query_calls(struct ctx_query *query, ctx_report_call_fn each, void *context,
+				struct ctx_err *err)
+{
+	struct passing_calls passing = {
+		.selecting = {.selection = query->selection}, .each = each, .context = context};
+	enum ctx_status status = ctx_selection_mark_threads(query->selection, query->profile,
+							    &passing.selecting.selected, err);
+
+	if (status == CTX_OK)
+		status =
+			ctx_store_scan_traced(query->store,
+					      &(struct ctx_store_traced_scan){
+						      CTX_TRACED_CALL, CTX_INTERVAL_ALL, pass_call, &passing},
+					      err);
+	free(passing.selecting.selected);
+	return status;
+}

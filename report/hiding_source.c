@@ -476,6 +476,12 @@ static enum ctx_status phases(struct ctx_report_source *base, bool of_run, const
 	return CTX_OK;
 }
 
+static enum ctx_status calls(struct ctx_report_source *base, ctx_report_call_fn each, void *context,
+			     struct ctx_err *err)
+{
+	return INNER(base)->calls(INNER(base), each, context, err);
+}
+
 static enum ctx_status slices(struct ctx_report_source *base, size_t per_thread, size_t max_threads,
 			      struct ctx_report_slices *ret, struct ctx_err *err)
 {
@@ -542,6 +548,7 @@ enum ctx_status ctx_hiding_source_open(struct ctx_report_source *inner, const st
 						  .wakers = wakers,
 						  .waits = waits,
 						  .traced = traced,
+						  .calls = calls,
 						  .index = sums_by_index,
 						  .slices = slices,
 						  .phases = phases,

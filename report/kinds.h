@@ -27,6 +27,7 @@
 	X(leaks)                                                                                             \
 	X(sync)                                                                                              \
 	X(io)                                                                                                \
+	X(calls)                                                                                             \
 	X(marks)                                                                                             \
 	X(threads)                                                                                           \
 	X(processes)                                                                                         \

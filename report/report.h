@@ -42,16 +42,17 @@ struct ctx_report_options {
 	const char *sort; /* a row key such as "inclusive"; NULL: the report's own order */
 	const char *
 		subject; /* source, disasm: the subject, FUNC or FILE; NULL: the hottest function. wakers: FUNC */
-	const char *by;		/* index: its key; NULL: that of --by */
-	const char *function;	/* only stanzas, stacks, subtrees with a function of this name; NULL: all */
-	double min_percent;	/* tree: omit nodes with less of the total than this; a line has their sum */
-	bool min_percent_given; /* otherwise a folded tree has its own */
-	bool no_fold;		/* tree, text: a line for each node */
-	bool columns;		/* tree, callers-callees, text: all columns, estimated calls too */
-	uint32_t depth;		/* tree: levels below the top; 0: all */
-	bool callers;		/* tree: upside down, who called what */
-	bool cycles;		/* sync: locks that were taken in inverse orders, instead of waits */
-	const char *root;	/* tree: call stacks begin with this function, and have it; NULL: all */
+	const char *by;		 /* index: its key; NULL: that of --by */
+	const char *function;	 /* only stanzas, stacks, subtrees with a function of this name; NULL: all */
+	double min_percent;	 /* tree: omit nodes with less of the total than this; a line has their sum */
+	bool min_percent_given;	 /* otherwise a folded tree has its own */
+	bool no_fold;		 /* tree, text: a line for each node */
+	bool columns;		 /* tree, callers-callees, text: all columns, estimated calls too */
+	uint32_t depth;		 /* tree: levels below the top; 0: all */
+	uint64_t slower_than_ns; /* calls: those that took longer are counted and listed; 0: not asked */
+	bool callers;		 /* tree: upside down, who called what */
+	bool cycles;		 /* sync: locks that were taken in inverse orders, instead of waits */
+	const char *root;	 /* tree: call stacks begin with this function, and have it; NULL: all */
 };
 
 /* Which metrics a report shows. */

@@ -42,7 +42,7 @@ static enum ctx_status check_recorded(const struct ctx_profile *profile, enum ct
 				      struct ctx_err *err)
 {
 	static const char *const asked[CTX_TRACED_N] = {"heap trace", "synchronization trace", "I/O trace",
-							"mark trace", "calls"};
+							"mark trace", "call trace"};
 	static const char *const hints[CTX_TRACED_N] = {
 		"no allocations were traced (ctxrec --heap, gprofng collect app -H on)",
 		"no waits were traced (ctxrec --sync, gprofng collect app -s all)",
@@ -103,7 +103,7 @@ enum ctx_status ctx_traced_page_init(struct ctx_traced_page *page, const struct 
 		status = find_passing(profile, options->function, &page->passes, err);
 	if (status == CTX_OK && options->function != NULL)
 		status = note_function(page, options->function, err);
-	if (status == CTX_OK)
+	if (status == CTX_OK && !report->one_by_one)
 		status = source->traced(source, report->kind, &page->traced, err);
 	return status;
 }

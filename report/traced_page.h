@@ -9,7 +9,7 @@
 #include "report/sections.h"
 #include "report/traced_groups.h"
 
-#define CTX_TRACED_COLUMNS 32u /* that a report may have */
+#define CTX_TRACED_COLUMNS 48u /* that a report may have */
 
 struct ctx_traced_report {
 	const struct ctx_report_kind *report;
@@ -21,6 +21,7 @@ struct ctx_traced_report {
 	unsigned number_width; /* approximate width of the numbers before call stacks */
 	const char *const *sort_keys;
 	uint64_t (*value)(const struct ctx_traced_sums *sums, size_t key); /* of a sort key */
+	bool one_by_one; /* it asks for its operations itself */
 	void (*fill)(const struct ctx_traced_sums *sums, struct ctx_cell *cells);
 };
 

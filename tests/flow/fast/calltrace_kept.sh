@@ -15,12 +15,27 @@ for text in "$source_dir"/testdata/calltrace/*.txt; do
 		ctxan -q "$name.txt" -r tree --no-fold --columns 2>&1
 		ctxan -q "$name.txt" -r functions --columns 2>&1
 		ctxan -q "$name.txt" -r callers-callees 2>&1
+		ctxan -q "$name.txt" -r calls 2>&1
 	} >"$name.said"
 	if [ "${UPDATE_GOLDEN:-0}" = 1 ]; then
 		cp "$name.said" "$source_dir/testdata/calltrace/$name.expected"
 	fi
 	diff -u "$source_dir/testdata/calltrace/$name.expected" "$name.said" || fail "$name"
 done
+
+# One function, one call, what took longer: an interval has the calls that end in it, and a call its own thread.
+{
+	ctxan -q own.txt -r calls=step
+	ctxan -q own.txt -r calls --slower-than 1us
+	ctxan -q own.txt -r calls --interval 0.007:0.0085
+	ctxan -q own.txt -r calls=step --format json
+	ctxan -q own.txt -r calls=step --format csv
+	ctxan -q own.txt -r tree --no-fold --metric elapsed -i call:step#2
+	for bad in call:nix call:step#5 call:step#0; do ctxan -q own.txt -i "$bad"; done
+	ctxan -q own.txt -r calls --slower-than 5x
+} >calls.said 2>&1
+[ "${UPDATE_GOLDEN:-0}" = 1 ] && cp calls.said "$source_dir/testdata/calltrace/own-calls.expected"
+diff -u "$source_dir/testdata/calltrace/own-calls.expected" calls.said || fail "calls"
 
 # Requirement C12, in the rows.
 ctxan -q worked-example-in-b.txt -r tree --no-fold --columns | grep -qE '^ +4  1     2   3\.000  4\.000 .*B' || fail "worked example"
