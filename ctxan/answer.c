@@ -10,6 +10,7 @@
 #include "ctxan/selection_words.h"
 #include "ctxan/sql.h"
 #include "query/marked.h"
+#include "query/metric_choice.h"
 #include "query/store_source.h"
 #include "report/html_tables.h"
 
@@ -194,6 +195,18 @@ static enum ctx_status print_reports(struct answer *answer, const char *name, st
 	return status;
 }
 
+/* Reports of several metrics, for which none was chosen. */
+static bool shows_elapsed(const struct ctx_options *options)
+{
+	bool several = false;
+
+	for (size_t i = 0; i < options->n_reports; i++)
+		several |= options->reports[i].kind->metrics == CTX_REPORT_METRICS &&
+			   !options->reports[i].kind->needs_key;
+	return several && options->selection.metric == NULL && options->output.export == NULL &&
+	       !options->output.show_sql && !options->top_only && !options->browse;
+}
+
 enum ctx_status ctx_answer(struct ctx_store *store, const char *name, const struct ctx_options *options,
 			   struct ctx_err *err)
 {
@@ -216,6 +229,13 @@ enum ctx_status ctx_answer(struct ctx_store *store, const char *name, const stru
 	ctx_called_deinit(&called);
 	if (status == CTX_OK)
 		status = ctx_refusals_check(options, &answer.selection, err);
+	if (status != CTX_OK) {
+		ctx_selection_deinit(&answer.selection);
+		return status;
+	}
+	if (shows_elapsed(options))
+		status = ctx_metric_choice_add_elapsed(ctx_store_profile(store), &answer.selection.metrics,
+						       &answer.selection.n_metrics, err);
 	if (status != CTX_OK) {
 		ctx_selection_deinit(&answer.selection);
 		return status;

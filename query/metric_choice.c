@@ -230,3 +230,18 @@ enum ctx_status ctx_metric_choice_read(const struct ctx_selection_spec *spec,
 	*ret_n = choice.n;
 	return CTX_OK;
 }
+
+enum ctx_status ctx_metric_choice_add_elapsed(const struct ctx_profile *profile, uint32_t **metrics,
+					      size_t *n, struct ctx_err *err)
+{
+	struct choice choice = {.profile = profile, .metrics = *metrics, .n = *n, .cap = *n};
+	uint32_t elapsed = ctx_profile_elapsed_metric(profile);
+	enum ctx_status status;
+
+	if (elapsed == CTX_NONE || profile->metrics[elapsed].samples == 0)
+		return CTX_OK;
+	status = add_metric(&choice, elapsed, err);
+	*metrics = choice.metrics;
+	*n = choice.n;
+	return status;
+}

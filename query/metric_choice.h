@@ -21,4 +21,12 @@ CTX_MUST_CHECK enum ctx_status ctx_metric_choice_read(const struct ctx_selection
 						      const struct ctx_profile *profile, uint32_t **ret,
 						      size_t *ret_n, struct ctx_err *err);
 
+/*
+ * Appends the elapsed time of calls to the only metric of a selection: reports of several metrics show
+ * both then. Nothing happens where no calls were seen, or it is there.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_metric_choice_add_elapsed(const struct ctx_profile *profile,
+							     uint32_t **metrics, size_t *n,
+							     struct ctx_err *err);
+
 #endif

@@ -17,6 +17,7 @@ static const struct ctx_column columns[] = {
 	{"index", NULL, CTX_STYLE_COUNT},	 {"relation", NULL, CTX_STYLE_NAME},
 	{"thread", NULL, CTX_STYLE_COUNT},	 {"inlined", NULL, CTX_STYLE_COUNT},
 	{"calls_exact", NULL, CTX_STYLE_COUNT},	 {"thread_id", NULL, CTX_STYLE_COUNT},
+	{"elapsed", NULL, CTX_STYLE_TIME},	 {"origin", NULL, CTX_STYLE_NAME},
 };
 
 static const char *const sort_keys[] = {"cum", "base", "calls", "function", NULL};
@@ -33,6 +34,7 @@ static const struct ctx_metric_form form = {
 	.lead_width = 13,
 	.name = 5,
 	.wanted = 24,
+	.n_traced = 2,
 };
 
 struct page {
@@ -101,6 +103,7 @@ static void find_more(const struct page *page, uint32_t function, const struct c
 	}
 }
 
+/* `page->more` has the further metrics of the row. */
 static void fill_cells(const struct page *page, const struct ctx_edge_row *row, const char *relation,
 		       struct ctx_cell *cells)
 {
@@ -108,15 +111,21 @@ static void fill_cells(const struct page *page, const struct ctx_edge_row *row, 
 	uint32_t index = page->index_of[place_of(page, row->function)];
 	bool self = *relation == 's';
 	struct ctx_cell name = ctx_function_cell(profile, row->function);
+	const struct ctx_flat_row numbers = flat_row(row);
+	struct ctx_calls_seen seen =
+		ctx_calls_seen_of(page->part->view->selection, &numbers, page->more, page->n_more);
+	struct ctx_cell calls = !seen.known   ? ctx_cell_signed(row->calls)
+				: seen.traced ? ctx_cell_signed(seen.calls)
+					      : ctx_cell_name(NULL);
 	const struct ctx_cell filled[CTX_COUNT_OF(columns)] = {
 		self ? ctx_cell_number(index) : ctx_cell_name(NULL),
-		ctx_calls_cell(page->out, row->calls),
+		seen.known ? calls : ctx_calls_cell(page->out, row->calls),
 		ctx_cell_number(row->base),
 		ctx_cell_number(row->cum),
 		ctx_cell_number(row->cum),
 		name,
 		ctx_cell_name(name.object),
-		ctx_cell_signed(row->calls),
+		calls,
 		ctx_cell_number(row->base),
 		ctx_cell_number(row->cum),
 		ctx_cell_number(row->base_samples),
@@ -125,8 +134,10 @@ static void fill_cells(const struct page *page, const struct ctx_edge_row *row, 
 		ctx_cell_name(relation),
 		ctx_thread_cell(profile, page->part->thread),
 		ctx_inlined_cell(profile, row->function),
-		ctx_cell_bool(ctx_calls_exact_here(page->out)),
+		ctx_cell_bool(seen.known || ctx_calls_exact_here(page->out)),
 		ctx_thread_id_cell(profile, page->part->thread),
+		ctx_calls_elapsed_cell(&seen),
+		ctx_calls_origin_cell(&seen),
 	};
 
 	for (size_t i = 0; i < CTX_COUNT_OF(columns); i++)
@@ -153,8 +164,8 @@ static void put_edges(const struct page *page, uint32_t function, const struct e
 		struct ctx_cell cells[CTX_COUNT_OF(columns)];
 		struct ctx_flat_row numbers = flat_row(row);
 
-		fill_cells(page, row, edges->relation, cells);
 		find_more(page, function, row, *edges->relation, page->more);
+		fill_cells(page, row, edges->relation, cells);
 		ctx_metric_view_row(page->part->view, page->out, cells, &numbers, page->more);
 	}
 }
@@ -165,8 +176,8 @@ static void put_list(const struct page *page, const char *key, uint32_t function
 	for (uint32_t i = 0; i < edges->n; i++) {
 		struct ctx_cell cells[CTX_COUNT_OF(columns)];
 
-		fill_cells(page, &edges->rows[i], edges->relation, cells);
 		find_more(page, function, &edges->rows[i], *edges->relation, page->more);
+		fill_cells(page, &edges->rows[i], edges->relation, cells);
 		ctx_metric_view_list_row(page->part->view, page->out, cells, page->more);
 	}
 	ctx_out_list_end(page->out);
@@ -220,6 +231,7 @@ static void put_stanza(const struct page *page, const struct ctx_stanza *stanza)
 
 	ctx_out_fail(page->out, sort_edges(page, flat->function, stanza->parents, stanza->n_parents, 'p'));
 	ctx_out_fail(page->out, sort_edges(page, flat->function, stanza->children, stanza->n_children, 'c'));
+	find_more(page, flat->function, &self, 's', page->more);
 	fill_cells(page, &self, "self", cells);
 	if (!lists)
 		put_edges(page, flat->function,

@@ -5,6 +5,7 @@
 #ifndef CTX_REPORT_CALLS_H
 #define CTX_REPORT_CALLS_H
 
+#include "calltree/calltree.h"
 #include "report/out.h"
 
 /* Whether the calls of a metric are counted. */
@@ -12,6 +13,27 @@ bool ctx_calls_exact(const struct ctx_profile *profile, uint32_t metric);
 
 /* The same of the first metric of a report. */
 bool ctx_calls_exact_here(const struct ctx_out *out);
+
+/* What was seen of the calls of a row. */
+struct ctx_calls_seen {
+	bool known;   /* a metric of the report has exact calls */
+	bool traced;  /* some of them are of this row; else it is of samples alone */
+	bool sampled; /* samples are, too */
+	int64_t calls;
+	uint64_t elapsed_ns; /* with what is below, whether the threads ran or not */
+};
+
+/* Whether a metric of the first n of the selection has exact calls. */
+bool ctx_calls_are_seen(const struct ctx_report_selection *selection, size_t n);
+
+/* Of a row with these values in the metrics of the selection: the first one, and n_more. */
+struct ctx_calls_seen ctx_calls_seen_of(const struct ctx_report_selection *selection,
+					const struct ctx_flat_row *first, const struct ctx_flat_row *more,
+					size_t n_more);
+
+/* Cells of JSON and CSV: "traced", "sampled", "both"; and the elapsed time. Without a key where nothing is known. */
+struct ctx_cell ctx_calls_origin_cell(const struct ctx_calls_seen *seen);
+struct ctx_cell ctx_calls_elapsed_cell(const struct ctx_calls_seen *seen);
 
 /*
  * A cell of calls: for reading ">=22" where they are a lower bound, or nothing if the column is not

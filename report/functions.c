@@ -1,10 +1,12 @@
 #include "base/mem.h"
+#include "report/calls.h"
 #include "report/kinds.h"
 #include "report/order.h"
 #include "report/out.h"
 #include "report/part_cells.h"
 
 static const struct ctx_column columns[] = {
+	{NULL, "Calls", CTX_STYLE_COUNT},
 	{NULL, "Self", CTX_STYLE_WEIGHT},
 	{NULL, "%", CTX_STYLE_PERCENT},
 	{NULL, "Total", CTX_STYLE_WEIGHT},
@@ -20,10 +22,15 @@ static const struct ctx_column columns[] = {
 	{"inlined", NULL, CTX_STYLE_COUNT},
 	{"parts", NULL, CTX_STYLE_NAME},
 	{"thread_id", NULL, CTX_STYLE_COUNT},
+	{"calls", NULL, CTX_STYLE_COUNT},
+	{"calls_exact", NULL, CTX_STYLE_COUNT},
+	{"elapsed", NULL, CTX_STYLE_TIME},
+	{"origin", NULL, CTX_STYLE_NAME},
 };
 
 static const char *const sort_keys[] = {
-	"exclusive", "inclusive", "exclusive_samples", "inclusive_samples", "function", "object", NULL,
+	"exclusive", "inclusive", "exclusive_samples", "inclusive_samples", "function", "object",
+	"calls",     NULL,
 };
 
 static const struct ctx_metric_form form = {
@@ -33,9 +40,13 @@ static const struct ctx_metric_form form = {
 	.cum_key = "inclusive",
 	.base_samples_key = "exclusive_samples",
 	.cum_samples_key = "inclusive_samples",
-	.cum_column = 2,
-	.name = 5,
+	.n_lead = 1,
+	.lead_width = 8,
+	.cum_column = 3,
+	.name = 6,
 	.wanted = 18,
+	.n_traced = 4,
+	.traced_lead = true,
 };
 
 /* The functions of one part, in every metric. */
@@ -108,7 +119,14 @@ static void put_row(struct list *list, const struct ctx_flat_row *row, const str
 		    struct ctx_cell name)
 {
 	struct ctx_out *out = list->page->out;
+	struct ctx_calls_seen seen =
+		ctx_calls_seen_of(list->page->view->selection, row, more, more != NULL ? list->n_more : 0);
+	struct ctx_cell absent = {.kind = CTX_CELL_ABSENT};
+	struct ctx_cell calls = !seen.known				   ? absent
+				: seen.traced && row->function != CTX_NONE ? ctx_cell_signed(seen.calls)
+									   : ctx_cell_name(NULL);
 	struct ctx_cell cells[CTX_COUNT_OF(columns)] = {
+		calls,
 		ctx_cell_number(row->base),
 		ctx_cell_number(row->base),
 		ctx_cell_number(row->cum),
@@ -124,6 +142,10 @@ static void put_row(struct list *list, const struct ctx_flat_row *row, const str
 		ctx_inlined_cell(out->profile, row->function),
 		ctx_parts_cell(out->profile, row->function),
 		ctx_thread_id_cell(out->profile, list->page->thread),
+		calls,
+		seen.known ? ctx_cell_bool(true) : absent,
+		ctx_calls_elapsed_cell(&seen),
+		ctx_calls_origin_cell(&seen),
 	};
 
 	ctx_metric_view_hide_cum(list->page->view, cells);
@@ -135,7 +157,9 @@ static struct ctx_order_item sort_item(const struct list *list, uint32_t i)
 {
 	const struct ctx_flat_row *row = &list->flat.rows[i];
 	const struct ctx_flat_row *more = list->n_more != 0 ? &list->more[i * list->n_more] : NULL;
-	const uint64_t numbers[] = {row->base, row->cum, row->base_samples, row->cum_samples, 0, 0};
+	struct ctx_calls_seen seen = ctx_calls_seen_of(list->page->view->selection, row, more, list->n_more);
+	const uint64_t numbers[] = {row->base, row->cum, row->base_samples,	      row->cum_samples,
+				    0,	       0,	 ctx_order_signed(seen.calls)};
 	struct ctx_order_item item = {.index = i};
 	size_t key = list->page->key, metric;
 	struct ctx_cell name = ctx_function_cell(list->page->out->profile, row->function);

@@ -115,11 +115,22 @@ static size_t at_least(size_t value, size_t least)
 	return value > least ? value : least;
 }
 
+/* Columns of JSON and CSV. */
+static size_t n_columns(const struct ctx_metric_view *view)
+{
+	return view->kind->n_columns - (view->has_seen ? 0 : view->form->n_traced);
+}
+
+static unsigned n_lead(const struct ctx_metric_view *view)
+{
+	return view->form->traced_lead && !view->has_seen ? 0 : view->form->n_lead;
+}
+
 /* Columns left for names; 0: none. */
 static size_t room(const struct ctx_metric_view *view, const struct ctx_scale *scales,
 		   const char *const *headings, size_t width)
 {
-	size_t used = view->has_lead ? view->form->lead_width : 0;
+	size_t used = view->has_lead && n_lead(view) != 0 ? view->form->lead_width : 0;
 
 	for (size_t i = 0; i <= view->n_more; i++) {
 		size_t figure = figure_width(view->weights[i], &scales[i]);
@@ -176,7 +187,7 @@ static enum ctx_status make_text(struct ctx_metric_view *view, struct ctx_err *e
 			return ctx_err_nomem(err);
 	}
 	lay_out(view, scales, headings);
-	for (unsigned i = 0; view->has_lead && i < view->form->n_lead; i++)
+	for (unsigned i = 0; view->has_lead && i < n_lead(view); i++)
 		view->columns[n++] = view->own[i];
 	for (size_t i = 0; i < n_metrics; i++) {
 		for (int cum = view->has_base ? 0 : 1; cum < (view->has_cum ? 2 : 1); cum++) {
@@ -218,17 +229,17 @@ static enum ctx_status make_keys(struct ctx_metric_view *view, const char *const
 
 static enum ctx_status make_csv(struct ctx_metric_view *view, struct ctx_err *err)
 {
-	size_t n = view->kind->n_columns + 2 * view->n_more;
+	size_t n = n_columns(view) + 2 * view->n_more;
 
 	view->columns = ctx_calloc(n, sizeof(*view->columns));
 	view->cells = ctx_calloc(n, sizeof(*view->cells));
 	if (view->columns == NULL || view->cells == NULL)
 		return ctx_err_nomem(err);
-	memcpy(view->columns, view->kind->columns, view->kind->n_columns * sizeof(*view->columns));
-	for (size_t i = view->kind->n_columns; i < n; i++)
-		view->columns[i] = (struct ctx_column){
-			.key = view->sort_keys[view->n_own_keys + i - view->kind->n_columns],
-			.style = CTX_STYLE_WEIGHT};
+	memcpy(view->columns, view->kind->columns, n_columns(view) * sizeof(*view->columns));
+	for (size_t i = n_columns(view); i < n; i++)
+		view->columns[i] =
+			(struct ctx_column){.key = view->sort_keys[view->n_own_keys + i - n_columns(view)],
+					    .style = CTX_STYLE_WEIGHT};
 	view->n_columns = n;
 	return CTX_OK;
 }
@@ -236,9 +247,10 @@ static enum ctx_status make_csv(struct ctx_metric_view *view, struct ctx_err *er
 enum ctx_status ctx_metric_view_pull(const struct ctx_metric_view *view, struct ctx_report_source *source,
 				     bool calls, struct ctx_report_parts *ret, struct ctx_err *err)
 {
-	const struct ctx_parts_query query = {.per_thread = view->options->per_thread,
-					      .calls = calls,
-					      .every_metric = view->kind->metrics == CTX_REPORT_METRICS};
+	const struct ctx_parts_query query = {
+		.per_thread = view->options->per_thread,
+		.calls = calls || ctx_calls_are_seen(view->selection, view->selection->n_metrics),
+		.every_metric = view->kind->metrics == CTX_REPORT_METRICS};
 
 	return source->parts(source, &query, ret, err);
 }
@@ -251,10 +263,24 @@ static enum ctx_status make_shown(struct ctx_metric_view *view, struct ctx_err *
 	view->shown = ctx_calloc(n, sizeof(*view->shown));
 	if (view->shown == NULL)
 		return ctx_err_nomem(err);
-	memcpy(view->shown, view->kind->columns, n * sizeof(*view->shown));
+	memcpy(view->shown, view->own, n * sizeof(*view->shown));
 	for (unsigned i = 0; i < 2; i++)
 		view->shown[view->form->cum_column + i].title = NULL;
 	return CTX_OK;
+}
+
+/* The first columns have no title: of text they are not shown. NULL: no memory. */
+static const struct ctx_column *without_lead(struct ctx_metric_view *view)
+{
+	size_t n = view->kind->n_columns;
+	struct ctx_column *columns = ctx_arena_alloc(&view->arena, n * sizeof(*columns));
+
+	for (size_t i = 0; columns != NULL && i < n; i++) {
+		columns[i] = view->kind->columns[i];
+		if (i < view->form->n_lead)
+			columns[i].title = NULL;
+	}
+	return columns;
 }
 
 enum ctx_status ctx_metric_view_init(struct ctx_metric_view *view, const struct ctx_report_parts *parts,
@@ -264,6 +290,9 @@ enum ctx_status ctx_metric_view_init(struct ctx_metric_view *view, const struct 
 
 	view->n_more = parts->n_metrics - 1;
 	view->own = view->kind->columns;
+	view->has_seen = ctx_calls_are_seen(view->selection, parts->n_metrics);
+	if (view->form->traced_lead && !view->has_seen)
+		view->own = without_lead(view);
 	if (view->form->has_calls)
 		view->own = ctx_calls_columns(view->selection, view->options, view->kind, &view->arena);
 	if (view->own == NULL)
@@ -305,14 +334,13 @@ void ctx_metric_view_begin(const struct ctx_metric_view *view, struct ctx_out *o
 				    .selection = view->selection,
 				    .options = view->options,
 				    .columns = view->columns != NULL ? view->columns : view->own,
-				    .n_columns =
-					    view->columns != NULL ? view->n_columns : view->kind->n_columns,
+				    .n_columns = view->columns != NULL ? view->n_columns : n_columns(view),
 				    .more_weights = view->weights + 1,
 				    .n_more = view->n_more};
 
 	if (view->shown != NULL) {
 		spec.columns = view->shown;
-		spec.n_columns = view->kind->n_columns;
+		spec.n_columns = n_columns(view);
 	}
 	ctx_out_spec_parts(&spec, parts);
 	ctx_out_begin(out, &spec);
@@ -381,15 +409,18 @@ static void fill_text(struct ctx_metric_view *view, const struct ctx_cell *cells
 {
 	size_t n = 0;
 
-	for (unsigned i = 0; view->has_lead && i < view->form->n_lead; i++)
+	struct ctx_calls_seen seen = ctx_calls_seen_of(view->selection, numbers, more, view->n_more);
+
+	for (unsigned i = 0; view->has_lead && i < n_lead(view); i++)
 		view->cells[n++] = cells[i];
 	for (size_t i = 0; i <= view->n_more; i++) {
 		const struct ctx_flat_row *row = i == 0 ? numbers : &more[i - 1];
+		bool is_empty = seen.known && row->cum_samples == 0 && row->cum == 0 && row->calls == 0;
 
 		if (view->has_base)
-			view->cells[n++] = ctx_cell_number(row->base);
+			view->cells[n++] = is_empty ? ctx_cell_name(NULL) : ctx_cell_number(row->base);
 		if (view->has_cum)
-			view->cells[n++] = ctx_cell_number(row->cum);
+			view->cells[n++] = is_empty ? ctx_cell_name(NULL) : ctx_cell_number(row->cum);
 	}
 	view->cells[n] = cells[view->form->name];
 	/* In a narrow table the name gets the width. */
@@ -400,7 +431,7 @@ static void fill_text(struct ctx_metric_view *view, const struct ctx_cell *cells
 static void fill_csv(struct ctx_metric_view *view, const struct ctx_cell *cells,
 		     const struct ctx_flat_row *more)
 {
-	size_t n = view->kind->n_columns;
+	size_t n = n_columns(view);
 
 	memcpy(view->cells, cells, n * sizeof(*cells));
 	for (size_t i = 0; i < view->n_more; i++) {

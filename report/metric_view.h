@@ -24,6 +24,8 @@ struct ctx_metric_form {
 	unsigned cum_column; /* of its first two columns of inclusive weight, weight and %; 0: none */
 	unsigned name;	     /* the column of names */
 	unsigned wanted;     /* minimum width of names */
+	unsigned n_traced;   /* of its last columns: only where calls were seen */
+	bool traced_lead;    /* the same for its first columns */
 };
 
 struct ctx_metric_view {
@@ -36,6 +38,7 @@ struct ctx_metric_view {
 	uint64_t *weights;	    /* by metric, of all parts */
 	size_t n_more;		    /* 0: of the following fields only sort_keys is set */
 	bool has_lead, has_base;    /* text */
+	bool has_seen;		    /* of a metric the calls were seen */
 	bool has_cum;		    /* there are call stacks: inclusive weights are known */
 	struct ctx_column *shown;   /* with one metric and without call stacks; else NULL */
 	struct ctx_column *columns; /* text and CSV */

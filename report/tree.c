@@ -18,7 +18,8 @@ static const struct ctx_column columns[] = {
 	{"cum", NULL, CTX_STYLE_WEIGHT},	{"base_samples", NULL, CTX_STYLE_COUNT},
 	{"cum_samples", NULL, CTX_STYLE_COUNT}, {"thread", NULL, CTX_STYLE_COUNT},
 	{"inlined", NULL, CTX_STYLE_COUNT},	{"calls_exact", NULL, CTX_STYLE_COUNT},
-	{"thread_id", NULL, CTX_STYLE_COUNT},
+	{"thread_id", NULL, CTX_STYLE_COUNT},	{"elapsed", NULL, CTX_STYLE_TIME},
+	{"origin", NULL, CTX_STYLE_NAME},
 };
 
 static const struct ctx_metric_form form = {
@@ -33,6 +34,7 @@ static const struct ctx_metric_form form = {
 	.lead_width = 16,
 	.name = 6,
 	.wanted = 30,
+	.n_traced = 2,
 };
 
 struct node_order {
@@ -68,12 +70,16 @@ static void put_row(struct walk *walk, const struct ctx_calltree_node *node, str
 		    bool has_calls)
 {
 	struct ctx_out *out = walk->out;
-	bool known = has_calls && !walk->callers;
-	struct ctx_cell calls = known ? ctx_cell_signed(node->calls) : ctx_cell_name(NULL);
+	struct ctx_flat_row numbers = row_of(node);
+	struct ctx_calls_seen seen =
+		ctx_calls_seen_of(walk->view->selection, &numbers, walk->more, walk->view->n_more);
+	bool known = has_calls && !walk->callers && (!seen.known || seen.traced);
+	struct ctx_cell calls =
+		known ? ctx_cell_signed(seen.known ? seen.calls : node->calls) : ctx_cell_name(NULL);
 	struct ctx_cell cells[CTX_COUNT_OF(columns)] = {
 		ctx_cell_number(node->level),
 		ctx_cell_number(node->recursion_level),
-		known ? ctx_calls_cell(out, node->calls) : calls,
+		known && !seen.known ? ctx_calls_cell(out, node->calls) : calls,
 		ctx_cell_number(node->base),
 		ctx_cell_number(node->cum),
 		ctx_cell_number(node->cum),
@@ -86,10 +92,11 @@ static void put_row(struct walk *walk, const struct ctx_calltree_node *node, str
 		ctx_cell_number(node->cum_samples),
 		ctx_thread_cell(out->profile, walk->thread),
 		ctx_inlined_cell(out->profile, node->function),
-		known ? ctx_cell_bool(ctx_calls_exact_here(out)) : ctx_cell_name(NULL),
+		known ? ctx_cell_bool(seen.known || ctx_calls_exact_here(out)) : ctx_cell_name(NULL),
 		ctx_thread_id_cell(out->profile, walk->thread),
+		ctx_calls_elapsed_cell(&seen),
+		ctx_calls_origin_cell(&seen),
 	};
-	struct ctx_flat_row numbers = row_of(node);
 
 	ctx_metric_view_row(walk->view, out, cells, &numbers, walk->more);
 }

@@ -10,18 +10,20 @@
 #define NAME_ROOM 30u /* columns that the branches leave for names */
 
 static const struct ctx_column columns[] = {
-	{NULL, "Total", CTX_STYLE_WEIGHT},
-	{NULL, "Total %", CTX_STYLE_PERCENT},
-	{NULL, "Self %", CTX_STYLE_PERCENT},
-	{NULL, "Name", CTX_STYLE_NAME},
+	{NULL, "Calls", CTX_STYLE_COUNT}, /* where they were seen */
+	{NULL, "Total", CTX_STYLE_WEIGHT},   {NULL, "Total %", CTX_STYLE_PERCENT},
+	{NULL, "Self %", CTX_STYLE_PERCENT}, {NULL, "Name", CTX_STYLE_NAME},
 };
 
 static const struct ctx_metric_form form = {.base_title = "Self",
 					    .cum_title = "Total",
 					    .base_key = "base",
 					    .cum_key = "cum",
-					    .name = 3,
-					    .wanted = 30};
+					    .n_lead = 1,
+					    .lead_width = 8,
+					    .name = 4,
+					    .wanted = 30,
+					    .traced_lead = true};
 
 /* Of callers: what a node itself has says nothing. */
 static const struct ctx_column caller_columns[] = {
@@ -173,17 +175,23 @@ static void put_numbers(struct page *page, const struct ctx_folding_row *row,
 {
 	const struct ctx_calltree_node *node = &page->trees[0].nodes[row->first];
 	uint32_t instances = page->stacks->instances != NULL ? page->stacks->instances[node->stack] : 1;
+	struct ctx_calls_seen seen =
+		ctx_calls_seen_of(page->view->selection, numbers, page->more, page->view->n_more);
+	struct ctx_cell calls = page->callers || (seen.known && !seen.traced) ? ctx_cell_name(NULL)
+				: seen.known				      ? ctx_cell_signed(seen.calls)
+					     : ctx_calls_cell(page->out, node->calls);
 	const struct ctx_cell cells[] = {
+		calls,
 		ctx_cell_number(numbers->cum),
 		ctx_cell_number(numbers->cum),
 		ctx_cell_number(numbers->base),
 		name,
 	};
-	const struct ctx_cell caller_cells[] = {cells[0], cells[1], name};
+	const struct ctx_cell caller_cells[] = {cells[1], cells[2], name};
 	const struct ctx_cell table_cells[] = {
 		ctx_cell_number(node->level),
 		ctx_cell_number(instances - 1),
-		page->callers ? ctx_cell_name(NULL) : ctx_calls_cell(page->out, node->calls),
+		calls,
 		ctx_cell_number(numbers->base),
 		ctx_cell_number(numbers->cum),
 		ctx_cell_number(numbers->cum),
@@ -210,7 +218,9 @@ static void put_row(struct page *page, size_t number)
 
 		*to = (struct ctx_flat_row){.function = node->function,
 					    .base = page->folding->self[number * n_trees + i],
-					    .cum = node->cum};
+					    .cum = node->cum,
+					    .cum_samples = node->cum_samples,
+					    .calls = node->calls};
 	}
 	if (row->first == 0 && page->other)
 		numbers.cum += omitted->weight;
