@@ -5,6 +5,7 @@
 
 #define WAKEUPS 8192u	 /* of a block */
 #define OPERATIONS 8192u /* the same */
+#define CALLS_FACTOR 4u
 
 struct tree {
 	struct ctx_tree_forest *forest;
@@ -82,10 +83,22 @@ void ctx_tree_forest_set_cct(struct ctx_tree_forest *forest, const struct ctx_tr
 	forest->options.cct = cct;
 }
 
+/* Spans at open calls are many, and come in long runs: larger leaves make fewer nodes. */
+static struct ctx_timetree_params params_of(const struct ctx_tree_forest_options *options, uint32_t metric)
+{
+	struct ctx_timetree_params params = options->params;
+
+	if (metric - options->calls_metric < 2 &&
+	    params.leaf_samples == ctx_timetree_default_params().leaf_samples)
+		params.leaf_samples *= CALLS_FACTOR;
+	return params;
+}
+
 static enum ctx_status new_tree(struct ctx_tree_forest *forest, uint32_t thread, uint32_t metric,
 				struct tree **ret, struct ctx_err *err)
 {
 	struct ctx_timetree_sink sink = {.leaf = store_leaf, .node = store_node};
+	struct ctx_timetree_params params = params_of(&forest->options, metric);
 	enum ctx_status status = ctx_grow(&forest->trees, &forest->cap, forest->n + 1, err);
 	struct tree *tree;
 
@@ -99,7 +112,7 @@ static enum ctx_status new_tree(struct ctx_tree_forest *forest, uint32_t thread,
 		.id = (uint32_t)forest->n,
 		.thread = thread,
 		.metric = metric,
-		.leaf_samples = forest->options.params.leaf_samples,
+		.leaf_samples = params.leaf_samples,
 		.fanout = forest->options.params.fanout,
 		.percent = forest->options.params.percent,
 		.mode = forest->options.params.mode,
@@ -107,7 +120,7 @@ static enum ctx_status new_tree(struct ctx_tree_forest *forest, uint32_t thread,
 		.same_as = CTX_NONE,
 	};
 	sink.context = tree;
-	status = ctx_timetree_builder_create(&(struct ctx_timetree_plan){.params = forest->options.params,
+	status = ctx_timetree_builder_create(&(struct ctx_timetree_plan){.params = params,
 									 .run = forest->options.run,
 									 .cct = forest->options.cct,
 									 .sink = sink},

@@ -19,6 +19,8 @@ struct ctx_tree_forest_options {
 	const struct ctx_trie *cct; /* borrowed; grows while trees are built */
 	bool single_thread; /* the source has one thread only: its tree and the merged one are equal and are stored once */
 	uint32_t n_metrics;
+	/* The first of two metrics of spans at open calls, whose leaves are larger unless M was chosen; CTX_NONE. */
+	uint32_t calls_metric;
 };
 
 /* CTX_E_ARG (tree parameters), CTX_E_NOMEM. */

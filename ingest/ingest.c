@@ -95,7 +95,9 @@ enum ctx_status ctx_ingest_plant_trees(struct ingest *in, const struct ctx_inges
 						  .run = in->entities.profile.run,
 						  .cct = &in->stacks.cct,
 						  .single_thread = in->source->info.n_threads == 1,
-						  .n_metrics = in->entities.profile.n_metrics},
+						  .n_metrics = in->entities.profile.n_metrics,
+						  .calls_metric =
+							  ctx_profile_calls_metric(&in->entities.profile)},
 		&in->trees, err);
 }
 

@@ -3,7 +3,7 @@
 #include "base/map64.h"
 #include "base/mem.h"
 
-#define CALLEES 8192u	       /* of the table; a power of two */
+#define CALLEES 32768u	       /* of the table; a power of two */
 #define WAITING_MAX (1u << 20) /* in the same ns: beyond that they are emitted at once */
 
 struct open_call {
@@ -199,7 +199,7 @@ static inline enum ctx_status put_entered(struct ctx_calls *calls, struct thread
 
 static inline size_t place_of(uint32_t caller, uint64_t frame)
 {
-	return (size_t)((frame + caller) * 0x9e3779b97f4a7c15u >> 51) & (CALLEES - 1);
+	return (size_t)((frame + caller) * 0x9e3779b97f4a7c15u >> 49) & (CALLEES - 1);
 }
 
 static enum ctx_status find_callee(const struct ctx_calls *calls, const struct ctx_stack_scope *scope,

@@ -9,10 +9,10 @@
 #define FREE UINT64_MAX
 #define ASKED_FOR_AT_ONCE 32u /* slots; about as many cache misses as a processor can overlap */
 
-/* The hash of a path, from the hash of its parent. */
+/* The hash of a path, from the hash of its parent. That of the root is 0, and key 0 must change it. */
 static uint64_t extend(uint64_t hash, uint32_t key)
 {
-	hash = (hash ^ key) * 0x9e3779b97f4a7c15u;
+	hash = (hash ^ ((uint64_t)key + 1)) * 0x9e3779b97f4a7c15u;
 	return hash ^ hash >> 29;
 }
 

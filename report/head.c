@@ -18,8 +18,7 @@ static bool is_truncated_root(const struct ctx_profile *profile, uint32_t node)
 	       profile->functions[function].kind == CTX_FUNCTION_TRUNCATED;
 }
 
-/* Whether the CCT has nodes for stacks with an unknown root: one for each reason. */
-static bool has_truncated_roots(const struct ctx_profile *profile)
+bool ctx_head_has_truncated(const struct ctx_profile *profile)
 {
 	for (uint32_t i = 1; i < profile->cct.n; i++) {
 		if (is_truncated_root(profile, i))
@@ -42,7 +41,7 @@ uint32_t ctx_head_truncated_function(const struct ctx_profile *profile, uint32_t
  */
 static uint64_t count_truncated(const struct ctx_profile *profile, const struct ctx_histogram *histogram)
 {
-	bool any = has_truncated_roots(profile);
+	bool any = ctx_head_has_truncated(profile);
 	uint64_t truncated = 0;
 
 	for (size_t i = 0; any && i < histogram->n; i++) {
@@ -68,7 +67,7 @@ struct ctx_totals ctx_totals_of_raw(const struct ctx_profile *profile, const str
 				    const struct ctx_histogram *raw)
 {
 	struct ctx_totals totals = {.samples = raw->samples, .weight = raw->weight};
-	bool any = has_truncated_roots(profile);
+	bool any = ctx_head_has_truncated(profile);
 
 	for (size_t i = 0; any && i < raw->n; i++) {
 		const struct ctx_hist_entry *entry = &raw->entries[i];

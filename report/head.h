@@ -72,6 +72,9 @@ struct ctx_totals ctx_totals_of_run(const struct ctx_report_selection *selection
 struct ctx_totals ctx_totals_of_threads(const struct ctx_report_selection *selection,
 					const struct ctx_report_thread_sums *sums);
 
+/* Whether the CCT has nodes for stacks with an unknown root: one for each reason. O(nodes). */
+bool ctx_head_has_truncated(const struct ctx_profile *profile);
+
 /*
  * The CTX_FUNCTION_TRUNCATED function at the root of a stack of the CCT; CTX_NONE: none. O(depth).
  */

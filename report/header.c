@@ -258,13 +258,13 @@ static void put_truncated(struct ctx_out *out, const struct ctx_report_parts *pa
 {
 	const struct ctx_profile *profile = out->profile;
 	uint64_t *samples CTX_AUTO_FREE = ctx_calloc((size_t)profile->n_functions + 1, sizeof(*samples));
-	bool first = true;
+	bool first = true, any = ctx_head_has_truncated(profile);
 
 	if (samples == NULL) {
 		ctx_out_fail(out, CTX_E_NOMEM);
 		return;
 	}
-	for (size_t i = 0; i < parts->n; i++) {
+	for (size_t i = 0; any && i < parts->n; i++) {
 		const struct ctx_histogram *histogram = parts->parts[i].histograms;
 
 		for (size_t j = 0; j < histogram->n; j++) {

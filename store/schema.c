@@ -79,8 +79,8 @@ static const struct {
 			  "INTEGER, n INTEGER, machine INTEGER, bytes BLOB, lines BLOB)"},
 };
 
-static const char *const virtual_tables[] = {"samples",	 "wakeups", "traced",	 "stack",    "raw_stack",
-					     "location", "site",    "functions", "call_tree"};
+static const char *const virtual_tables[] = {"samples",	 "wakeups", "traced",	 "stack",     "raw_stack",
+					     "location", "site",    "functions", "call_tree", "call_event"};
 
 enum ctx_status ctx_schema_create(sqlite3 *db, const char *name, struct ctx_err *err)
 {

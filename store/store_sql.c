@@ -27,6 +27,17 @@ static const char *const views[] = {
 	"end_ns, s.thread, m.name AS state, s.metric, s.cpu, s.stack, s.raw_stack, s.time_ns AS last_ns "
 	"FROM experiment AS e CROSS JOIN metric AS m CROSS JOIN samples AS s "
 	"WHERE e.key = 'states' AND m.id >= e.value AND m.id < e.value + 11 AND s.metric = m.id",
+	/* Major codes: samples, instrumented, interpreted, compiled. Minor codes: entry, exit, unwind. */
+	"CREATE TEMP VIEW call_event AS SELECT time_ns - duration_ns AS time_ns, thread, "
+	"CASE operation WHEN 'interpreted' THEN 48 WHEN 'compiled' THEN 80 ELSE 65 END AS major, 1 AS minor, "
+	"stack, raw_stack, duration_ns FROM traced WHERE kind = 'call' "
+	"UNION ALL SELECT time_ns, thread, "
+	"CASE operation WHEN 'interpreted' THEN 48 WHEN 'compiled' THEN 80 ELSE 65 END, "
+	"CASE failed WHEN 0 THEN 2 ELSE 2147483647 END, stack, raw_stack, duration_ns FROM traced "
+	"WHERE kind = 'call' "
+	"UNION ALL SELECT s.time_ns, s.thread, 64, 0, s.stack, s.raw_stack, NULL FROM metric AS m CROSS JOIN "
+	"samples AS s WHERE m.spans = 0 AND m.parts IS NULL AND s.metric = m.id AND m.id < (SELECT "
+	"IFNULL(max(id), 4294967295) FROM metric WHERE kind = 'call-span')",
 };
 
 /*

@@ -1,6 +1,6 @@
 /*
  * traced(time_ns, duration_ns, kind, operation, size, address, old_address, thread, cpu,
- * descriptor, file, failed, leaked, leaked_size, stack, raw_stack, other, call, error, value): the traced operations as rows.
+ * descriptor, file, failed, leaked, leaked_size, stack, raw_stack, other, call, error, value, off_ns, self_ns): the traced operations as rows.
  * Constraints on time_ns select the blocks.
  */
 #include "store/vtab.h"
@@ -29,6 +29,8 @@ enum column {
 	CALL,
 	ERROR,
 	VALUE,
+	OFF_NS,
+	SELF_NS,
 	N_COLUMNS
 };
 
@@ -89,6 +91,12 @@ static int64_t number_of(const struct ctx_traced *operation, int which, bool *re
 	case VALUE:
 		*ret_null = !mark || !ctx_mark_has_value(operation->operation);
 		return operation->value;
+	case OFF_NS:
+		*ret_null = !call;
+		return (int64_t)operation->off_ns;
+	case SELF_NS:
+		*ret_null = !call;
+		return (int64_t)operation->self_ns;
 	default:
 		return operation->raw_stack;
 	}
@@ -127,12 +135,14 @@ static void column(const struct vtab_cursor *cursor, sqlite3_context *result, in
 
 const struct vtab_table ctx_vtab_traced = {
 	.name = "traced",
-	.declaration = "CREATE TABLE traced(time_ns INTEGER, duration_ns INTEGER, kind TEXT, operation "
-		       "TEXT, "
-		       "size INTEGER, address INTEGER, old_address INTEGER, thread INTEGER, cpu INTEGER, "
-		       "descriptor INTEGER, file INTEGER, failed INTEGER, leaked INTEGER, leaked_size "
-		       "INTEGER, stack INTEGER, "
-		       "raw_stack INTEGER, other INTEGER, call TEXT, error INTEGER, value INTEGER)",
+	.declaration =
+		"CREATE TABLE traced(time_ns INTEGER, duration_ns INTEGER, kind TEXT, operation "
+		"TEXT, "
+		"size INTEGER, address INTEGER, old_address INTEGER, thread INTEGER, cpu INTEGER, "
+		"descriptor INTEGER, file INTEGER, failed INTEGER, leaked INTEGER, leaked_size "
+		"INTEGER, stack INTEGER, "
+		"raw_stack INTEGER, other INTEGER, call TEXT, error INTEGER, value INTEGER, off_ns INTEGER, "
+		"self_ns INTEGER)",
 	.wishes = ctx_vtab_blocks_wishes,
 	.n_wishes = CTX_COUNT_OF(ctx_vtab_blocks_wishes),
 	.next_block = next_block,

@@ -20,7 +20,8 @@ static inline void put_trees(struct fixture *fixture, struct ctx_store *store)
 						  .run = fixture->profile.run,
 						  .cct = &fixture->profile.cct,
 						  .single_thread = fixture->profile.n_threads == 1,
-						  .n_metrics = fixture->profile.n_metrics};
+						  .n_metrics = fixture->profile.n_metrics,
+						  .calls_metric = CTX_NONE};
 	struct ctx_tree_forest *forest = NULL;
 	uint64_t moved, late;
 	uint32_t n;

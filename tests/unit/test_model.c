@@ -91,6 +91,21 @@ static void test_model__half_open_intervals_that_touch_do_not_overlap(void **sta
 	assert_false(ctx_interval_has(a, 10));
 }
 
+/* Recursion of the first function: with equal hashes each look-up would pass all of its nodes. */
+static void test_model__nodes_of_a_recursion_have_different_hashes(void **state)
+{
+	struct ctx_trie trie;
+	uint32_t node = CTX_TRIE_ROOT;
+
+	(void)state;
+	assert_int_equal(ctx_trie_init(&trie, NULL), CTX_OK);
+	for (unsigned i = 0; i < 100; i++)
+		assert_int_equal(ctx_trie_child(&trie, node, 0, &node, NULL), CTX_OK);
+	for (uint32_t i = 1; i < trie.n; i++)
+		assert_true(trie.hash[i] != trie.hash[i - 1]);
+	ctx_trie_deinit(&trie);
+}
+
 static void test_model__a_trie_shares_prefixes_and_knows_depths(void **state)
 {
 	struct ctx_trie trie;
@@ -451,6 +466,7 @@ int main(void)
 		cmocka_unit_test(test_model__intervals_are_read_in_all_their_forms),
 		cmocka_unit_test(test_model__wrong_intervals_are_refused_with_the_reason),
 		cmocka_unit_test(test_model__half_open_intervals_that_touch_do_not_overlap),
+		cmocka_unit_test(test_model__nodes_of_a_recursion_have_different_hashes),
 		cmocka_unit_test(test_model__a_trie_shares_prefixes_and_knows_depths),
 		cmocka_unit_test(test_model__a_trie_from_bytes_must_have_parents_first),
 		cmocka_unit_test(test_model__a_histogram_agrees_with_an_array),

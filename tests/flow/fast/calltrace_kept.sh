@@ -33,6 +33,9 @@ done
 	ctxan -q own.txt -r tree --no-fold --metric elapsed -i call:step#2
 	for bad in call:nix call:step#5 call:step#0; do ctxan -q own.txt -i "$bad"; done
 	ctxan -q own.txt -r calls --slower-than 5x
+	ctxan -q own.txt --sql "SELECT c.time_ns, c.thread, printf('%x', major) AS major, printf('%x', minor) AS minor, f.name, c.duration_ns
+		FROM call_event AS c JOIN stack AS s ON s.id = c.stack JOIN function AS f ON f.id = s.function ORDER BY 1, 2, 4, 6"
+	ctxan -q interrupt.txt --sql "SELECT operation, duration_ns, off_ns, self_ns, failed FROM traced WHERE kind = 'call'"
 } >calls.said 2>&1
 [ "${UPDATE_GOLDEN:-0}" = 1 ] && cp calls.said "$source_dir/testdata/calltrace/own-calls.expected"
 diff -u "$source_dir/testdata/calltrace/own-calls.expected" calls.said || fail "calls"
