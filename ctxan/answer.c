@@ -195,6 +195,15 @@ static enum ctx_status print_reports(struct answer *answer, const char *name, st
 	return status;
 }
 
+/* In exports of one metric calls go on while their threads do not run. */
+static void show_whole_calls(const struct ctx_profile *profile, const struct ctx_options *options,
+			     struct ctx_selection *selection)
+{
+	if (!options->output.export->takes_metrics &&
+	    selection->metrics[0] == ctx_profile_calls_metric(profile) && selection->metrics[0] != CTX_NONE)
+		selection->metrics[0] = ctx_profile_elapsed_metric(profile);
+}
+
 /* Reports of several metrics, for which none was chosen. */
 static bool shows_elapsed(const struct ctx_options *options)
 {
@@ -233,6 +242,8 @@ enum ctx_status ctx_answer(struct ctx_store *store, const char *name, const stru
 		ctx_selection_deinit(&answer.selection);
 		return status;
 	}
+	if (status == CTX_OK && options->output.export != NULL && options->selection.metric == NULL)
+		show_whole_calls(ctx_store_profile(store), options, &answer.selection);
 	if (shows_elapsed(options))
 		status = ctx_metric_choice_add_elapsed(ctx_store_profile(store), &answer.selection.metrics,
 						       &answer.selection.n_metrics, err);

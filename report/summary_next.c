@@ -123,6 +123,8 @@ void ctx_summary_next(const struct ctx_summary *summary, void (*put)(void *conte
 	/* First, for there is no room for all: who has put marks into a program asks for them. */
 	if (summary->profile->traced[CTX_TRACED_MARK] != 0)
 		put_command(&commands, " -r marks", CTX_NONE);
+	if (summary->profile->traced[CTX_TRACED_CALL] != 0)
+		put_command(&commands, " -r calls", CTX_NONE);
 	if (!has_processes && ctx_summary_is_waiting(summary))
 		put_waits(&commands);
 	else if (computes)

@@ -132,7 +132,11 @@ static void put_numbers(struct ctx_summary_screen *screen)
 	ctx_buf_printf(line, " | %s", count);
 	if (summary->n_processes > 1)
 		ctx_buf_printf(line, " in %" PRIu32 " processes", summary->n_processes);
-	ctx_head_count(&screen->out->head, summary->functions.samples, count);
+	if (ctx_metric_has_exact_calls(&summary->metric) &&
+	    ctx_head_is_whole_run(&summary->source->selection))
+		ctx_count_text(summary->profile->traced[CTX_TRACED_CALL], "traced calls", count);
+	else
+		ctx_head_count(&screen->out->head, summary->functions.samples, count);
 	ctx_buf_printf(line, " | %s", count);
 	if (!ctx_metric_is_time(&summary->metric)) {
 		ctx_buf_put_text(line, " of ");

@@ -10,6 +10,9 @@
  *	slices	 [main-----------------] idle  [main-----------]
  *		 [read---][parse-------]
  *
+ * Where calls are exact, a slice is a call: it ends where the call does, also if the next one of the same
+ * function begins at once.
+ *
  * Samples of other metrics have no length. They are instants (i) with the leaf's name and the
  * weight; their stack is an entry of "stackFrames", which chrome://tracing shows.
  */
@@ -123,14 +126,14 @@ static enum ctx_status each_slice(void *context, const struct ctx_sample *sample
 
 	if (status != CTX_OK)
 		return status;
-	if (sample->weight == 0) /* no length */
+	if (sample->weight == 0 && !trace->lane.exact) /* no length */
 		return CTX_OK;
 	span = ctx_export_lane_place(&trace->lane, sample);
 	if (span.idle_ns != 0)
 		end_slices(trace, CTX_TRIE_ROOT, end);
 	if (sample->stack == CTX_TRIE_ROOT && trace->bare_open)
 		return trace->json.status;
-	keep = ctx_trie_common_ancestor(&trace->profile->cct, trace->open, sample->stack);
+	keep = ctx_export_lane_kept(&trace->lane, &trace->profile->cct, trace->open, sample);
 	end_slices(trace, keep, span.begin_ns);
 	begin_slices(trace, sample->stack, span.begin_ns);
 	if (sample->stack == CTX_TRIE_ROOT) {

@@ -22,9 +22,41 @@ struct ctx_interval ctx_export_extent(const struct ctx_export_input *input)
 	return extent;
 }
 
+bool ctx_export_is_exact(const struct ctx_export_input *input)
+{
+	return input->metric < input->profile->n_metrics &&
+	       ctx_metric_has_exact_calls(&input->profile->metrics[input->metric]);
+}
+
 void ctx_export_lane_begin(struct ctx_export_lane *lane, const struct ctx_export_input *input)
 {
 	lane->end_ns = ctx_export_extent(input).begin_ns;
+	lane->exact = ctx_export_is_exact(input);
+}
+
+/* What it is in time; without weight a point. */
+static struct ctx_export_span place_exactly(struct ctx_export_lane *lane, const struct ctx_sample *sample)
+{
+	struct ctx_export_span span = {.begin_ns = sample->weight != 0 ? ctx_sample_begin(sample)
+								       : sample->time_ns};
+
+	if (span.begin_ns < lane->end_ns)
+		span.begin_ns = lane->end_ns;
+	span.idle_ns = span.begin_ns - lane->end_ns;
+	span.end_ns =
+		sample->weight != 0 && sample->time_ns >= span.begin_ns ? sample->time_ns + 1 : span.begin_ns;
+	lane->end_ns = span.end_ns;
+	return span;
+}
+
+uint32_t ctx_export_lane_kept(const struct ctx_export_lane *lane, const struct ctx_trie *cct, uint32_t open,
+			      const struct ctx_sample *sample)
+{
+	uint32_t kept = ctx_trie_common_ancestor(cct, open, sample->stack);
+
+	return lane->exact && sample->kept_depth < cct->depth[kept]
+		       ? ctx_trie_ancestor(cct, kept, sample->kept_depth)
+		       : kept;
 }
 
 struct ctx_export_span ctx_export_lane_place(struct ctx_export_lane *lane, const struct ctx_sample *sample)
@@ -33,6 +65,8 @@ struct ctx_export_span ctx_export_lane_place(struct ctx_export_lane *lane, const
 	uint64_t begin = sample->time_ns > weight ? sample->time_ns - weight : 0;
 	struct ctx_export_span span = {0};
 
+	if (lane->exact)
+		return place_exactly(lane, sample);
 	if (begin > lane->end_ns && begin - lane->end_ns > weight)
 		span.idle_ns = begin - lane->end_ns;
 	span.begin_ns = lane->end_ns + span.idle_ns;

@@ -18,6 +18,7 @@
 struct ctx_export_lane {
 	uint64_t end_ns;    /* of the samples drawn so far */
 	uint64_t latest_ns; /* largest delay of a drawn sample behind its stamp, over all threads */
+	bool exact;	    /* spans at open calls: drawn where they are */
 };
 
 struct ctx_export_span {
@@ -27,6 +28,9 @@ struct ctx_export_span {
 
 /* True where a weight is time: ctx_metric_is_time. */
 bool ctx_export_is_clock(const struct ctx_export_input *input);
+
+/* Whether the metric is the time at open calls. */
+bool ctx_export_is_exact(const struct ctx_export_input *input);
 
 /*
  * The span of the selection, from the begin of the first interval to the end of the last, within
@@ -39,6 +43,13 @@ void ctx_export_lane_begin(struct ctx_export_lane *lane, const struct ctx_export
 
 /* Places the next sample of the thread. */
 struct ctx_export_span ctx_export_lane_place(struct ctx_export_lane *lane, const struct ctx_sample *sample);
+
+/*
+ * The deepest node of the stack drawn last, `open`, that goes on with the sample: a common ancestor, and where calls
+ * are exact none that the sample entered anew.
+ */
+uint32_t ctx_export_lane_kept(const struct ctx_export_lane *lane, const struct ctx_trie *cct, uint32_t open,
+			      const struct ctx_sample *sample);
 
 /* Emits a remark on the delay of drawn samples if it exceeds a hundredth of the selection. */
 void ctx_export_lane_remark(const struct ctx_export_lane *lane, const struct ctx_export_input *input);

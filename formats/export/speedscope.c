@@ -7,6 +7,8 @@
  *	profiles[thread]   samples  [[0,1,2], [], [0]]	  a list of frames each, root first
  *			   weights  [ 1000000, 5000000, 1000000]
  *
+ * Where calls are exact it is an "evented" profile: a list of frames that open (O) and close (C).
+ *
  * Time without samples is an empty stack, which speedscope does not draw and excludes from its
  * percentages; so samples of a clock appear at their times. Each list is written in a pass of its
  * own over the samples, so none are kept in memory.
@@ -30,6 +32,7 @@ struct scope {
 	struct ctx_buf token;
 	uint32_t *frames; /* owned; room for the deepest stack */
 	bool is_clock;
+	uint32_t open; /* exact calls: the stack whose frames are open */
 };
 
 static void put_frames(struct scope *scope)
@@ -156,23 +159,92 @@ static void put_thread_name(struct scope *scope, uint32_t thread)
 	ctx_export_json_buf(&scope->json, &scope->token);
 }
 
+/* --- exact calls: an "evented" profile, which opens and closes frames --- */
+
+static void put_event(struct scope *scope, const char *type, uint32_t stack, uint64_t time_ns)
+{
+	struct ctx_export_json *json = &scope->json;
+
+	ctx_export_json_open(json);
+	ctx_export_json_key_text(json, "type", type);
+	ctx_export_json_key_number(json, "frame",
+				   scope->used.functions.row[scope->input->profile->cct.key[stack]]);
+	ctx_export_json_key_number(json, "at", time_ns);
+	ctx_export_json_close(json);
+}
+
+static void close_frames(struct scope *scope, uint32_t keep, uint64_t time_ns)
+{
+	for (; scope->open != keep; scope->open = scope->input->profile->cct.parent[scope->open])
+		put_event(scope, "C", scope->open, time_ns);
+}
+
+static enum ctx_status put_events(void *context, const struct ctx_sample *sample, struct ctx_err *err)
+{
+	struct scope *scope = context;
+	const struct ctx_trie *cct = &scope->input->profile->cct;
+	uint64_t end_ns = scope->lane.end_ns;
+	struct ctx_export_span span;
+	uint32_t row, keep, node = sample->stack, n = 0;
+	enum ctx_status status = ctx_export_used_stack(&scope->used, sample->stack, &row, err);
+
+	if (status != CTX_OK || sample->stack == CTX_TRIE_ROOT)
+		return status;
+	span = ctx_export_lane_place(&scope->lane, sample);
+	if (span.idle_ns != 0)
+		close_frames(scope, CTX_TRIE_ROOT, end_ns);
+	keep = ctx_export_lane_kept(&scope->lane, cct, scope->open, sample);
+	close_frames(scope, keep, span.begin_ns);
+	for (; node != keep; node = cct->parent[node])
+		scope->frames[n++] = node;
+	while (n != 0)
+		put_event(scope, "O", scope->frames[--n], span.begin_ns);
+	scope->open = sample->stack;
+	return scope->json.status;
+}
+
+static void put_calls(struct scope *scope, uint32_t thread)
+{
+	const struct ctx_export_input *input = scope->input;
+	struct ctx_export_json *json = &scope->json;
+
+	if (json->status != CTX_OK)
+		return;
+	ctx_export_lane_begin(&scope->lane, input);
+	scope->open = CTX_TRIE_ROOT;
+	ctx_export_json_key(json, "events");
+	ctx_export_json_open_list(json);
+	ctx_export_json_fail(json, input->source->samples(input->source,
+							  &(struct ctx_samples_query){.thread = thread},
+							  put_events, scope, json->err));
+	if (json->status == CTX_OK)
+		close_frames(scope, CTX_TRIE_ROOT, scope->lane.end_ns);
+	ctx_export_json_close_list(json);
+	ctx_export_json_line(json);
+}
+
 /* The thread CTX_NONE is a profile without samples: speedscope rejects files without profiles. */
 static void put_profile(struct scope *scope, uint32_t thread)
 {
 	struct ctx_export_json *json = &scope->json;
 	struct ctx_interval extent = ctx_export_extent(scope->input);
+	bool evented = scope->is_clock && thread != CTX_NONE && ctx_export_is_exact(scope->input);
 	uint64_t end;
 
 	ctx_export_json_open(json);
-	ctx_export_json_key_text(json, "type", "sampled");
+	ctx_export_json_key_text(json, "type", evented ? "evented" : "sampled");
 	ctx_export_json_key(json, "name");
 	if (thread != CTX_NONE)
 		put_thread_name(scope, thread);
 	else
 		ctx_export_json_text(json, "no samples");
 	ctx_export_json_key_text(json, "unit", unit(scope));
-	put_column(scope, "samples", thread, put_stack);
-	put_column(scope, "weights", thread, put_weight);
+	if (evented) {
+		put_calls(scope, thread);
+	} else {
+		put_column(scope, "samples", thread, put_stack);
+		put_column(scope, "weights", thread, put_weight);
+	}
 	end = scope->lane.end_ns;
 	if (scope->is_clock && end < extent.end_ns)
 		end = extent.end_ns;

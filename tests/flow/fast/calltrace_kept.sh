@@ -40,6 +40,14 @@ done
 [ "${UPDATE_GOLDEN:-0}" = 1 ] && cp calls.said "$source_dir/testdata/calltrace/own-calls.expected"
 diff -u "$source_dir/testdata/calltrace/own-calls.expected" calls.said || fail "calls"
 
+# Exports have calls as they were: B twice without a pause between, C within one ns, A while its thread does not run.
+for format in chrome-trace speedscope; do
+	ctxan -q same-ns.txt --export "$format" -o "same-ns.$format" 2>/dev/null || fail "$format"
+	sed 's/ctxan[ @][0-9.]*/ctxan/' "same-ns.$format" >"same-ns.$format.said"
+	[ "${UPDATE_GOLDEN:-0}" = 1 ] && cp "same-ns.$format.said" "$source_dir/testdata/calltrace/same-ns.$format.expected"
+	diff -u "$source_dir/testdata/calltrace/same-ns.$format.expected" "same-ns.$format.said" || fail "$format of same-ns"
+done
+
 # Requirement C12, in the rows.
 ctxan -q worked-example-in-b.txt -r tree --no-fold --columns | grep -qE '^ +4  1     2   3\.000  4\.000 .*B' || fail "worked example"
 finish
