@@ -63,7 +63,7 @@ static enum ctx_status set_mode(struct ctx_states *states, struct ctx_states_thr
 	const struct ctx_state_sink *sink = &states->queue.sink;
 	bool changes = waits(thread->mode) != waits(mode);
 
-	thread->mode = mode;
+	thread->mode = (uint8_t)mode;
 	return changes && sink->runs != NULL ? sink->runs(sink->context, (uint32_t)(thread - states->threads),
 							  states->now_ns, !waits(mode), err)
 					     : CTX_OK;

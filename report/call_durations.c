@@ -102,8 +102,11 @@ static size_t count_below(const struct ctx_call_durations *durations, uint32_t f
 struct ctx_call_spread ctx_call_durations_of(const struct ctx_call_durations *durations, uint32_t function)
 {
 	size_t from = count_below(durations, function);
-	struct ctx_call_spread spread = {.items = durations->items + from};
+	struct ctx_call_spread spread = {0};
 
+	if (from == durations->n)
+		return spread;
+	spread.items = durations->items + from;
 	for (; from + spread.n < durations->n && spread.items[spread.n].function == function; spread.n++)
 		spread.count += spread.items[spread.n].count;
 	return spread;
