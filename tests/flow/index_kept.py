@@ -70,6 +70,8 @@ def check_functions(ctxan, path, metrics):
     if weights != sorted(weights, reverse=True):
         return f"--by {FUNCTIONS}: not by weight"
     names = ("function", "object")
+    # What was recorded without a stack has no function: it is in the total, and in no row of functions.
+    rows = [row for row in rows if row["function"] is not None]
     return difference(FUNCTIONS, add_up(rows, n, "weight", names), add_up(functions[1:], n, "exclusive", names))
 
 

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static void check_text(struct ctx_st_text text, const char *want)
@@ -348,6 +349,11 @@ static void test_stacktext__other_texts_are_not_taken_for_stacks(void **state)
 	assert_false(ctx_stacktext_is(path));
 	assert_false(ctx_stacktext_is("/no/such/file"));
 	assert_false(ctx_stacktext_is("/tmp"));
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(mkfifo(path, 0600), 0); /* nobody writes: not waited for */
+	assert_false(ctx_stacktext_is(path));
+	assert_int_equal(unlink(path), 0);
+	write_text("", 0);
 }
 
 static void test_stacktext__a_text_without_samples_is_refused(void **state)
