@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
+#include <regex.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,6 +20,8 @@
 #define BUDGET_PER_MILLE 100u
 #define REALTIME_MAX 99u
 #define HEAP_SAMPLE_MAX ((uint64_t)1 << 30)
+#define CALLS_OF_MAX 400u
+#define CALLS_DEPTH_MAX 16000000u
 #define STACK_BYTES_MAX 65528u /* records have 16 bits for their size; the kernel's limit too */
 
 extern const char ctx_rec_manual[];
@@ -244,41 +247,92 @@ SETTER(trace)
 			flag = &options->trace.io;
 		else if (n == strlen("marks") && strncmp(at, "marks", n) == 0)
 			flag = &options->trace.marks;
+		else if (n == strlen("calls") && strncmp(at, "calls", n) == 0)
+			flag = &options->trace.calls;
 		if (flag == NULL)
-			return ctx_err_set(err, CTX_E_ARG,
-					   "--%s: \"%.*s\" cannot be traced: heap, sync, io and marks can",
-					   option->name, (int)n, at);
+			return ctx_err_set(
+				err, CTX_E_ARG,
+				"--%s: \"%.*s\" cannot be traced: heap, sync, io, marks and calls can",
+				option->name, (int)n, at);
 		*flag = true;
 		if (at[n] == '\0')
 			return CTX_OK;
 	}
 }
 
-/* "10us": a number with a unit, all, or calibrate. */
-SETTER(sync_threshold)
+/* "10us": a number with a unit. False: it is none, or out of range. */
+static bool parse_time(const char *text, uint64_t *ret_ns)
 {
 	static const struct {
 		const char *name;
 		double ns;
 	} units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
-	struct ctx_rec_trace *trace = &((struct ctx_rec_options *)context)->trace;
 	char *end;
-	double number = strtod(value, &end);
+	double number = strtod(text, &end);
 	size_t unit = 0;
+
+	while (unit < CTX_COUNT_OF(units) && strcmp(end, units[unit].name) != 0)
+		unit++;
+	if (end == text || unit == CTX_COUNT_OF(units) || !(number * units[unit].ns >= 1) ||
+	    number * units[unit].ns > 1e15)
+		return false;
+	*ret_ns = (uint64_t)(number * units[unit].ns);
+	return true;
+}
+
+/* A time, all, or calibrate. */
+SETTER(sync_threshold)
+{
+	struct ctx_rec_trace *trace = &((struct ctx_rec_options *)context)->trace;
 
 	trace->has_sync_threshold = true;
 	trace->sync_threshold_ns = strcmp(value, "all") == 0 ? 0 : CTX_REC_CALIBRATE;
 	if (strcmp(value, "all") == 0 || strcmp(value, "calibrate") == 0)
 		return CTX_OK;
-	while (unit < CTX_COUNT_OF(units) && strcmp(end, units[unit].name) != 0)
-		unit++;
-	if (end == value || unit == CTX_COUNT_OF(units) || !(number * units[unit].ns >= 1) ||
-	    number * units[unit].ns > 1e15)
+	if (!parse_time(value, &trace->sync_threshold_ns))
 		return ctx_err_set(
 			err, CTX_E_ARG,
 			"--%s: \"%s\" is neither a time with a unit (10us), nor all, nor calibrate",
 			option->name, value);
-	trace->sync_threshold_ns = (uint64_t)(number * units[unit].ns);
+	return CTX_OK;
+}
+
+SETTER(calls_of)
+{
+	struct ctx_rec_trace *trace = &((struct ctx_rec_options *)context)->trace;
+	regex_t pattern;
+
+	trace->calls = true;
+	trace->calls_of = value;
+	if (*value == '\0' || strlen(value) > CALLS_OF_MAX ||
+	    regcomp(&pattern, value, REG_EXTENDED | REG_NOSUB) != 0)
+		return ctx_err_set(
+			err, CTX_E_ARG,
+			"--%s: \"%.100s\" is not an extended regular expression of at most %u bytes",
+			option->name, value, CALLS_OF_MAX);
+	regfree(&pattern);
+	return CTX_OK;
+}
+
+SETTER(calls_min)
+{
+	struct ctx_rec_trace *trace = &((struct ctx_rec_options *)context)->trace;
+
+	trace->calls = true;
+	if (!parse_time(value, &trace->calls_min_ns))
+		return ctx_err_set(err, CTX_E_ARG, "--%s: \"%s\" is not a time with a unit (5us)",
+				   option->name, value);
+	return CTX_OK;
+}
+
+SETTER(calls_depth)
+{
+	struct ctx_rec_trace *trace = &((struct ctx_rec_options *)context)->trace;
+
+	trace->calls = true;
+	if (!parse_count(value, &trace->calls_depth) || trace->calls_depth > CALLS_DEPTH_MAX)
+		return ctx_err_set(err, CTX_E_ARG, "--%s: \"%s\" is not a number from 1 to %u", option->name,
+				   value, CALLS_DEPTH_MAX);
 	return CTX_OK;
 }
 
@@ -303,7 +357,7 @@ SETTER(heap_sample)
 	return CTX_OK;
 }
 
-static const char *const trace_names[] = {"heap", "sync", "io", "marks", NULL};
+static const char *const trace_names[] = {"heap", "sync", "io", "marks", "calls", NULL};
 static const char *const trace_full_names[] = {"drop", "wait", NULL};
 static const char *const threshold_names[] = {"calibrate", "all", NULL};
 static const char *const unwind_names[] = {
@@ -345,6 +399,10 @@ static const struct ctx_option rows[] = {
 	{"sync", 0, CTX_OPTION_FLAG, FLAG(trace.sync)},
 	{"sync-threshold", 0, CTX_OPTION_TEXT, .set = set_sync_threshold, .words = threshold_names},
 	{"io", 0, CTX_OPTION_FLAG, FLAG(trace.io)},
+	{"calls", 0, CTX_OPTION_FLAG, FLAG(trace.calls)},
+	{"calls-of", 0, CTX_OPTION_TEXT, .set = set_calls_of},
+	{"calls-min", 0, CTX_OPTION_TEXT, .set = set_calls_min},
+	{"calls-depth", 0, CTX_OPTION_TEXT, .set = set_calls_depth},
 	{"marks", 0, CTX_OPTION_FLAG, FLAG(trace.marks)},
 	{"trace", 0, CTX_OPTION_LIST, .set = set_trace, .words = trace_names},
 	{"trace-full", 0, CTX_OPTION_TEXT, .set = set_trace_full, .words = trace_full_names},
@@ -387,13 +445,14 @@ static enum ctx_status check_trace(const struct ctx_rec_options *options, struct
 
 	if (any && options->command == NULL && options->pids.n == 0)
 		return ctx_err_set(err, CTX_E_ARG, "--%s needs a command, or processes (-p PID)",
-				   trace->heap	 ? "heap"
-				   : trace->sync ? "sync"
-				   : trace->io	 ? "io"
-						 : "marks");
+				   trace->heap	  ? "heap"
+				   : trace->sync  ? "sync"
+				   : trace->io	  ? "io"
+				   : trace->calls ? "calls"
+						  : "marks");
 	if (trace->waits && !any)
 		return ctx_err_set(err, CTX_E_ARG,
-				   "--trace-full needs --trace, --heap, --sync, --io or --marks");
+				   "--trace-full needs --trace, --heap, --sync, --io, --marks or --calls");
 	if (trace->has_sync_threshold && !trace->sync)
 		return ctx_err_set(err, CTX_E_ARG, "--sync-threshold needs --sync");
 	return CTX_OK;

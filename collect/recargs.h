@@ -45,11 +45,15 @@ struct ctx_rec_trace {
 	uint64_t sync_threshold_ns; /* of waits; 0: all; CTX_REC_CALIBRATE: to be found out */
 	bool waits;		    /* the target waits where its ring is full */
 	uint64_t sample_bytes;	    /* allocations are sampled so many bytes apart; 0: all are recorded */
+	bool calls;
+	const char *calls_of;  /* names of functions that are patched; NULL: all */
+	uint64_t calls_min_ns; /* shorter calls are left out; 0: none are */
+	uint64_t calls_depth;  /* deeper calls are; 0: none are */
 };
 
 static inline bool ctx_rec_traces(const struct ctx_rec_trace *trace)
 {
-	return trace->heap || trace->sync || trace->io || trace->marks;
+	return trace->heap || trace->sync || trace->io || trace->marks || trace->calls;
 }
 
 struct ctx_rec_prints { /* the first two instead of recording */

@@ -139,6 +139,14 @@ static void add_settings(struct ctx_recmeta *meta, const struct ctx_rec_options 
 		add(meta, "heap trace", "on");
 	if (options->trace.marks)
 		add(meta, "mark trace", "on");
+	if (options->trace.calls)
+		add(meta, "call trace", "on");
+	if (options->trace.calls_of != NULL)
+		add(meta, "calls_of", "%s", options->trace.calls_of);
+	if (options->trace.calls_min_ns != 0)
+		add(meta, "calls_min_ns", "%llu", (unsigned long long)options->trace.calls_min_ns);
+	if (options->trace.calls_depth != 0)
+		add(meta, "calls_depth", "%llu", (unsigned long long)options->trace.calls_depth);
 	if (options->trace.sample_bytes != 0)
 		add(meta, CTX_HEAP_SAMPLE_PROPERTY, "%llu", (unsigned long long)options->trace.sample_bytes);
 	add(meta, "max_stack", "%u", ctx_max_stack());

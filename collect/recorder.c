@@ -424,6 +424,7 @@ static enum ctx_status end_trace(struct ctx_recorder *recorder, struct ctx_err *
 	enum ctx_status status = CTX_OK;
 	char text[CTX_TRACE_TEXT_MAX];
 
+	counts.start_ns = recorder->start_ns;
 	if (recorder->options->no_follow)
 		counts.nobodys = 0; /* the command's children, which are not recorded */
 	counts.unfit -= unfit->times < counts.unfit ? unfit->times : counts.unfit;

@@ -262,6 +262,7 @@ static enum ctx_status create_experiment(struct ctx_recorder *recorder, struct c
 				      .has_heap = options->trace.heap,
 				      .has_sync = options->trace.sync,
 				      .has_io = options->trace.io,
+				      .has_calls = options->trace.calls,
 				      .has_marks = ctx_rec_traces(&options->trace),
 				      .has_states = recorder->session.states.level != CTX_STATES_NONE,
 				      .comment = options->comment,
@@ -396,6 +397,10 @@ static enum ctx_status create_trace(struct ctx_recorder *recorder, struct ctx_er
 					  .tracefs = ctx_perf_roots_default().tracefs,
 					  .waits = options->trace.waits,
 					  .sample_bytes = options->trace.sample_bytes,
+					  .calls = options->trace.calls,
+					  .calls_of = options->trace.calls_of,
+					  .calls_min_ns = options->trace.calls_min_ns,
+					  .calls_depth = (uint32_t)options->trace.calls_depth,
 					  .command = options->command != NULL ? options->command[0] : NULL,
 					  .memory_bytes = (size_t)options->memory_bytes};
 	enum ctx_status status = ctx_trace_create(&trace, &recorder->trace, err);

@@ -29,7 +29,8 @@
 #define SPARSE_BYTES 65536u	   /* between sampled allocations */
 #define PAUSE_NS UINT64_C(4000000) /* the longest between two looks at rings */
 #define SPARSE_PAUSE_NS UINT64_C(20000000)
-#define SETTING_MAX 128u /* of CTX_RT_VARIABLE */
+#define SETTING_MAX 1152u /* of CTX_RT_VARIABLE */
+#define PATTERN_MAX 480u
 #define COUNT_MAX (UINT64_C(1) << 40)
 #define ROUND_OPERATIONS 131072u /* at most before the rings of perf events are read again: some 20 ms */
 
@@ -42,8 +43,8 @@ struct turn {
 
 struct ctx_trace {
 	struct ctx_trace_library library;
-	char letters[48];  /* behind the name of the socket: what is recorded */
-	char *old_preload; /* owned; NULL: there was none */
+	char letters[SETTING_MAX - 32]; /* behind the name of the socket: what is recorded */
+	char *old_preload;		/* owned; NULL: there was none */
 	struct ctx_trace_segments segments;
 	struct ctx_trace_listener *listener;
 	struct ctx_trace_uring *uring; /* NULL: not watched */
@@ -63,7 +64,11 @@ struct ctx_trace {
 	struct ctx_trace_marks marks;
 	struct ctx_trace_counts counts;
 	struct ctx_trace_unfit unfit;
+	struct ctx_call_clock clock;  /* with calls */
+	struct ctx_trace_calls calls; /* scratch */
 };
+
+static ctx_trace_calls_fn take_call_words;
 
 /* The beginning */
 
@@ -79,16 +84,36 @@ static enum ctx_status check_command(const struct ctx_trace *trace, const char *
 	return ctx_err_set(err, CTX_E_ARG, "%s cannot be traced: %s", command, ctx_program_reason(program));
 }
 
+/* The pattern in letters that mean nothing else there. */
+static void put_calls(struct ctx_trace *trace, const struct ctx_trace_options *options, char *out,
+		      size_t size)
+{
+	const char *pattern = options->calls_of != NULL ? options->calls_of : "";
+	uint64_t least =
+		options->calls_min_ns != 0 ? ctx_call_clock_ticks(&trace->clock, options->calls_min_ns) : 0;
+	size_t n =
+		(size_t)snprintf(out, size, "c%llud%u%s%s", (unsigned long long)least, options->calls_depth,
+				 trace->clock.has_tsc ? "t" : "", *pattern != '\0' ? "p" : "");
+
+	for (; *pattern != '\0' && n + 2 < size; pattern++) {
+		out[n++] = (char)('A' + ((unsigned char)*pattern >> 4));
+		out[n++] = (char)('A' + ((unsigned char)*pattern & 15));
+	}
+	out[n] = '\0';
+}
+
 static void set_letters(struct ctx_trace *trace, const struct ctx_trace_options *options)
 {
-	char heap[24] = "", sync[24] = "";
+	char heap[24] = "", sync[24] = "", calls[64 + 2 * PATTERN_MAX] = "";
 
 	if (options->heap)
 		snprintf(heap, sizeof(heap), "h%llu", (unsigned long long)options->sample_bytes);
 	if (options->sync)
 		snprintf(sync, sizeof(sync), "s%llu", (unsigned long long)options->sync_threshold_ns);
-	snprintf(trace->letters, sizeof(trace->letters), "m%s%s%s%s%s", heap, sync, options->io ? "i" : "",
-		 options->waits ? "w" : "", trace->library.has_32 ? "b" : "");
+	if (options->calls)
+		put_calls(trace, options, calls, sizeof(calls));
+	snprintf(trace->letters, sizeof(trace->letters), "m%s%s%s%s%s%s", heap, sync, options->io ? "i" : "",
+		 options->waits ? "w" : "", trace->library.has_32 ? "b" : "", calls);
 }
 
 /* Where it cannot be, one line says why. */
@@ -117,8 +142,12 @@ enum ctx_status ctx_trace_create(const struct ctx_trace_options *options, struct
 	status = ctx_trace_library_find(&trace->library, err);
 	if (status == CTX_OK)
 		status = check_command(trace, options->command, err);
+	if (options->calls)
+		ctx_call_clock_init(&trace->clock);
+	trace->reader.take_calls = options->calls ? take_call_words : NULL;
 	set_letters(trace, options);
-	trace->is_sparse = !options->sync && !options->io && options->sample_bytes >= SPARSE_BYTES;
+	trace->is_sparse =
+		!options->sync && !options->io && !options->calls && options->sample_bytes >= SPARSE_BYTES;
 	if (status == CTX_OK)
 		status = ctx_trace_listener_create(&trace->segments, &trace->listener, err);
 	if (status == CTX_OK)
@@ -304,6 +333,7 @@ static enum ctx_status enter_thread(struct taking *taking, const struct ctx_trac
 		taking->segment->threads[taking->slot] = thread;
 	else
 		taking->segment->threads[taking->slot] = CTX_NONE;
+	taking->segment->rings[taking->slot].calls = (struct ctx_trace_call_state){0};
 	return CTX_OK;
 }
 
@@ -379,6 +409,48 @@ static enum ctx_status take_mark(struct taking *taking, const struct ctx_trace_r
 	return ctx_exp_mark(trace->writer, &mark, err);
 }
 
+/* Writes the events in trace->calls. */
+static enum ctx_status put_calls_of(struct taking *taking, struct ctx_err *err)
+{
+	struct ctx_trace *trace = taking->trace;
+	const struct ctx_exp_calls calls = {.process = taking->segment->process,
+					    .thread = taking->segment->threads[taking->slot],
+					    .depth = trace->calls.depth,
+					    .items = trace->calls.items,
+					    .n = trace->calls.n};
+
+	trace->counts.calls.events += calls.n;
+	return calls.n != 0 ? ctx_exp_calls(trace->writer, &calls, err) : CTX_OK;
+}
+
+static enum ctx_status take_calls_sync(struct taking *taking, const struct ctx_trace_record *record,
+				       struct ctx_err *err)
+{
+	struct ctx_trace *trace = taking->trace;
+	struct ctx_trace_call_state *state = &taking->segment->rings[taking->slot].calls;
+
+	if (!ctx_trace_calls_sync(record, state, &trace->clock, &trace->calls)) {
+		trace->counts.damaged++;
+		return CTX_OK;
+	}
+	ctx_trace_calls_add_lost(record, &trace->clock, &trace->counts.calls.lost);
+	return put_calls_of(taking, err);
+}
+
+static enum ctx_status take_call_words(void *context, const uint64_t *words, size_t n, struct ctx_err *err)
+{
+	struct taking *taking = context;
+	struct ctx_trace *trace = taking->trace;
+	struct ctx_trace_call_state *state = &taking->segment->rings[taking->slot].calls;
+
+	if (taking->segment->threads[taking->slot] == CTX_NONE) {
+		trace->counts.dropped += n;
+		return CTX_OK;
+	}
+	trace->counts.damaged += ctx_trace_calls_read(words, n, state, &trace->clock, &trace->calls);
+	return put_calls_of(taking, err);
+}
+
 static enum ctx_status take_operation(void *context, const struct ctx_trace_record *record,
 				      struct ctx_err *err)
 {
@@ -396,6 +468,8 @@ static enum ctx_status take_operation(void *context, const struct ctx_trace_reco
 				    .n_frames = record->n_frames};
 	bool is_possible = true;
 
+	if (record->kind == CTX_RT_CALLS && heap.thread != CTX_NONE)
+		return take_calls_sync(taking, record, err);
 	if (taking->left == 0 || (words[0] > taking->limit_ns && !is_impossible(trace, words[0]))) {
 		taking->stays_ns = words[0];
 		return CTX_END;
@@ -544,6 +618,13 @@ static enum ctx_status take_uring(struct ctx_trace *trace, uint64_t until_ns, st
 	return trace->uring != NULL ? ctx_trace_uring_take(trace->uring, &target, until_ns, err) : CTX_OK;
 }
 
+/* What is read from here on was done by now. */
+static void look_at_clock(struct ctx_trace *trace)
+{
+	if (trace->reader.take_calls != NULL)
+		ctx_call_clock_look(&trace->clock);
+}
+
 enum ctx_status ctx_trace_take(struct ctx_trace *trace, uint64_t until_ns, struct ctx_err *err)
 {
 	bool is_last = until_ns == UINT64_MAX;
@@ -570,6 +651,7 @@ enum ctx_status ctx_trace_take(struct ctx_trace *trace, uint64_t until_ns, struc
 			end_ns = ctx_trace_drain_pull_process(trace->drain, segment->pid);
 	}
 	ctx_trace_drain_unlock(trace->drain);
+	look_at_clock(trace);
 	for (struct ctx_trace_segment *segment = trace->segments.first; segment != NULL && status == CTX_OK;
 	     segment = segment->next)
 		status = add_turns(trace, segment, err);
@@ -596,6 +678,7 @@ enum ctx_status ctx_trace_before_end(struct ctx_trace *trace, int64_t pid, uint6
 	}
 	end_ns = ctx_trace_drain_pull_process(trace->drain, pid);
 	ctx_trace_drain_unlock(trace->drain);
+	look_at_clock(trace);
 	for (struct ctx_trace_segment *segment = trace->segments.first; segment != NULL && status == CTX_OK;
 	     segment = segment->next) {
 		if (segment->pid == pid && segment->created_ns <= time_ns)
@@ -642,6 +725,8 @@ static void count_segment(struct ctx_trace_counts *counts, const struct ctx_trac
 		return;
 	}
 	add_counted(counts, &counts->unplaced, &segment->header->unplaced);
+	add_counted(counts, &counts->calls.patched, &segment->header->patched);
+	add_counted(counts, &counts->calls.unpatched, &segment->header->unpatched);
 	add_counted(counts, &counts->unfit, &segment->header->unfit);
 	counts->own += atomic_load(&segment->header->own_allocators) != 0;
 	counts->restricted += atomic_load(&segment->header->restricted) != 0;
@@ -651,6 +736,7 @@ static void count_segment(struct ctx_trace_counts *counts, const struct ctx_trac
 	for (uint32_t i = 0; i < segment->grant.slots; i++) {
 		add_counted(counts, &counts->dropped, &segment->rings[i].slot->dropped);
 		add_counted(counts, &counts->interrupted, &segment->rings[i].slot->interrupted);
+		add_counted(counts, &counts->calls.left_out, &segment->rings[i].slot->left_out);
 		counts->damaged += segment->rings[i].damaged + segment->rings[i].torn;
 	}
 }

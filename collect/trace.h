@@ -15,6 +15,7 @@
 #define CTX_COLLECT_TRACE_H
 
 #include "collect/proctree.h"
+#include "collect/trace_calls.h"
 #include "collect/trace_unfit.h"
 #include "formats/experiment/exp_writer.h"
 #include "runtime/shared_layout.h"
@@ -22,7 +23,11 @@
 #include <stdbool.h>
 
 struct ctx_trace_options {
-	bool heap, sync, io;   /* marks are with any of them, and without */
+	bool heap, sync, io; /* marks are with any of them, and without */
+	bool calls;
+	uint64_t calls_min_ns; /* shorter ones are left out by the target; 0: none are */
+	uint32_t calls_depth;  /* deeper ones; 0: none are */
+	const char *calls_of;  /* pattern of the functions that are patched; NULL: all */
 	const char *tracefs;   /* for io_uring, with io */
 	uint64_t sample_bytes; /* allocations are sampled so many bytes apart; 0: all are recorded */
 	uint64_t
@@ -94,7 +99,15 @@ void ctx_trace_after_end(struct ctx_trace *trace, int64_t pid, uint64_t time_ns)
 /* One line on io_uring for the header of the experiment; NULL: input and output is not recorded. Borrowed. */
 const char *ctx_trace_uring_text(const struct ctx_trace *trace);
 
+struct ctx_trace_call_counts {
+	uint64_t events;	     /* begins and ends */
+	uint64_t left_out;	     /* calls that were too short */
+	uint64_t patched, unpatched; /* functions of which hooks were made calls, and could not be */
+	struct ctx_trace_calls_lost lost;
+};
+
 struct ctx_trace_counts {
+	uint64_t start_ns; /* of the recording; set by who asks */
 	uint64_t operations;
 	uint64_t dropped;			 /* rings were full */
 	uint64_t unplaced;			 /* operations of threads that have no ring */
@@ -110,6 +123,7 @@ struct ctx_trace_counts {
 	char apart_name[CTX_RT_APART_NAME_MAX]; /* of the first; what the target says */
 	uint64_t processes;			/* images that were traced */
 	uint64_t pauses;			/* by the program itself */
+	struct ctx_trace_call_counts calls;
 };
 struct ctx_trace_counts ctx_trace_counts(struct ctx_trace *trace);
 

@@ -112,6 +112,25 @@ static enum ctx_status take_record(struct ctx_trace_ring *ring, const struct ctx
 	return reader->take(reader->context, &record, err);
 }
 
+/* The words of calls that lie together in the first chunk. */
+static enum ctx_status take_calls(struct ctx_trace_ring *ring, struct ctx_trace_reader *reader, size_t *ret_n,
+				  struct ctx_err *err)
+{
+	const struct ctx_trace_chunk *chunk = ring->queue.first;
+	const uint64_t *words = chunk->words + ring->queue.at;
+	size_t n = 0, most = chunk->n - ring->queue.at;
+	enum ctx_status status;
+
+	while (n < most && ctx_rt_is_call(words[n]))
+		n++;
+	status = reader->take_calls(reader->context, words, n, err);
+	if (status != CTX_OK)
+		return status;
+	ctx_trace_queue_drop(&ring->queue, n, &reader->spent);
+	*ret_n += n;
+	return CTX_OK;
+}
+
 enum ctx_status ctx_trace_ring_read(struct ctx_trace_ring *ring, struct ctx_trace_reader *reader,
 				    size_t *ret_n, struct ctx_err *err)
 {
@@ -128,6 +147,12 @@ enum ctx_status ctx_trace_ring_read(struct ctx_trace_ring *ring, struct ctx_trac
 		struct ctx_rt_word0 word;
 
 		ctx_trace_queue_peek(&ring->queue, 0, reader->copy, 1);
+		if (ctx_rt_is_call(reader->copy[0]) && reader->take_calls != NULL) {
+			status = take_calls(ring, reader, ret_n, err);
+			if (status != CTX_OK)
+				break;
+			continue;
+		}
 		word = ctx_rt_unpack(reader->copy[0]);
 		if (!is_possible(ring, &word, ring->queue.n)) {
 			ring->damaged++;

@@ -14,6 +14,7 @@
 #include "collect/trace_queue.h"
 #include "runtime/shared_layout.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,6 +27,14 @@ struct ctx_trace_record {
 	size_t n_frames;
 };
 
+/* Where the reader of a ring of calls is. */
+struct ctx_trace_call_state {
+	uint64_t ticks;	   /* of the last word */
+	uint32_t depth;	   /* open calls */
+	uint32_t resuming; /* so many of the next ones that begin have begun before */
+	bool is_open;	   /* a CTX_RT_CALLS was seen: the words mean something */
+};
+
 struct ctx_trace_ring {
 	struct ctx_rt_slot *slot; /* shared, borrowed, like the words */
 	const uint64_t *words;
@@ -35,6 +44,7 @@ struct ctx_trace_ring {
 	uint64_t torn; /* times that the head was impossible */
 	struct ctx_trace_queue incoming;
 	/* Of who reads. */
+	struct ctx_trace_call_state calls; /* of a ring of calls */
 	struct ctx_trace_queue queue;
 	uint64_t damaged; /* times that something was skipped */
 	uint32_t depth;	  /* of the last stack */
@@ -56,8 +66,13 @@ void ctx_trace_ring_pull(struct ctx_trace_ring *ring, struct ctx_trace_pool *poo
 typedef enum ctx_status ctx_trace_ring_fn(void *context, const struct ctx_trace_record *record,
 					  struct ctx_err *err);
 
+/* Takes words of calls. Statuses but CTX_OK end the reading, and are its result. */
+typedef enum ctx_status ctx_trace_calls_fn(void *context, const uint64_t *words, size_t n,
+					   struct ctx_err *err);
+
 struct ctx_trace_reader {
 	ctx_trace_ring_fn *take;
+	ctx_trace_calls_fn *take_calls; /* NULL: there are none */
 	void *context;
 	uint64_t *copy;		       /* owned: the words of one record, made when first needed */
 	struct ctx_trace_chunk *spent; /* to be given back to the pool */

@@ -8,10 +8,11 @@ static const char *operations_of(const struct ctx_rec_trace *trace)
 {
 	if (trace->heap + trace->sync + trace->io > 1)
 		return "traced operations";
-	return trace->heap   ? "heap operations"
-	       : trace->sync ? "waits"
-	       : trace->io   ? "inputs and outputs"
-			     : "marks";
+	return trace->heap    ? "heap operations"
+	       : trace->sync  ? "waits"
+	       : trace->io    ? "inputs and outputs"
+	       : trace->calls ? "begins and ends of calls"
+			      : "marks";
 }
 
 static const char *topic_of(const struct ctx_rec_trace *trace)
@@ -22,7 +23,10 @@ static const char *topic_of(const struct ctx_rec_trace *trace)
 		return trace->heap   ? "heap, input and output"
 		       : trace->sync ? "synchronisation, input and output"
 				     : "input and output";
-	return trace->heap ? "the heap" : trace->sync ? "synchronisation" : "what the program says of itself";
+	return trace->heap    ? "the heap"
+	       : trace->sync  ? "synchronisation"
+	       : trace->calls ? "calls"
+			      : "what the program says of itself";
 }
 
 static void put_nothing(const struct ctx_rec_trace *trace, char *text, size_t size)
@@ -35,6 +39,8 @@ static void put_nothing(const struct ctx_rec_trace *trace, char *text, size_t si
 		snprintf(text, size,
 			 "no input or output was recorded: no process has done any by the C library's "
 			 "functions");
+	else if (trace->calls && !trace->sync)
+		snprintf(text, size, "no call was recorded: no process has loaded the recorder's library");
 	else if (!trace->sync)
 		snprintf(text, size, "no mark was recorded: no process has called a function of ctx_trace.h");
 	else
@@ -70,6 +76,33 @@ static void put_ringless(const struct ctx_trace_counts *counts, const struct ctx
 		 (number)counts->unplaced, operations_of(trace), (number)counts->ringless,
 		 counts->ringless == 1 ? "process" : "processes", (number)counts->rings_bytes >> 10,
 		 (number)counts->rings_limit_bytes >> 10);
+}
+
+static void put_hookless(const struct ctx_trace_counts *counts, char *text, size_t size)
+{
+	if (counts->calls.patched != 0)
+		snprintf(text, size,
+			 "no call was recorded: none of the functions that were patched was called");
+	else
+		snprintf(text, size,
+			 "no call was recorded: the program has no hooks; compile it with "
+			 "-finstrument-functions, -pg, -pg -mfentry, -fpatchable-function-entry=5 or (clang) "
+			 "-fxray-instrument");
+}
+
+static void put_lost_calls(const struct ctx_trace_counts *counts, const struct ctx_rec_trace *trace,
+			   char *text, size_t size)
+{
+	const struct ctx_trace_calls_lost *lost = &counts->calls.lost;
+
+	snprintf(text, size,
+		 "%llu begins and ends of calls were not recorded, in %llu intervals between %.6f and %.6f "
+		 "s, since "
+		 "the recorder could not keep up%s: counts are too small",
+		 (number)lost->words, (number)lost->intervals,
+		 (double)(lost->first_ns - counts->start_ns) / 1e9,
+		 (double)(lost->last_ns - counts->start_ns) / 1e9,
+		 trace->waits ? "" : " (--trace-full wait makes the program wait)");
 }
 
 bool ctx_trace_text(const struct ctx_trace_counts *counts, const struct ctx_rec_trace *trace, unsigned which,
@@ -121,6 +154,26 @@ bool ctx_trace_text(const struct ctx_trace_counts *counts, const struct ctx_rec_
 			 "meanwhile is not there",
 			 topic_of(trace), (number)counts->pauses, counts->pauses == 1 ? "" : "s");
 		return counts->pauses != 0 && (trace->heap || trace->sync || trace->io);
+	case 8:
+		put_hookless(counts, text, size);
+		return trace->calls && counts->calls.events == 0 && counts->processes != 0;
+	case 9:
+		snprintf(text, size, "%llu functions were patched to record their calls",
+			 (number)counts->calls.patched);
+		return counts->calls.patched != 0;
+	case 10:
+		snprintf(text, size,
+			 "%llu functions could not be patched: there is room for less than 5 bytes at their "
+			 "begin (-fpatchable-function-entry=5), or threads ran already",
+			 (number)counts->calls.unpatched);
+		return counts->calls.unpatched != 0;
+	case 11:
+		put_lost_calls(counts, trace, text, size);
+		return counts->calls.lost.words != 0;
+	case 12:
+		snprintf(text, size, "%llu calls are not recorded, since they were shorter than --calls-min",
+			 (number)counts->calls.left_out);
+		return counts->calls.left_out != 0;
 	default:
 		snprintf(text, size,
 			 "%s are missing: %llu places in the memory of traced processes were damaged, %llu "

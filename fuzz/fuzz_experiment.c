@@ -12,6 +12,7 @@
 #include "base/fileio.h"
 #include "base/xxh.h"
 #include "formats/experiment/exp_block.h"
+#include "formats/experiment/exp_callevents.h"
 #include "formats/experiment/exp_calls.h"
 #include "formats/experiment/exp_heap_code.h"
 #include "formats/experiment/exp_io_block.h"
@@ -39,7 +40,7 @@ static const char *const FILES[] = {"log.xml",		"map.xml",     "profile",	 "fram
 				    "overview",		"hwcounters",  "_f1.er/map.xml", "_f1.er/profile",
 				    "_f1.er/frameinfo", "notes",       "states",	 "_f1.er/states",
 				    "heaptrace",	"log.xml.zst", "map.xml.zst",	 "profile.zst",
-				    "synctrace",	"iotrace",     "marktrace"};
+				    "synctrace",	"iotrace",     "marktrace",	 "callevents"};
 #define LOG 0u
 #define PACKED_LOG 13u
 #define N_FILES (sizeof(FILES) / sizeof(FILES[0]))
@@ -109,6 +110,43 @@ static void decode_io(const uint8_t *data, size_t size)
 	ctx_exp_io_block_deinit(&block);
 }
 
+/* What can be read can be written, and is the same again. */
+static void decode_calls(const uint8_t *data, size_t size)
+{
+	const struct ctx_bytes payload = {data, size};
+	struct ctx_exp_call_block block = {0};
+	struct ctx_exp_calls_in in = {0}, again = {0};
+	struct ctx_exp_call call, same;
+	struct ctx_buf out = {0};
+	uint32_t kept, kept_again, n = (uint32_t)(size % RECORDS_MAX);
+	enum ctx_status status = ctx_exp_calls_begin(&in, payload, 0, n, NULL);
+	bool is_new;
+
+	block.thread = in.thread;
+	block.depth = block.depth_now = in.depth;
+	while (status == CTX_OK && (status = ctx_exp_calls_next(&in, &call, &kept, NULL)) == CTX_OK) {
+		if (ctx_exp_call_put(&block, &call, &is_new, NULL) != CTX_OK)
+			abort();
+	}
+	if (status == CTX_END && n != 0) {
+		if (ctx_exp_calls_encode(&block, &out, NULL) != CTX_OK ||
+		    ctx_exp_calls_begin(&again, (struct ctx_bytes){out.bytes, out.n}, block.first_ns, n,
+					NULL) != CTX_OK ||
+		    ctx_exp_calls_begin(&in, payload, 0, n, NULL) != CTX_OK)
+			abort();
+		while (ctx_exp_calls_next(&in, &call, &kept, NULL) == CTX_OK) {
+			if (ctx_exp_calls_next(&again, &same, &kept_again, NULL) != CTX_OK ||
+			    kept != kept_again || call.time_ns != same.time_ns || call.left != same.left ||
+			    call.function != same.function || call.unwound != same.unwound)
+				abort();
+		}
+	}
+	ctx_buf_deinit(&out);
+	ctx_exp_call_block_deinit(&block);
+	ctx_exp_calls_in_deinit(&in);
+	ctx_exp_calls_in_deinit(&again);
+}
+
 static void check_traced(const struct ctx_event *event, uint32_t n_processes, uint32_t n_threads)
 {
 	const struct ctx_traced *operation = event->traced.operation;
@@ -149,6 +187,7 @@ static void decode(const uint8_t *data, size_t size)
 				&(struct ctx_exp_sync_block){packets, rests, RECORDS_MAX}, NULL) == CTX_OK &&
 	    packets[RECORDS_MAX - 1].order != RECORDS_MAX - 1)
 		abort();
+	decode_calls(data, size);
 	unpack_frames((struct ctx_bytes){data, size}, false);
 	unpack_frames((struct ctx_bytes){data, size}, true);
 	if (ctx_exp_frames_begin(data, size, &in, NULL) != CTX_OK)
@@ -187,6 +226,8 @@ static void wrap(const char *file, const uint8_t *bytes, size_t n, struct ctx_bu
 		header.kind = CTX_EXP_BLOCK_IO;
 	if (strstr(file, "marktrace") != NULL)
 		header.kind = CTX_EXP_BLOCK_MARKS;
+	if (strcmp(file, "callevents") == 0)
+		header.kind = CTX_EXP_BLOCK_CALL_EVENTS;
 	header.process = bytes[0] & 3;
 	header.epoch = bytes[1] & 3;
 	header.n_records = bytes[2];
@@ -287,6 +328,8 @@ static void read_all(const char *directory)
 		if (event.kind == CTX_EV_SAMPLE &&
 		    (event.process >= n_processes || event.thread >= n_threads ||
 		     event.sample.metric >= source->info.n_metrics))
+			abort();
+		if (event.kind == CTX_EV_CALL && (event.process >= n_processes || event.thread >= n_threads))
 			abort();
 		if (event.kind == CTX_EV_TRACED)
 			check_traced(&event, n_processes, n_threads);

@@ -12,6 +12,7 @@ struct open_call {
 	uint64_t off_ns;   /* of the thread when it was entered */
 	uint32_t raw_stack, stack;
 	uint8_t operation; /* enum ctx_call_operation */
+	bool is_resumed;   /* it has begun in another process, and is no call of this one */
 };
 
 struct thread {
@@ -254,7 +255,10 @@ static enum ctx_status enter(struct ctx_calls *calls, const struct ctx_stack_sco
 						       .off_ns = thread->off_ns,
 						       .raw_stack = callee->raw_stack,
 						       .stack = callee->stack,
-						       .operation = (uint8_t)operation_of(call->code)};
+						       .operation = (uint8_t)operation_of(call->code),
+						       .is_resumed = call->resumed};
+	if (call->resumed && thread->kept + 1 == thread->n)
+		thread->kept++;
 	return CTX_OK;
 }
 
@@ -282,7 +286,8 @@ static enum ctx_status leave(struct ctx_calls *calls, struct thread *thread, boo
 
 	if (thread->n != 0)
 		thread->open[thread->n - 1].inner_ns += duration_ns - off_ns;
-	return calls->options.sink.call(calls->options.sink.context, &traced, err);
+	return call->is_resumed ? CTX_OK
+				: calls->options.sink.call(calls->options.sink.context, &traced, err);
 }
 
 /* The open calls above `kept` end. */

@@ -313,6 +313,7 @@ struct ctx_event_call {
 	uint64_t frame; /* of the entered function: an address in it, or a function by name; 0: none */
 	enum ctx_call_code code; /* of the entered function */
 	bool unwound; /* what ends is left without return: by an exception, longjmp, or because its end was lost */
+	bool resumed; /* what is entered has begun before, in the process that forked this one: it is open, and no call of this one */
 	/*
 	 * What the thread's counters counted since its event before, as info.call_counters; NULL: no
 	 * counters, or the first event of the thread.

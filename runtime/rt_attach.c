@@ -2,6 +2,7 @@
  * The runtime in a process that ran already: what the recorder calls there (collect/attach.h), on a stack of its own,
  * while the other threads go on.
  */
+#include "runtime/rt_calls_work.h"
 #include "runtime/rt_exec.h"
 #include "runtime/rt_process.h"
 #include "runtime/rt_real.h"
@@ -28,6 +29,7 @@ EXPORT int64_t ctx_rt_attach(const char *setting)
 		ctx_rt_sync_settle();
 		result = (int64_t)ctx_rt_slots_redirect(ctx_rt_settings.what);
 		ctx_rt_process_go_on();
+		ctx_rt_calls_set(ctx_rt_is_on(CTX_RT_WHAT_CALLS) ? ctx_rt_settings.letters : NULL);
 	}
 	ctx_rt_unmute();
 	return result;
@@ -38,6 +40,7 @@ EXPORT int64_t ctx_rt_detach(void)
 	if (!ctx_rt_is_late())
 		return CTX_RT_ATTACH_PRELOADED;
 	ctx_rt_process_detach();
+	ctx_rt_calls_set(NULL);
 	ctx_rt_exec_keep(NULL);
 	ctx_rt_sync_settle();
 	return (int64_t)ctx_rt_slots_restore();

@@ -5,6 +5,7 @@
  * Each looks at its arguments, and jumps to the real one: the caller's address stays where it is, by which dlopen finds the search path
  * and the namespace of the library that calls it, and arguments of any number are handed on as they are.
  */
+#include "runtime/rt_calls_work.h"
 #include "runtime/rt_code.h"
 #include "runtime/rt_filter.h"
 #include "runtime/rt_io.h"
@@ -151,6 +152,12 @@ static bool is_harmless(const struct sock_fprog *program)
 	return ctx_rt_filter_is_harmless(program->filter, program->len);
 }
 
+static void stop(void)
+{
+	ctx_rt_process_stop();
+	ctx_rt_calls_set(NULL);
+}
+
 static void look(long mode, const struct sock_fprog *program)
 {
 	if (!ctx_rt_is_restricted() && (mode != SECCOMP_MODE_FILTER || !is_harmless(program))) {
@@ -158,7 +165,7 @@ static void look(long mode, const struct sock_fprog *program)
 		ctx_rt_process_restrict();
 	}
 	if (mode == SECCOMP_MODE_STRICT)
-		ctx_rt_process_stop();
+		stop();
 }
 
 void *ctx_rt_look_at_prctl(long option, long mode, const struct sock_fprog *program)
@@ -166,7 +173,7 @@ void *ctx_rt_look_at_prctl(long option, long mode, const struct sock_fprog *prog
 	if ((int)option == PR_SET_SECCOMP && (mode == SECCOMP_MODE_STRICT || mode == SECCOMP_MODE_FILTER))
 		look(mode, program);
 	if ((int)option == PR_SET_TSC && mode == PR_TSC_SIGSEGV)
-		ctx_rt_process_stop();
+		stop();
 	return find(PRCTL);
 }
 

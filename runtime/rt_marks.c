@@ -3,6 +3,7 @@
  * belongs together, begin and end, is found by who reads the recording.
  */
 #include "runtime/ctx_trace.h"
+#include "runtime/rt_calls_work.h"
 #include "runtime/rt_process.h"
 
 #include "base/clock.h"
@@ -47,7 +48,9 @@ __attribute__((visibility("default"), noinline)) void ctx_trace_event_v1(unsigne
 		ctx_rt_record(thread, &operation, &caller);
 		ctx_rt_thread_release();
 	}
-	if (kind == CTX_TRACE_PAUSE || kind == CTX_TRACE_RESUME)
+	if (kind == CTX_TRACE_PAUSE || kind == CTX_TRACE_RESUME) {
 		atomic_store(&ctx_rt_paused, kind == CTX_TRACE_PAUSE);
+		ctx_rt_calls_choose_mode();
+	}
 	errno = error;
 }

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "model/traced.h"
 #include "runtime/rt_filter.h"
+#include "runtime/rt_stack.h"
 #include "runtime/rt_syscall.h"
 
 #include <dlfcn.h>
@@ -27,23 +28,21 @@
 #include <time.h>
 #include <unistd.h>
 
-#define WAIT_NS 200000		      /* between two looks at a full ring */
-#define WAIT_ROUNDS 5000u	      /* without a beat of the recorder: a second */
-#define STACK_MAX ((uint64_t)1 << 30) /* of the main thread */
-#define STACK_LEAST ((uint64_t)120 << 20)
+#define WAIT_NS 200000	  /* between two looks at a full ring */
+#define WAIT_ROUNDS 5000u /* without a beat of the recorder: a second */
 #define ALL_SIGNALS UINT64_MAX
 #define HANDLER_LEAST 512u /* bytes of a stack: registers of the floating point unit alone */
-
-#pragma weak __libc_stack_end
-extern void *__libc_stack_end;
 
 struct segment {
 	uint8_t *bytes; /* shared */
 	uint32_t slots;
 	uint64_t ring_bytes;
 	struct ctx_rt_thread *threads[CTX_RT_SLOTS]; /* made when first used, and kept */
-	_Atomic int32_t owners[CTX_RT_SLOTS];	     /* tids; 0: free */
+	void *calls[CTX_RT_SLOTS];		     /* the same of calls */
+	_Atomic int32_t owners[CTX_RT_SLOTS];	     /* tids, of a ring of calls with FOR_CALLS; 0: free */
 };
+
+#define FOR_CALLS (1 << 30)
 
 enum state {
 	NEW = 0, /* also after fork: the page is wiped */
@@ -70,13 +69,10 @@ struct ctx_rt_settings ctx_rt_settings;
 _Atomic uint32_t ctx_rt_topics = CTX_RT_WHAT_ALL;
 uint64_t ctx_rt_sample_bytes;
 _Atomic uint32_t ctx_rt_paused;
-static uint64_t main_thread; /* as pthread_self says */
-static uint64_t main_stack;  /* bytes that the main thread's can grow to */
 
 __thread struct ctx_rt_own ctx_rt_own CTX_RT_TLS;
 static __thread uint64_t acquired_at CTX_RT_TLS; /* the frame that acquired the thread; 0: none has */
 static __thread uint32_t muted CTX_RT_TLS;
-__thread struct ctx_rt_scratch ctx_rt_scratch CTX_RT_TLS;
 
 static const uint32_t no_generation = UINT32_MAX;
 const uint32_t *ctx_rt_generation = &no_generation;
@@ -152,6 +148,7 @@ static uint32_t read_settings(const char *text)
 	if (!ctx_rt_recorder_name(text, n))
 		return 0;
 	ctx_rt_settings.waits = strchr(letters, 'w') != NULL;
+	ctx_rt_settings.letters = letters + 1;
 	letter = strchr(letters, 'h');
 	if (letter != NULL) {
 		ctx_rt_sample_bytes = strtoull(letter + 1, NULL, 10);
@@ -166,6 +163,8 @@ static uint32_t read_settings(const char *text)
 	}
 	if (strchr(letters, 'm') != NULL)
 		ctx_rt_settings.what |= CTX_RT_WHAT_MARKS;
+	if (strchr(letters, 'c') != NULL)
+		ctx_rt_settings.what |= CTX_RT_WHAT_CALLS;
 	return ctx_rt_settings.what;
 }
 
@@ -187,20 +186,6 @@ static void use_process(struct process *pages)
 	ctx_rt_generation = &pages->generation;
 }
 
-/*
- * The kernel maps nothing else in what the stack may grow to by the limit at exec, and nothing in 128 MB in any case,
- * of which the environment takes some. A limit that the program raises itself is none: other stacks are there.
- */
-static uint64_t find_main_stack(void)
-{
-	struct rlimit limit = {0};
-
-	(void)getrlimit(RLIMIT_STACK, &limit);
-	if (limit.rlim_cur < STACK_LEAST)
-		return STACK_LEAST;
-	return limit.rlim_cur < STACK_MAX ? limit.rlim_cur : STACK_MAX;
-}
-
 /* Once for the memory of a program; a forked child has the outcome. */
 static void begin(void)
 {
@@ -209,8 +194,7 @@ static void begin(void)
 
 	if (!atomic_compare_exchange_strong(&begun, &expected, 1))
 		return;
-	main_thread = (uint64_t)pthread_self();
-	main_stack = find_main_stack();
+	ctx_rt_stack_begin(true);
 	topics = ctx_rt_can_walk() ? read_settings(getenv(CTX_RT_VARIABLE)) : 0;
 	pages = topics != 0 ? make_process() : NULL;
 	if (pages != NULL)
@@ -267,9 +251,7 @@ int ctx_rt_process_attach(const char *setting)
 	atomic_store(&begun, 1);
 	if (!ctx_rt_can_walk() || read_settings(setting) == 0)
 		return CTX_RT_ATTACH_UNFIT;
-	/* Elsewhere a thread is known by where its stack is. */
-	main_thread = thread_id() == getpid() ? (uint64_t)pthread_self() : 0;
-	main_stack = STACK_LEAST; /* what the limit was at exec is not known */
+	ctx_rt_stack_begin(false);
 	pages = make_process();
 	if (pages == NULL || !make_segment(&pages->segments[0], 0)) {
 		if (pages != NULL)
@@ -292,7 +274,7 @@ void ctx_rt_process_go_on(void)
 
 void ctx_rt_process_detach(void)
 {
-	atomic_store(&ctx_rt_topics, 0);
+	ctx_rt_process_stop();
 	ctx_rt_settings.what = 0;
 	if (process != NULL)
 		atomic_store(&process->state, OFF);
@@ -303,7 +285,8 @@ void ctx_rt_process_detach(void)
 /* Whether a thread of this process has the id. */
 static bool is_alive(int32_t tid)
 {
-	return ctx_rt_is_restricted() || ctx_rt_syscall(SYS_tgkill, getpid(), tid, 0) == 0 || errno != ESRCH;
+	return ctx_rt_is_restricted() || ctx_rt_syscall(SYS_tgkill, getpid(), tid & ~FOR_CALLS, 0) == 0 ||
+	       errno != ESRCH;
 }
 
 /* Takes a free slot, or that of a thread which has ended. */
@@ -368,59 +351,62 @@ static void restore_signals(uint64_t before)
 		(void)ctx_rt_syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof(before));
 }
 
-/*
- * Functions that hold a lock of the thread: pthread_getattr_np, which this needs too, allocates meanwhile, and in
- * the others a signal may arrive.
- */
-static bool holds_its_lock(const struct ctx_rt_walker *walker)
+/* The ring goes on where it is: whoever had it before may have had it for something else. */
+static struct ctx_rt_ring ring_of(const struct segment *segment, uint32_t i)
 {
-	return ctx_rt_walk_has(walker, (const void *)&pthread_getattr_np) ||
-	       ctx_rt_walk_has(walker, (const void *)&pthread_getschedparam) ||
-	       ctx_rt_walk_has(walker, (const void *)&pthread_setschedparam) ||
-	       ctx_rt_walk_has(walker, (const void *)&pthread_setschedprio);
+	struct ctx_rt_slot *slot = ctx_rt_slot_of(segment->bytes, i);
+
+	return (struct ctx_rt_ring){.slot = slot,
+				    .words = ctx_rt_words_of(segment->bytes, i, segment->ring_bytes),
+				    .bytes = segment->ring_bytes,
+				    .head = atomic_load(&slot->head),
+				    .tail = atomic_load(&slot->tail)};
 }
 
-/*
- * The bounds of the stack that the thread runs on: of others no more than a page is read. The
- * library's function reads a file for the main thread, and allocates for others: in memory of the thread, since the
- * caller may have interrupted the allocator. Behind the thread's first stack, which is walked
- * without them.
- */
-static void find_stack(struct ctx_rt_thread *thread)
+bool ctx_rt_process_take_place(struct ctx_rt_place *ret)
 {
-	struct ctx_rt_walker *walker = &thread->walker;
-	uint64_t sp = (uintptr_t)__builtin_frame_address(0);
-	pthread_attr_t attributes;
-	void *low;
-	size_t n;
+	uint64_t signals = process != NULL ? block_signals() : ALL_SIGNALS;
+	struct segment *segment = NULL;
+	struct ctx_rt_header *header;
+	uint32_t i = 0;
+	bool taken = false;
 
-	thread->knows_stack = true;
-	walker->top = &__libc_stack_end != NULL ? (uintptr_t)__libc_stack_end : 0;
-	walker->low = walker->top - main_stack;
-	if ((sp >= walker->low && sp < walker->top) || (uint64_t)pthread_self() == main_thread)
-		return;
-	walker->low = walker->top = 0;
-	thread->knows_stack = ctx_rt_is_restricted() || !holds_its_lock(walker);
-	if (!thread->knows_stack || ctx_rt_is_restricted())
-		return;
-	ctx_rt_scratch = (struct ctx_rt_scratch){(char *)thread->frames, sizeof(thread->frames)};
-	if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
-		if (pthread_attr_getstack(&attributes, &low, &n) == 0) {
-			walker->low = (uintptr_t)low;
-			walker->top = (uintptr_t)low + n;
-		}
-		pthread_attr_destroy(&attributes);
+	if (process == NULL || !attach())
+		goto out;
+	ret->tid = thread_id();
+	taken = find_slot(ret->tid | FOR_CALLS, &segment, &i);
+	if (!taken) {
+		atomic_fetch_add(&((struct ctx_rt_header *)process->segments[0].bytes)->unplaced, 1);
+		goto out;
 	}
-	ctx_rt_scratch = (struct ctx_rt_scratch){0};
+	header = (struct ctx_rt_header *)segment->bytes;
+	ret->ring = ring_of(segment, i);
+	ret->closed = &header->closed;
+	ret->beat = &header->beat;
+	ret->memory = &segment->calls[i];
+out:
+	restore_signals(signals);
+	return taken;
+}
+
+void ctx_rt_process_note_calls(uint64_t patched, uint64_t unpatched)
+{
+	uint64_t signals = block_signals();
+	struct ctx_rt_header *header;
+
+	if (process != NULL && attach()) {
+		header = (struct ctx_rt_header *)process->segments[0].bytes;
+		atomic_fetch_add(&header->patched, patched);
+		atomic_fetch_add(&header->unpatched, unpatched);
+	}
+	restore_signals(signals);
 }
 
 static struct ctx_rt_thread *use_slot(struct ctx_rt_thread *thread, const struct segment *segment, uint32_t i)
 {
 	struct ctx_rt_header *header = (struct ctx_rt_header *)segment->bytes;
 
-	thread->ring = (struct ctx_rt_ring){.slot = ctx_rt_slot_of(segment->bytes, i),
-					    .words = ctx_rt_words_of(segment->bytes, i, segment->ring_bytes),
-					    .bytes = segment->ring_bytes};
+	thread->ring = ring_of(segment, i);
 	thread->closed = &header->closed;
 	thread->beat = &header->beat;
 	thread->waits = ctx_rt_settings.waits;
@@ -473,6 +459,7 @@ static void enter_thread(void)
 		atomic_store(&segment->owners[i], 0);
 		return;
 	}
+	segment->threads[i]->ring = ring_of(segment, i);
 	segment->threads[i]->knows_stack = false;
 	segment->threads[i]->walker.low = segment->threads[i]->walker.top = 0;
 	first.words[0] = ctx_clock_ns(CLOCK_MONOTONIC);
@@ -736,7 +723,7 @@ __attribute__((noinline)) static void learn_stack(struct ctx_rt_thread *thread)
 
 	signals = block_signals();
 	ctx_rt_mute();
-	find_stack(thread);
+	thread->knows_stack = ctx_rt_stack_find(&thread->walker, thread->frames, sizeof(thread->frames));
 	ctx_rt_unmute();
 	restore_signals(signals);
 	errno = error;

@@ -16,6 +16,7 @@
 #include "runtime/program_check.h"
 #include "runtime/rt_held.h"
 #include "runtime/rt_ring.h"
+#include "runtime/rt_stack.h"
 #include "runtime/rt_walk.h"
 
 #include <stdbool.h>
@@ -27,12 +28,14 @@ enum ctx_rt_what {
 	CTX_RT_WHAT_SYNC = 2,
 	CTX_RT_WHAT_IO = 4,
 	CTX_RT_WHAT_MARKS = 8,
-	CTX_RT_WHAT_ALL = 15,
+	CTX_RT_WHAT_CALLS = 16,
+	CTX_RT_WHAT_ALL = 31,
 };
 
 struct ctx_rt_settings {
-	uint32_t what; /* of enum ctx_rt_what; 0 also as long as nothing has begun */
-	bool waits;    /* where a ring is full */
+	uint32_t what;	     /* of enum ctx_rt_what; 0 also as long as nothing has begun */
+	bool waits;	     /* where a ring is full */
+	const char *letters; /* all of them; of an attached process as long as that is not done */
 	uint64_t sync_threshold_ns;
 };
 extern struct ctx_rt_settings ctx_rt_settings;
@@ -69,8 +72,6 @@ struct ctx_rt_thread {
 	uint64_t frames[CTX_RT_FRAMES_MAX]; /* of the current operation, leaf first */
 	struct ctx_rt_locks locks;
 };
-
-#define CTX_RT_TLS __attribute__((tls_model("initial-exec")))
 
 /* The calling thread, if the generation is that of its process; NULL: it found no place. */
 struct ctx_rt_own {
@@ -128,15 +129,19 @@ void ctx_rt_record(struct ctx_rt_thread *thread, struct ctx_rt_operation *operat
 void ctx_rt_mute(void);
 void ctx_rt_unmute(void);
 
-/*
- * Room for some small blocks, aligned to 16: while the calling thread has it, malloc, calloc and realloc take from it, and
- * free does nothing. For a function of the C library that allocates, where the allocator may not be used.
- */
-struct ctx_rt_scratch {
-	char *at; /* of what is left; NULL: none */
-	size_t size;
+/* A ring for the calls of a thread, besides that of its operations (rt_calls.h). */
+struct ctx_rt_place {
+	struct ctx_rt_ring ring;
+	_Atomic uint32_t *closed, *beat;
+	int32_t tid;
+	void **memory; /* of who had it before, and has ended; NULL there: nobody had. To be set */
 };
-extern __thread struct ctx_rt_scratch ctx_rt_scratch CTX_RT_TLS;
+
+/* For the calling thread. False: there is none, which is counted. errno is changed. */
+bool ctx_rt_process_take_place(struct ctx_rt_place *ret);
+
+/* The process is known to the recorder from here on, with what was patched, also if it has no call. errno is changed. */
+void ctx_rt_process_note_calls(uint64_t patched, uint64_t unpatched);
 
 /* Descriptors of the process whose names the recorder knows; of the process, empty after fork. */
 #define CTX_RT_DESCRIPTORS_MAX 65536u

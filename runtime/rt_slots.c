@@ -149,6 +149,16 @@ static uint32_t kinds_of(const char *name)
 		"malloc",	 "calloc",   "realloc", "reallocarray", "free", "posix_memalign",
 		"aligned_alloc", "memalign", "valloc",	"pvalloc",	"mmap", "mmap64",
 		"munmap",	 "mremap",   "brk",	"sbrk",		"fork", NULL};
+	static const char *const calls[] = {"__cyg_profile_func_",
+					    "mcount",
+					    "_mcount",
+					    "__fentry__",
+					    "longjmp",
+					    "_longjmp",
+					    "siglongjmp",
+					    "__longjmp_chk",
+					    "__cxa_begin_catch",
+					    NULL};
 	static const char *const none[] = {CTX_RT_ATTACH_FUNCTION, CTX_RT_DETACH_FUNCTION, NULL};
 
 	if (is_one_of(name, none))
@@ -157,6 +167,8 @@ static uint32_t kinds_of(const char *name)
 		return CTX_RT_WHAT_MARKS;
 	if (begins(name, always))
 		return CTX_RT_WHAT_ALL;
+	if (begins(name, calls))
+		return CTX_RT_WHAT_CALLS;
 	return begins(name, sync)      ? CTX_RT_WHAT_SYNC
 	       : is_one_of(name, heap) ? CTX_RT_WHAT_HEAP
 				       : CTX_RT_WHAT_IO;

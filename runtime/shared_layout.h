@@ -29,6 +29,10 @@
  * The call stack of a record is the first `kept` frames (counted from the root) of the ring's last
  * record with a stack, and the new ones. Frames are as in model/event_source.h: callers are return
  * address - 1. `end` is an enum ctx_truncation: why there is nothing beyond the root-most frame.
+ *
+ * Calls of a thread (rt_calls.h) have a ring of their own. Each begin or end is one word there whose highest bit is set,
+ * which no word 0 has: see enum ctx_rt_call. Their times are differences of ticks to the word before; CTX_RT_CALLS
+ * has whole ones and comes first, and again where words are missing.
  */
 #ifndef CTX_RUNTIME_SHARED_LAYOUT_H
 #define CTX_RUNTIME_SHARED_LAYOUT_H
@@ -39,7 +43,7 @@
 #include <stdint.h>
 
 #define CTX_RT_MAGIC UINT64_C(0x31305254584354ff)
-#define CTX_RT_VERSION 2u /* of the layout; the runtime and the recorder are installed together */
+#define CTX_RT_VERSION 3u /* of the layout; the runtime and the recorder are installed together */
 #define CTX_RT_SLOTS 16u  /* of a segment at most */
 #define CTX_RT_RING_BYTES_MIN (UINT64_C(64) << 10)
 #define CTX_RT_RING_BYTES_MAX (UINT64_C(4) << 20)
@@ -53,7 +57,8 @@
  * that of a socket in the directory CTX_RT_SOCKETS (for processes in another network namespace), and a letter for each thing: h heap, i input and output, m marks, s synchronisation, w wait where a ring is full, b the runtime is
  * installed for both, 32 and 64 bits. Behind h stands
  * how many bytes apart allocations are sampled, 0: all are recorded. Behind s stands the shortest wait that is
- * recorded, in ns; 0: all waits, and how long each lock was held.
+ * recorded, in ns; 0: all waits, and how long each lock was held. Calls are c, behind which stands the shortest one that is recorded, in ticks; then d and how
+ * deep they are recorded; t: ticks are those of the processor; and p, with a pattern of names, two letters from A to P for each byte.
  */
 #define CTX_RT_VARIABLE "CTXREC_RUNTIME"
 #define CTX_RT_SOCKETS "/tmp"
@@ -78,12 +83,15 @@ struct ctx_rt_header {
 	/* Of the recorder. */
 	_Atomic uint32_t closed; /* nothing is read any more */
 	_Atomic uint32_t beat;	 /* counts up while it reads */
+	/* Of the target: places of functions that have been made calls of hooks, and those that could not be. */
+	_Atomic uint64_t patched, unpatched;
 };
 
 struct ctx_rt_slot {
 	_Alignas(64) _Atomic uint64_t head;
 	_Atomic uint64_t dropped;     /* operations that found no room */
 	_Atomic uint64_t interrupted; /* those in a signal handler that interrupted the writing of another */
+	_Atomic uint64_t left_out;    /* calls that were too short to be recorded */
 	_Alignas(64) _Atomic uint64_t tail;
 };
 
@@ -144,6 +152,12 @@ enum ctx_rt_kind {
 	CTX_RT_IO_NAMED, /* the same, with text: the file's name */
 	/* What the program says: time, enum ctx_mark_operation, value, a stack, with text: the name. */
 	CTX_RT_MARK,
+	/*
+	 * Words of calls follow: ticks, how many open calls go on, how many words found no room, ticks of the first of these (0: none). The next words are
+	 * the other open calls, as if they began now; of them so many (the last argument) have been in a ring before: that of
+	 * the process that forked this one.
+	 */
+	CTX_RT_CALLS,
 	CTX_RT_KIND_N = 64,
 };
 
@@ -154,6 +168,7 @@ static inline unsigned ctx_rt_words(enum ctx_rt_kind kind)
 		[CTX_RT_THREAD] = 2,   [CTX_RT_ALLOCATE] = 3, [CTX_RT_FREE] = 2,  [CTX_RT_REALLOCATE] = 4,
 		[CTX_RT_WAIT] = 5,     [CTX_RT_HOLD] = 4,     [CTX_RT_ORDER] = 4, [CTX_RT_IO] = 4,
 		[CTX_RT_IO_NAMED] = 4, [CTX_RT_MAPPING] = 4,  [CTX_RT_MARK] = 3,  [CTX_RT_UNFIT] = 2,
+		[CTX_RT_CALLS] = 5,
 	};
 
 	return words[kind];
@@ -194,6 +209,45 @@ static inline struct ctx_rt_io_what ctx_rt_io_unpack(uint64_t word)
 				       .error = (uint16_t)(word >> 16),
 				       .flags = (uint8_t)(word >> 8),
 				       .call = (uint8_t)word};
+}
+
+/*
+ * A word of a call. Bits 60 to 63 say what it is; where only the highest is looked at, the rest is as said.
+ *
+ *	ENTER		bits 47 to 61 ticks, bits 0 to 46 an address in the function
+ *	LEAVE		ticks: the innermost call ends
+ *	ADVANCE		ticks: time goes on
+ *	UNWIND		calls: so many end without having returned
+ */
+enum ctx_rt_call {
+	CTX_RT_CALL_ENTER = 8, /* to 11 */
+	CTX_RT_CALL_LEAVE = 12,
+	CTX_RT_CALL_ADVANCE,
+	CTX_RT_CALL_UNWIND,
+};
+
+#define CTX_RT_CALL_ADDRESS_BITS 47u
+#define CTX_RT_CALL_TICKS_MAX ((UINT64_C(1) << 15) - 1) /* of ENTER */
+#define CTX_RT_CALL_VALUE_MAX ((UINT64_C(1) << 60) - 1) /* of all others */
+
+static inline bool ctx_rt_is_call(uint64_t word)
+{
+	return word >> 63 != 0;
+}
+
+static inline uint64_t ctx_rt_call_enter(uint64_t ticks, uint64_t function)
+{
+	return UINT64_C(1) << 63 | ticks << CTX_RT_CALL_ADDRESS_BITS | function;
+}
+
+static inline uint64_t ctx_rt_call_word(enum ctx_rt_call call, uint64_t value)
+{
+	return (uint64_t)call << 60 | value;
+}
+
+static inline enum ctx_rt_call ctx_rt_call_of(uint64_t word)
+{
+	return (word >> 62 & 1) == 0 ? CTX_RT_CALL_ENTER : (enum ctx_rt_call)(word >> 60);
 }
 
 #define CTX_RT_MARK_NAME_MAX 127u /* bytes; longer names are cut */

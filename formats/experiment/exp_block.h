@@ -45,6 +45,7 @@ enum ctx_exp_block_kind {
 	CTX_EXP_BLOCK_CALLS = 11,	  /* call stacks: exp_calls.h */
 	CTX_EXP_BLOCK_MARKS = 12,	  /* what programs say: the columns and names of input and output */
 	CTX_EXP_BLOCK_LARGE_HEAP = 13,	  /* as CTX_EXP_BLOCK_HEAP, of more operations */
+	CTX_EXP_BLOCK_CALL_EVENTS = 14,	  /* calls that begin and end: exp_callevents.h */
 };
 
 struct ctx_exp_block_header {
@@ -155,6 +156,7 @@ struct ctx_exp_sync_rest {
 #define CTX_EXP_SYNC_FILE "synctrace"
 #define CTX_EXP_IO_FILE "iotrace"
 #define CTX_EXP_MARKS_FILE "marktrace"
+#define CTX_EXP_CALLS_FILE "callevents"
 
 /* Encodes the waker of a packet. At most one of the two is not CTX_NONE. */
 static inline uint64_t ctx_exp_waker(uint32_t thread, uint32_t external_waker)

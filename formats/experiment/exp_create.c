@@ -48,7 +48,8 @@ static bool is_file_name(const char *name)
 	       strcmp(name, "archives") != 0 && strcmp(name, CTX_EXP_KEPT_FILE) != 0 &&
 	       strcmp(name, CTX_EXP_STATES_FILE) != 0 && strcmp(name, CTX_EXP_HEAP_FILE) != 0 &&
 	       strcmp(name, CTX_EXP_SYNC_FILE) != 0 && strcmp(name, CTX_EXP_IO_FILE) != 0 &&
-	       strcmp(name, CTX_EXP_MARKS_FILE) != 0 && name[0] != '_';
+	       strcmp(name, CTX_EXP_MARKS_FILE) != 0 && strcmp(name, CTX_EXP_CALLS_FILE) != 0 &&
+	       name[0] != '_';
 }
 
 /* CTX_NONE: there is none. */
@@ -88,6 +89,7 @@ static enum ctx_status set_metrics(struct ctx_exp_writer *writer, const struct c
 	writer->data.sync = add_file(&writer->data, options->has_sync, CTX_EXP_SYNC_FILE);
 	writer->data.io = add_file(&writer->data, options->has_io, CTX_EXP_IO_FILE);
 	writer->data.marks = add_file(&writer->data, options->has_marks, CTX_EXP_MARKS_FILE);
+	writer->data.calls = add_file(&writer->data, options->has_calls, CTX_EXP_CALLS_FILE);
 	return CTX_OK;
 }
 
@@ -124,11 +126,11 @@ static void put_states(struct ctx_buf *out)
 			      "<field name=\"waker\" type=\"varint\"/></scheduling>\n");
 }
 
-/* The <heap> line: the file of heap operations. Its streams are always the same. */
-static void put_heap(struct ctx_buf *out)
+/* The lines <heap> and <calls>: the file. Its streams are always the same. */
+static void put_file(struct ctx_buf *out, const char *name, const char *file)
 {
-	ctx_buf_put_text(out, "<heap");
-	ctx_exp_xml_attribute(out, "file", CTX_EXP_HEAP_FILE);
+	ctx_buf_printf(out, "<%s", name);
+	ctx_exp_xml_attribute(out, "file", file);
 	ctx_buf_put_text(out, "/>\n");
 }
 
@@ -188,13 +190,15 @@ static enum ctx_status put_first_lines(struct ctx_exp_writer *writer, const stru
 	if (options->has_states)
 		put_states(out);
 	if (options->has_heap)
-		put_heap(out);
+		put_file(out, "heap", CTX_EXP_HEAP_FILE);
 	if (options->has_sync)
 		put_sync(out);
 	if (options->has_io)
 		put_io(out);
 	if (options->has_marks)
 		put_marks(out);
+	if (options->has_calls)
+		put_file(out, "calls", CTX_EXP_CALLS_FILE);
 	ctx_buf_put_text(out, "<event kind=\"run\"");
 	ctx_exp_xml_time(out, "tstamp", options->start_ns);
 	ctx_exp_xml_signed(out, "unix_ns", options->start_unix_ns);

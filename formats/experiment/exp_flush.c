@@ -281,6 +281,40 @@ static enum ctx_status flush_packets(struct ctx_exp_writer *writer, struct ctx_e
 	return status;
 }
 
+static enum ctx_status flush_call_block(struct ctx_exp_writer *writer, struct ctx_exp_live *live,
+					struct ctx_exp_call_block *block, struct ctx_err *err)
+{
+	struct ctx_exp_block_header header = {.kind = CTX_EXP_BLOCK_CALL_EVENTS,
+					      .n_records = block->n,
+					      .process = live->process,
+					      .first_ns = block->first_ns,
+					      .last_ns = block->last_ns};
+	enum ctx_status status;
+
+	if (block->n == 0)
+		return CTX_OK;
+	ctx_buf_clear(&writer->scratch.raw);
+	status = ctx_exp_calls_encode(block, &writer->scratch.raw, err);
+	if (status == CTX_OK)
+		status = put_block(writer, live, CTX_EXP_FILE_DATA + writer->data.calls, &header, err);
+	if (status == CTX_E_NOMEM)
+		return status;
+	if (status == CTX_E_LIMIT)
+		writer->stats.dropped_by_limit += block->n;
+	ctx_exp_call_block_clear(block);
+	return status;
+}
+
+static enum ctx_status flush_calls(struct ctx_exp_writer *writer, struct ctx_exp_live *live,
+				   struct ctx_err *err)
+{
+	enum ctx_status status = CTX_OK;
+
+	for (size_t i = 0; i < live->calls.n && (status == CTX_OK || status == CTX_E_LIMIT); i++)
+		status = flush_call_block(writer, live, live->calls.items[i], err);
+	return status;
+}
+
 /* The log comes first, then the directory. */
 static enum ctx_status prepare_dir(struct ctx_exp_writer *writer, uint32_t process, struct ctx_err *err)
 {
@@ -327,6 +361,8 @@ enum ctx_status ctx_exp_flush_process(struct ctx_exp_writer *writer, struct ctx_
 	for (uint32_t file = 0; file < writer->data.n_files && (status == CTX_OK || status == CTX_E_LIMIT);
 	     file++)
 		status = flush_packets(writer, live, file, err);
+	if (status == CTX_OK || status == CTX_E_LIMIT)
+		status = flush_calls(writer, live, err);
 	if (status == CTX_OK)
 		status = flush_kept(writer, live, err);
 	ctx_exp_account(writer, live);
@@ -345,6 +381,7 @@ void ctx_exp_account(struct ctx_exp_writer *writer, struct ctx_exp_live *live)
 		bytes += live->bufs[file].cap * sizeof(*live->bufs[file].packets);
 	bytes += live->heap_cap * sizeof(*live->heap_addresses) + live->sync_cap * sizeof(*live->sync_rests);
 	bytes += ctx_exp_io_packets_bytes(&live->io) + ctx_exp_io_packets_bytes(&live->marks);
+	bytes += ctx_exp_call_bufs_bytes(&live->calls);
 	writer->limits.memory_used += bytes - live->accounted;
 	live->accounted = bytes;
 }
@@ -369,6 +406,7 @@ enum ctx_status ctx_exp_retire(struct ctx_exp_writer *writer, struct ctx_exp_liv
 	free(live->sync_rests);
 	ctx_exp_io_packets_deinit(&live->io);
 	ctx_exp_io_packets_deinit(&live->marks);
+	ctx_exp_call_bufs_deinit(&live->calls);
 	free(live);
 	return status;
 }

@@ -95,10 +95,12 @@ static enum ctx_status add_block(struct ctx_exp_index *index, const struct ctx_e
 	if (index->is_followed && kind != CTX_TRACED_N && !index->has_traced[kind])
 		return CTX_OK;
 	if (kind == CTX_TRACED_N && header->kind != CTX_EXP_BLOCK_PROFILE &&
-	    header->kind != CTX_EXP_BLOCK_OVERVIEW && !ctx_exp_block_has_changes(header))
+	    header->kind != CTX_EXP_BLOCK_OVERVIEW && header->kind != CTX_EXP_BLOCK_CALL_EVENTS &&
+	    !ctx_exp_block_has_changes(header))
 		return CTX_OK;
 	if (kind != CTX_TRACED_N)
 		index->has_traced[kind] = true;
+	index->has_calls = index->has_calls || header->kind == CTX_EXP_BLOCK_CALL_EVENTS;
 	index->has_states = index->has_states || ctx_exp_block_has_changes(header);
 	status = ctx_grow(&index->blocks, &index->blocks_cap, index->n_blocks + 1, err);
 	if (status == CTX_OK)
@@ -185,7 +187,8 @@ static bool is_known(const char *name)
 	       strcmp(name, "frameinfo") == 0 || strcmp(name, "overview") == 0 ||
 	       strcmp(name, CTX_EXP_KEPT_FILE) == 0 || strcmp(name, CTX_EXP_STATES_FILE) == 0 ||
 	       strcmp(name, CTX_EXP_HEAP_FILE) == 0 || strcmp(name, CTX_EXP_SYNC_FILE) == 0 ||
-	       strcmp(name, CTX_EXP_IO_FILE) == 0 || strcmp(name, CTX_EXP_MARKS_FILE) == 0;
+	       strcmp(name, CTX_EXP_IO_FILE) == 0 || strcmp(name, CTX_EXP_MARKS_FILE) == 0 ||
+	       strcmp(name, CTX_EXP_CALLS_FILE) == 0;
 }
 
 /* Counts what is new of a file. */

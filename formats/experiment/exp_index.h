@@ -50,6 +50,7 @@ struct ctx_exp_index {
 	uint64_t real_bytes;	       /* the same without holes */
 	uint64_t last_ns;	       /* the largest last time */
 	bool has_states;	       /* there is a block of state changes */
+	bool has_calls;		       /* there is one of calls */
 	bool has_traced[CTX_TRACED_N]; /* of operations of the kind */
 };
 

@@ -192,11 +192,13 @@ static bool is_before(const void *left, const void *right)
 
 static bool has_packets(const struct ctx_exp_open_block *block)
 {
-	return block->kind != CTX_EXP_BLOCK_OVERVIEW;
+	return block->kind != CTX_EXP_BLOCK_OVERVIEW && block->kind != CTX_EXP_BLOCK_CALL_EVENTS;
 }
 
 static uint64_t time_of_next(const struct ctx_exp_open_block *block)
 {
+	if (block->kind == CTX_EXP_BLOCK_CALL_EVENTS)
+		return block->calls->next.time_ns;
 	return has_packets(block) ? block->packets[block->at].time_ns : block->usage[block->at].time_ns;
 }
 
@@ -240,7 +242,7 @@ static uint32_t kind_of(const struct ctx_exp_block_header *header)
 		return CTX_EXP_BLOCK_SEEN;
 	if (ctx_exp_block_has_heap(header))
 		return CTX_EXP_BLOCK_HEAP;
-	return header->kind == CTX_EXP_BLOCK_OVERVIEW || ctx_exp_block_traced(header) != CTX_TRACED_N
+	return header->kind == CTX_EXP_BLOCK_OVERVIEW || header->kind == CTX_EXP_BLOCK_CALL_EVENTS || ctx_exp_block_traced(header) != CTX_TRACED_N
 		       ? header->kind
 		       : (uint32_t)CTX_EXP_BLOCK_PROFILE;
 }
@@ -468,7 +470,9 @@ static enum ctx_status begin_loading(struct ctx_exp_reader *reader, struct ctx_e
 	if (status == CTX_OK) {
 		block->kind = kind_of(&header);
 		status = has_packets(block) ? decode_packets(reader, &header, block, &local)
-					    : decode_usage(reader, &header, block, &local);
+			 : block->kind == CTX_EXP_BLOCK_OVERVIEW
+				 ? decode_usage(reader, &header, block, &local)
+				 : ctx_exp_reader_decode_calls(reader, &header, block, &local);
 	}
 	if (status != CTX_OK) {
 		ctx_exp_open_block_free(block);
@@ -515,6 +519,27 @@ static enum ctx_status hand_out_usage(struct ctx_exp_reader *reader, struct ctx_
 	status = ctx_exp_reader_push(reader, ret, NULL, err); /* after the announcement */
 	if (status == CTX_OK)
 		pop(reader, ret);
+	return status;
+}
+
+static enum ctx_status hand_out_call(struct ctx_exp_reader *reader, struct ctx_event *ret,
+				     struct ctx_err *err)
+{
+	struct ctx_exp_open_block *block = reader->open.items[0].block;
+	uint32_t thread = block->calls->thread;
+	enum ctx_status status;
+
+	if (reader->log.threads[thread].number == CTX_NONE) {
+		status = announce_thread(reader, thread, block->process, block->calls->next.time_ns, err);
+		if (status == CTX_OK)
+			pop(reader, ret);
+		return status;
+	}
+	*ret = (struct ctx_event){.kind = CTX_EV_CALL};
+	ret->process = reader->log.processes[block->process].number;
+	ret->thread = reader->log.threads[thread].number;
+	status = ctx_exp_reader_fill_call(reader, block, ret, err);
+	advance(reader);
 	return status;
 }
 
@@ -577,6 +602,8 @@ static enum ctx_status hand_out(struct ctx_exp_reader *reader, struct ctx_event 
 	uint32_t unknown;
 	bool some = true;
 
+	if (block->kind == CTX_EXP_BLOCK_CALL_EVENTS)
+		return hand_out_call(reader, ret, err);
 	if (!has_packets(block))
 		return hand_out_usage(reader, ret, err);
 	packet = &block->packets[block->at];

@@ -141,6 +141,7 @@ void ctx_exp_open_block_free(struct ctx_exp_open_block *block)
 		free(block->io);
 	}
 	free(block->usage);
+	ctx_exp_open_calls_free(block->calls);
 	free(block);
 }
 

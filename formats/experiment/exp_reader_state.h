@@ -8,6 +8,7 @@
 
 #include "base/compress.h"
 #include "formats/experiment/exp_block.h"
+#include "formats/experiment/exp_callevents.h"
 #include "formats/experiment/exp_dictionary.h"
 #include "formats/experiment/exp_heap_code.h"
 #include "formats/experiment/exp_index.h"
@@ -21,15 +22,16 @@
 
 struct ctx_exp_open_block {
 	uint32_t
-		kind; /* enum ctx_exp_block_kind: PROFILE, SEEN (also for STATES), HEAP, SYNC, IO, MARKS, OVERVIEW */
+		kind; /* enum ctx_exp_block_kind: PROFILE, SEEN (also for STATES), HEAP, SYNC, IO, MARKS, OVERVIEW, CALL_EVENTS */
 	uint32_t process; /* row */
 	size_t n, at, bytes;
-	struct ctx_exp_packet *packets;		  /* NULL: OVERVIEW */
+	struct ctx_exp_packet *packets;		  /* NULL: OVERVIEW, CALL_EVENTS */
 	struct ctx_exp_heap_addresses *addresses; /* HEAP: by order of the packets */
 	uint64_t first_record;			  /* HEAP */
 	struct ctx_exp_sync_rest *rests;	  /* SYNC: by order of the packets */
 	struct ctx_exp_io_block *io;		  /* IO, MARKS; owned with `rest` */
 	struct ctx_exp_usage_record *usage;	  /* OVERVIEW: its process fields are rows */
+	struct ctx_exp_open_calls *calls;	  /* CALL_EVENTS; owned */
 };
 
 struct ctx_exp_heap_item {
@@ -349,6 +351,17 @@ bool ctx_exp_mark_is_fine(const struct ctx_exp_open_block *block, const struct c
  */
 CTX_MUST_CHECK enum ctx_status ctx_exp_reader_fill_mark(struct ctx_exp_reader *reader,
 							const struct ctx_exp_open_block *block,
+							struct ctx_event *event, struct ctx_err *err);
+
+/* Takes the block that was read, once through. CTX_E_FORMAT, CTX_E_NOMEM. */
+CTX_MUST_CHECK enum ctx_status ctx_exp_reader_decode_calls(struct ctx_exp_reader *reader,
+							   const struct ctx_exp_block_header *header,
+							   struct ctx_exp_open_block *block,
+							   struct ctx_err *err);
+
+/* Fills the event of the next call, and goes on to the one behind it. CTX_E_NOMEM. */
+CTX_MUST_CHECK enum ctx_status ctx_exp_reader_fill_call(struct ctx_exp_reader *reader,
+							struct ctx_exp_open_block *block,
 							struct ctx_event *event, struct ctx_err *err);
 
 /* NULL is allowed. */

@@ -182,7 +182,7 @@ static enum ctx_status read_growing(struct ctx_exp_reader *reader, const char *b
 	static const char *const NAMES[] = {"frameinfo",       "hwcounters",	CTX_EXP_MAP_FILE,
 					    "overview",	       "profile",	CTX_EXP_STATES_FILE,
 					    CTX_EXP_HEAP_FILE, CTX_EXP_IO_FILE, CTX_EXP_SYNC_FILE,
-					    CTX_EXP_MARKS_FILE};
+					    CTX_EXP_MARKS_FILE, CTX_EXP_CALLS_FILE};
 	enum ctx_status status = CTX_OK;
 
 	for (size_t i = 0; i < CTX_COUNT_OF(NAMES) && status == CTX_OK; i++)

@@ -10,6 +10,7 @@
 #include "base/map64.h"
 #include "base/strtab.h"
 #include "formats/experiment/exp_block.h"
+#include "formats/experiment/exp_callevents.h"
 #include "formats/experiment/exp_heap_code.h"
 #include "formats/experiment/exp_io_block.h"
 #include "formats/experiment/exp_keep.h"
@@ -22,7 +23,8 @@
 
 #define CTX_EXP_METRIC_FILES_MAX 8u
 #define CTX_EXP_FILES_MAX                                                                                    \
-	(CTX_EXP_METRIC_FILES_MAX + 5) /* five more: states of threads, heap, synchronisation, I/O, marks */
+	(CTX_EXP_METRIC_FILES_MAX +                                                                          \
+	 6) /* six more: states of threads, heap, synchronisation, I/O, marks, calls */
 #define CTX_EXP_FILE_NAME_MAX 32u
 #define CTX_EXP_LINEAGE_MAX 200u /* longer lineages restart, to stay within the length of a file name */
 #define CTX_EXP_DIR_NAME_MAX (CTX_EXP_LINEAGE_MAX + 32u)
@@ -68,6 +70,7 @@ struct ctx_exp_live {
 	size_t sync_cap;
 	struct ctx_exp_io_packets io;	 /* the same of the packets for `iotrace` */
 	struct ctx_exp_io_packets marks; /* and for `marktrace` */
+	struct ctx_exp_call_bufs calls;
 };
 
 /* Where the data of a process is. */
@@ -135,6 +138,7 @@ struct ctx_exp_data_files {
 	uint32_t sync;	 /* file of synchronisation; the same */
 	uint32_t io;	 /* file of input and output; the same */
 	uint32_t marks;	 /* file of what programs say; the same */
+	uint32_t calls;	 /* file of calls; the same */
 	char names[CTX_EXP_FILES_MAX][CTX_EXP_FILE_NAME_MAX];
 };
 

@@ -8,10 +8,11 @@ shift
 here=$(cd "$(dirname "$0")" && pwd)
 source_dir=$(cd "$here/../.." && pwd)
 flow=$source_dir/tests/flow
+targets=$source_dir/testdata/targets
 PATH=$build/bin:$build/bin/examples:$PATH
 LC_ALL=C.UTF-8
 export PATH LC_ALL
-[ $# -gt 0 ] || set -- phases migrates mixed code unwind symbols killed copies stops
+[ $# -gt 0 ] || set -- phases migrates calls mixed code unwind symbols killed copies stops
 fail() { echo "make.sh: $*" >&2; exit 1; }
 rm -rf /tmp/records-testdata && mkdir /tmp/records-testdata && cd /tmp/records-testdata || fail "/tmp/records-testdata"
 chmod 755 .
@@ -40,6 +41,12 @@ make_phases() {
 	pack phases phases.er
 }
 
+make_calls() {
+	gcc -O2 -g -pg -mfentry -o calls "$targets/calls.c" -pthread || fail calls
+	ctxrec -q -F 99 --states off --calls --trace-full wait -o calls.er -- ./calls >calls.out || fail calls
+	only_own calls.er
+	pack calls calls.er calls.out
+}
 make_migrates() {
 	cp "$(command -v migrates)" .
 	ctxrec -q -o migrates.er -- ./migrates >migrates.out || fail migrates

@@ -1,0 +1,41 @@
+/*
+ * Words of calls in the rings of traced processes (enum ctx_rt_call), as the experiment has them.
+ *
+ * The words of a ring are those of one thread, in order, so they need not wait for those of other rings.
+ */
+#ifndef CTX_COLLECT_TRACE_CALLS_H
+#define CTX_COLLECT_TRACE_CALLS_H
+
+#include "collect/call_clock.h"
+#include "collect/trace_ring.h"
+#include "formats/experiment/exp_callevents.h"
+
+#define CTX_TRACE_CALLS_MAX (2 * CTX_TRACE_CHUNK_WORDS)
+
+struct ctx_trace_calls_lost { /* where words found no room */
+	uint64_t words, intervals;
+	uint64_t first_ns, last_ns; /* of all of them: the begin of the first, the end of the last */
+};
+
+/* Events that were read. */
+struct ctx_trace_calls {
+	struct ctx_exp_call items[CTX_TRACE_CALLS_MAX];
+	size_t n;
+	uint32_t depth; /* open calls before the first one */
+};
+
+/*
+ * Reads a CTX_RT_CALLS: where open calls are no more, an event says so. False: it makes no sense.
+ */
+bool ctx_trace_calls_sync(const struct ctx_trace_record *record, struct ctx_trace_call_state *state,
+			  struct ctx_call_clock *clock, struct ctx_trace_calls *ret);
+
+/* What a CTX_RT_CALLS says to be lost. */
+void ctx_trace_calls_add_lost(const struct ctx_trace_record *record, struct ctx_call_clock *clock,
+			      struct ctx_trace_calls_lost *lost);
+
+/* Reads words, at most CTX_TRACE_CHUNK_WORDS. What makes no sense is passed over; returns how many those are. */
+size_t ctx_trace_calls_read(const uint64_t *words, size_t n, struct ctx_trace_call_state *state,
+			    struct ctx_call_clock *clock, struct ctx_trace_calls *ret);
+
+#endif

@@ -1,0 +1,120 @@
+/*
+ * The payload of a block of calls that were seen to begin and end (docs/experiment-format.md, section 8, calls): those of one
+ * thread, in order.
+ *
+ *	thread, open calls before the first event
+ *	STEPS		a bit for each event, the lowest first: a call begins; else the innermost one ends
+ *	TIMES		ns since the event before; of the first 0
+ *	FUNCTIONS	of each that begins: number of the function in the block, or 0: a new one
+ *	ADDRESSES	of each new one: difference to the one before
+ *	OTHERS		of events that are otherwise: events since the last such one, what, calls that end
+ *
+ * A block is read without any other: the functions that are open at its begin are not in it.
+ */
+#ifndef CTX_FORMATS_EXPERIMENT_EXP_CALLEVENTS_H
+#define CTX_FORMATS_EXPERIMENT_EXP_CALLEVENTS_H
+
+#include "base/buf.h"
+#include "base/cursor.h"
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CTX_EXP_CALLS_MAX 32768u /* events of a block that is written */
+#define CTX_EXP_CALLS_READ 65536u
+#define CTX_EXP_CALLEVENTS_STREAMS 5u
+
+/* First calls end, then one begins. */
+struct ctx_exp_call {
+	uint64_t time_ns;
+	uint64_t function; /* an address in that which begins; 0: none does */
+	uint32_t left;	   /* calls that end */
+	bool unwound;	   /* they have not returned */
+	bool resumed;	   /* what begins has begun in the process that forked this one */
+};
+
+struct ctx_exp_call_slot {
+	uint64_t function; /* 0: empty */
+	uint32_t number;
+};
+
+/* Events of a thread that are not written yet. All zero is empty. */
+struct ctx_exp_call_block {
+	uint32_t thread;
+	uint32_t depth, depth_now; /* open calls before the first event, and after the last one */
+	uint32_t n;
+	uint64_t first_ns, last_ns;
+	uint32_t other_at; /* behind the last of OTHERS */
+	uint64_t last_function;
+	uint32_t n_functions;
+	struct ctx_exp_call_slot *slots; /* owned */
+	size_t n_slots;			 /* a power of two, or 0 */
+	struct ctx_buf streams[CTX_EXP_CALLEVENTS_STREAMS];
+};
+
+void ctx_exp_call_block_deinit(struct ctx_exp_call_block *block);
+/* For the thread's next events. */
+void ctx_exp_call_block_clear(struct ctx_exp_call_block *block);
+size_t ctx_exp_call_block_bytes(const struct ctx_exp_call_block *block);
+
+/*
+ * Appends an event, not before the last one and with no more calls that end than are open. `*ret_new`: its function is
+ * new in the block. Fails with CTX_E_NOMEM; the block is then to be cleared.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_exp_call_put(struct ctx_exp_call_block *block,
+						const struct ctx_exp_call *call, bool *ret_new,
+						struct ctx_err *err);
+
+/* Appends the payload; there are events. CTX_E_NOMEM. */
+CTX_MUST_CHECK enum ctx_status ctx_exp_calls_encode(const struct ctx_exp_call_block *block,
+						    struct ctx_buf *out, struct ctx_err *err);
+
+/* Of the threads of a process. All zero is empty. */
+struct ctx_exp_call_bufs {
+	struct ctx_exp_call_block **items; /* owned, as what they are */
+	size_t n, cap;
+	size_t last; /* the one that was looked up last */
+};
+
+void ctx_exp_call_bufs_deinit(struct ctx_exp_call_bufs *bufs);
+size_t ctx_exp_call_bufs_bytes(const struct ctx_exp_call_bufs *bufs);
+
+/* Reading one, event by event. */
+struct ctx_exp_calls_in {
+	uint32_t thread, depth; /* open calls before the next event */
+	uint32_t n, at;
+	uint64_t time_ns;
+	uint32_t to_other; /* events before the next of OTHERS */
+	uint32_t n_functions;
+	uint64_t *functions; /* owned */
+	size_t functions_cap;
+	uint64_t last_function;
+	struct ctx_cursor streams[CTX_EXP_CALLEVENTS_STREAMS];
+};
+
+void ctx_exp_calls_in_deinit(struct ctx_exp_calls_in *in);
+
+/*
+ * Begins to read `n` events. The payload is borrowed. `in` may have been used before, for the same one too. CTX_E_FORMAT.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_exp_calls_begin(struct ctx_exp_calls_in *in, struct ctx_bytes payload,
+						   uint64_t first_ns, uint32_t n, struct ctx_err *err);
+
+/* The next one; CTX_END behind the last. `*ret_kept`: open calls that go on. CTX_E_FORMAT, CTX_E_NOMEM. */
+CTX_MUST_CHECK enum ctx_status ctx_exp_calls_next(struct ctx_exp_calls_in *in, struct ctx_exp_call *ret,
+						  uint32_t *ret_kept, struct ctx_err *err);
+
+/* A block of calls: read event by event, since there are many. */
+struct ctx_exp_open_calls {
+	struct ctx_exp_calls_in in;
+	struct ctx_buf payload;
+	struct ctx_exp_call next;
+	uint32_t kept;
+	uint32_t thread; /* row */
+};
+
+void ctx_exp_open_calls_free(struct ctx_exp_open_calls *calls); /* NULL is allowed */
+
+#endif

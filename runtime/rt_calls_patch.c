@@ -1,0 +1,543 @@
+/*
+ * Places in the program's code that compilers have left for hooks: those of chosen functions are made calls of hooks.
+ *
+ *	__patchable_function_entries	-fpatchable-function-entry=N[,M]: nops, 5 bytes of which are needed
+ *	__mcount_loc			-mnop-mcount: a nop of 5 bytes
+ *	xray_instr_map			-fxray-instrument: jumps over nops, and returns before nops
+ *
+ * Once, when the program starts: in what is loaded then, and only as long as there is one thread, since another one might be
+ * executing what changes. Sections and symbols are read from the files.
+ *
+ *	object --its file--> sections of places --> symbol, chosen? --> 5 bytes: a call of a jump near the object --> hook
+ */
+#include "runtime/rt_calls.h"
+#include "runtime/rt_calls_work.h"
+#include "runtime/rt_memory.h"
+#include "runtime/rt_nops.h"
+#include "runtime/rt_process.h"
+#include "runtime/rt_real.h"
+#include "runtime/rt_syscall.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <regex.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/single_threaded.h>
+#include <sys/stat.h>
+
+#ifdef __x86_64__
+
+#define CALL_BYTES 5u
+#define LOOK_BYTES 16u /* of nops, with one of 11 bytes behind 4 */
+#define BEFORE_MAX 64u /* nops in front of a function */
+#define REGEX_BYTES ((size_t)64 << 20)
+#define REGEX_NAMES 2000u /* after so many the memory of regular expressions begins anew */
+#define ENDBR 0xfa1e0ff3u
+#define NEAR_STEP ((uint64_t)65536)
+#define NEAR_TRIES 4096u
+#define SLED_BYTES 11u
+
+enum target { ENTRY, SLED_ENTER, SLED_LEAVE, SLED_TAIL, TARGETS };
+
+struct symbol {
+	uint64_t value, size;
+	const char *name;
+	uint8_t choice; /* 0 not asked, 1 chosen, 2 not */
+};
+
+struct object {
+	uint64_t base, begin, end; /* of what is loaded */
+	const ElfW(Phdr) * segments;
+	unsigned n_segments;
+	const uint8_t *file; /* mapped */
+	size_t file_bytes;
+	struct symbol *symbols; /* by value; mapped */
+	size_t n_symbols;
+	uint8_t *jumps; /* near it, one of 16 bytes for each target */
+	bool is_open;	/* its code can be written */
+};
+
+static struct {
+	const char *of;
+	char pattern[512];
+	regex_t regex;
+	bool is_compiled;
+	size_t n_names; /* since it was compiled */
+	char *room;
+	uint64_t done, left; /* functions that were patched, and could not be */
+} patching;
+
+/* Names */
+
+/* In memory of its own: the program's allocator may not be ready. */
+static bool compile(void)
+{
+	if (patching.is_compiled && patching.n_names < REGEX_NAMES)
+		return true;
+	if (patching.room == NULL)
+		patching.room = ctx_rt_memory_map(REGEX_BYTES);
+	if (patching.room == NULL)
+		return false;
+	ctx_rt_scratch = (struct ctx_rt_scratch){patching.room, REGEX_BYTES};
+	patching.is_compiled = regcomp(&patching.regex, patching.pattern, REG_EXTENDED | REG_NOSUB) == 0;
+	patching.n_names = 0;
+	return patching.is_compiled;
+}
+
+static bool is_chosen(struct symbol *symbol)
+{
+	if (patching.of == NULL)
+		return true;
+	if (symbol == NULL)
+		return false;
+	if (symbol->choice == 0 && compile()) {
+		patching.n_names++;
+		symbol->choice = regexec(&patching.regex, symbol->name, 0, NULL, 0) == 0 ? 1 : 2;
+	}
+	return symbol->choice == 1;
+}
+
+static void set_pattern(const char *of)
+{
+	size_t n = 0;
+
+	patching.of = of;
+	for (; of != NULL && of[0] >= 'A' && of[0] <= 'P' && of[1] >= 'A' && of[1] <= 'P' &&
+	       n + 1 < sizeof(patching.pattern);
+	     of += 2)
+		patching.pattern[n++] = (char)((of[0] - 'A') << 4 | (of[1] - 'A'));
+	patching.pattern[n] = '\0';
+}
+
+/* Files */
+
+static bool map_file(struct object *object, const char *name)
+{
+	int fd = (int)ctx_rt_syscall(SYS_openat, AT_FDCWD, name, O_RDONLY | O_CLOEXEC);
+	struct stat info;
+	long at = -1;
+
+	if (fd < 0)
+		return false;
+	if (ctx_rt_syscall(SYS_newfstatat, fd, "", &info, AT_EMPTY_PATH) == 0 && S_ISREG(info.st_mode) &&
+	    info.st_size >= (off_t)sizeof(ElfW(Ehdr))) {
+		object->file_bytes = (size_t)info.st_size;
+		at = ctx_rt_syscall(CTX_RT_SYS_MMAP, NULL, object->file_bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+	}
+	ctx_rt_close(fd);
+	object->file = at != -1 ? (const uint8_t *)at : NULL;
+	return object->file != NULL;
+}
+
+/* Bytes of the file; NULL: it has not so many. */
+static const void *at_offset(const struct object *object, uint64_t offset, uint64_t n)
+{
+	return offset <= object->file_bytes && n <= object->file_bytes - offset ? object->file + offset
+										: NULL;
+}
+
+static const ElfW(Shdr) * section_at(const struct object *object, unsigned i)
+{
+	const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)object->file;
+
+	if (header->e_shentsize != sizeof(ElfW(Shdr)) || i >= header->e_shnum)
+		return NULL;
+	return at_offset(object, header->e_shoff + (uint64_t)i * sizeof(ElfW(Shdr)), sizeof(ElfW(Shdr)));
+}
+
+/* A string of a table, which ends within it. */
+static const char *string_at(const struct object *object, const ElfW(Shdr) * table, uint64_t at)
+{
+	const char *bytes = table != NULL ? at_offset(object, table->sh_offset, table->sh_size) : NULL;
+
+	return bytes != NULL && at < table->sh_size && memchr(bytes + at, '\0', table->sh_size - at) != NULL
+		       ? bytes + at
+		       : NULL;
+}
+
+static const char *name_of(const struct object *object, const ElfW(Shdr) * section)
+{
+	return string_at(object, section_at(object, ((const ElfW(Ehdr) *)object->file)->e_shstrndx),
+			 section->sh_name);
+}
+
+/* The next section of a name behind number `*i`, where it is loaded; NULL: none. */
+static const ElfW(Shdr) * find_section(const struct object *object, const char *name, unsigned *i)
+{
+	const ElfW(Shdr) * section;
+
+	while ((section = section_at(object, (*i)++)) != NULL) {
+		const char *its = name_of(object, section);
+		uint64_t at = object->base + section->sh_addr;
+
+		if (its != NULL && strcmp(its, name) == 0 && (section->sh_flags & SHF_ALLOC) != 0 &&
+		    at >= object->begin && section->sh_size <= object->end - at && at < object->end)
+			return section;
+	}
+	return NULL;
+}
+
+static void sort(struct symbol *symbols, size_t n)
+{
+	for (size_t gap = n / 2; gap != 0; gap = gap == 2 ? 1 : gap * 5 / 11) {
+		for (size_t i = gap; i < n; i++) {
+			struct symbol symbol = symbols[i];
+			size_t at = i;
+
+			for (; at >= gap && symbols[at - gap].value > symbol.value; at -= gap)
+				symbols[at] = symbols[at - gap];
+			symbols[at] = symbol;
+		}
+	}
+}
+
+/* Of the table of a kind; false: there is none. */
+static bool read_symbols(struct object *object, uint32_t type)
+{
+	const ElfW(Shdr) *section = NULL, *names;
+	const ElfW(Sym) *from = NULL;
+	size_t n = 0;
+
+	for (unsigned i = 0; (section = section_at(object, i)) != NULL && section->sh_type != type;)
+		i++;
+	if (section == NULL)
+		return false;
+	names = section_at(object, section->sh_link);
+	n = section->sh_size / sizeof(*from);
+	from = at_offset(object, section->sh_offset, section->sh_size);
+	if (n == 0 || from == NULL || names == NULL)
+		return false;
+	object->symbols = ctx_rt_memory_map(n * sizeof(*object->symbols));
+	for (size_t i = 0; i < n && object->symbols != NULL; i++) {
+		const char *name = ELF64_ST_TYPE(from[i].st_info) == STT_FUNC && from[i].st_shndx != SHN_UNDEF
+					   ? string_at(object, names, from[i].st_name)
+					   : NULL;
+
+		if (name != NULL)
+			object->symbols[object->n_symbols++] =
+				(struct symbol){object->base + from[i].st_value, from[i].st_size, name, 0};
+	}
+	sort(object->symbols, object->n_symbols);
+	return object->symbols != NULL;
+}
+
+/* The first symbol at an address or behind it. */
+static size_t find_symbol(const struct object *object, uint64_t address)
+{
+	size_t low = 0, high = object->n_symbols;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (object->symbols[middle].value < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* The function that an address is in; of several names one that is chosen. NULL: none. */
+static struct symbol *symbol_of(struct object *object, uint64_t address)
+{
+	size_t i = find_symbol(object, address + 1);
+	struct symbol *found = NULL;
+
+	while (i-- > 0 && (found == NULL || object->symbols[i].value == found->value)) {
+		if (address - object->symbols[i].value >= object->symbols[i].size && found == NULL &&
+		    address != object->symbols[i].value)
+			return NULL;
+		found = &object->symbols[i];
+		if (is_chosen(found))
+			return found;
+	}
+	return found;
+}
+
+/* Code */
+
+static uint64_t page_of(uint64_t address)
+{
+	return address & ~(uint64_t)(CTX_RT_PAGE - 1);
+}
+
+/* Makes all code of an object writable, or again what it was. There is one thread, and none of this is in it. */
+static bool open_code(struct object *object, bool opens)
+{
+	bool done = true;
+
+	for (unsigned i = 0; i < object->n_segments; i++) {
+		const ElfW(Phdr) *segment = &object->segments[i];
+		uint64_t begin = page_of(object->base + segment->p_vaddr);
+		uint64_t end = page_of(object->base + segment->p_vaddr + segment->p_memsz + CTX_RT_PAGE - 1);
+		int protection = ((segment->p_flags & PF_R) != 0 ? PROT_READ : 0) |
+				 ((segment->p_flags & PF_W) != 0 ? PROT_WRITE : 0) | PROT_EXEC;
+
+		if (segment->p_type == PT_LOAD && (segment->p_flags & PF_X) != 0)
+			done = ctx_rt_syscall(SYS_mprotect, begin, end - begin,
+					      opens ? PROT_READ | PROT_WRITE : protection) == 0 &&
+			       done;
+	}
+	return done;
+}
+
+static bool is_code(const struct object *object, uint64_t at, size_t n)
+{
+	for (unsigned i = 0; i < object->n_segments; i++) {
+		const ElfW(Phdr) *segment = &object->segments[i];
+		uint64_t begin = object->base + segment->p_vaddr;
+
+		if (segment->p_type == PT_LOAD && (segment->p_flags & PF_X) != 0 && at >= begin &&
+		    at - begin < segment->p_memsz && segment->p_memsz - (at - begin) >= n)
+			return true;
+	}
+	return false;
+}
+
+/* Jumps to the hooks, in a page that calls of 32 bits reach from all of the object. */
+static bool make_jumps(struct object *object)
+{
+	static const char *const targets[TARGETS] = {[ENTRY] = ctx_rt_calls_patched_entry,
+						     [SLED_ENTER] = ctx_rt_calls_sled_enter,
+						     [SLED_LEAVE] = ctx_rt_calls_sled_leave,
+						     [SLED_TAIL] = ctx_rt_calls_sled_tail};
+	uint64_t at = page_of(object->end + NEAR_STEP);
+	long page = -1;
+
+	if (object->jumps != NULL || object->end - object->begin > (uint64_t)1 << 30)
+		return object->jumps != NULL;
+	for (unsigned i = 0; i < NEAR_TRIES && page == -1; i++)
+		page = ctx_rt_syscall(CTX_RT_SYS_MMAP, at + i * NEAR_STEP, CTX_RT_PAGE,
+				      PROT_READ | PROT_WRITE,
+				      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+	if (page == -1)
+		return false;
+	object->jumps = (uint8_t *)page;
+	for (unsigned i = 0; i < TARGETS; i++) {
+		static const uint8_t jump[8] = {0xff, 0x25, 0x02, 0x00, 0x00, 0x00, 0x90, 0x90};
+		uint64_t target = (uint64_t)(uintptr_t)targets[i];
+
+		memcpy(object->jumps + 16 * i, jump, sizeof(jump));
+		memcpy(object->jumps + 16 * i + sizeof(jump), &target, sizeof(target));
+	}
+	return ctx_rt_syscall(SYS_mprotect, page, CTX_RT_PAGE, PROT_READ | PROT_EXEC) == 0;
+}
+
+static void count(bool is_done)
+{
+	patching.done += is_done;
+	patching.left += !is_done;
+}
+
+/* Writes a call or jump (`code`) there, and a nop over the rest of `n` bytes. */
+static bool write_call(struct object *object, uint64_t at, uint8_t code, enum target target, size_t n)
+{
+	uint8_t bytes[SLED_BYTES] = {code};
+	int32_t distance;
+
+	if (__libc_single_threaded == 0 || !make_jumps(object))
+		return false;
+	object->is_open = object->is_open || open_code(object, true);
+	if (!object->is_open)
+		return false;
+	distance = (int32_t)((uint64_t)(uintptr_t)(object->jumps + 16 * target) - (at + CALL_BYTES));
+	memcpy(bytes + 1, &distance, sizeof(distance));
+	if (n == SLED_BYTES)
+		memcpy(bytes + CALL_BYTES, (const uint8_t[]){0x66, 0x0f, 0x1f, 0x44, 0x00, 0x00}, 6);
+	else
+		memset(bytes + CALL_BYTES, 0x90, n - CALL_BYTES);
+	memcpy((void *)(uintptr_t)at, bytes, n);
+	return true;
+}
+
+/* The end of the nop that the call's last byte is in, or 0: there is no room. */
+static size_t room_at(const struct object *object, uint64_t at)
+{
+	uint8_t code[LOOK_BYTES];
+	size_t n = 0;
+
+	if (!is_code(object, at, LOOK_BYTES))
+		return 0;
+	memcpy(code, (const void *)(uintptr_t)at, sizeof(code));
+	while (n < CALL_BYTES) {
+		size_t more = ctx_rt_nop(code + n, sizeof(code) - n);
+
+		if (more == 0)
+			return 0;
+		n += more;
+	}
+	return n <= SLED_BYTES ? n : 0;
+}
+
+/* Nops at a function's begin, or in front of it as well. */
+static void patch_entry(struct object *object, uint64_t at)
+{
+	struct symbol *symbol;
+	size_t next, room;
+
+	if (!is_code(object, at, LOOK_BYTES))
+		return;
+	symbol = symbol_of(object, at);
+	next = find_symbol(object, at + 1);
+	if (symbol == NULL && next < object->n_symbols && object->symbols[next].value - at <= BEFORE_MAX) {
+		uint32_t first;
+
+		at = object->symbols[next].value;
+		if (!is_code(object, at, LOOK_BYTES))
+			return;
+		symbol = symbol_of(object, at);
+		memcpy(&first, (const void *)(uintptr_t)at, sizeof(first));
+		at += first == ENDBR ? sizeof(first) : 0;
+	}
+	if (!is_chosen(symbol))
+		return;
+	room = room_at(object, at);
+	count(room != 0 && write_call(object, at, 0xe8, ENTRY, room));
+}
+
+static void patch_entries(struct object *object, const char *name, bool only_nops)
+{
+	const ElfW(Shdr) * section;
+	unsigned i = 0;
+
+	while ((section = find_section(object, name, &i)) != NULL) {
+		const uint64_t *places = (const uint64_t *)(uintptr_t)(object->base + section->sh_addr);
+
+		for (size_t k = 0; k < section->sh_size / sizeof(*places); k++) {
+			if (!only_nops || room_at(object, places[k]) != 0)
+				patch_entry(object, places[k]);
+		}
+	}
+}
+
+/* As LLVM writes it. */
+struct sled {
+	uint64_t address, function; /* from version 2 on differences to their own places */
+	uint8_t kind, always, version;
+	uint8_t unused[13];
+};
+
+static void patch_sled(struct object *object, const struct sled *sled)
+{
+	static const uint8_t skip[2] = {0xeb, 0x09};
+	static const enum target targets[] = {SLED_ENTER, SLED_LEAVE, SLED_TAIL, SLED_ENTER};
+	bool is_relative = sled->version >= 2;
+	uint64_t at = sled->address + (is_relative ? (uint64_t)(uintptr_t)&sled->address : 0);
+	uint64_t function = sled->function + (is_relative ? (uint64_t)(uintptr_t)&sled->function : 0);
+	const uint8_t *code = (const uint8_t *)(uintptr_t)at;
+	bool leaves = sled->kind == 1, is_fine;
+
+	if (sled->kind > 3 || !is_code(object, at, SLED_BYTES) || !is_chosen(symbol_of(object, function)))
+		return;
+	is_fine = leaves ? code[0] == 0xc3 : memcmp(code, skip, sizeof(skip)) == 0;
+	is_fine = is_fine && write_call(object, at, leaves ? 0xe9 : 0xe8, targets[sled->kind], SLED_BYTES);
+	if (targets[sled->kind] == SLED_ENTER)
+		count(is_fine);
+}
+
+static void patch_sleds(struct object *object)
+{
+	const ElfW(Shdr) * section;
+	unsigned i = 0;
+
+	while ((section = find_section(object, "xray_instr_map", &i)) != NULL) {
+		const struct sled *sleds = (const struct sled *)(uintptr_t)(object->base + section->sh_addr);
+
+		for (size_t k = 0; k < section->sh_size / sizeof(*sleds); k++)
+			patch_sled(object, &sleds[k]);
+	}
+}
+
+static bool has_places(const struct object *object)
+{
+	static const char *const names[] = {"__patchable_function_entries", "__mcount_loc", "xray_instr_map"};
+	bool has = false;
+
+	for (unsigned k = 0; k < sizeof(names) / sizeof(names[0]) && !has; k++) {
+		unsigned i = 0;
+
+		has = find_section(object, names[k], &i) != NULL;
+	}
+	return has;
+}
+
+static void set_bounds(struct object *object)
+{
+	object->begin = UINT64_MAX;
+	for (unsigned i = 0; i < object->n_segments; i++) {
+		uint64_t begin = object->base + object->segments[i].p_vaddr;
+
+		if (object->segments[i].p_type != PT_LOAD)
+			continue;
+		object->begin = begin < object->begin ? begin : object->begin;
+		if (begin + object->segments[i].p_memsz > object->end)
+			object->end = begin + object->segments[i].p_memsz;
+	}
+}
+
+static int patch_object(struct dl_phdr_info *info, size_t size, void *context)
+{
+	struct object object = {
+		.base = info->dlpi_addr, .segments = info->dlpi_phdr, .n_segments = info->dlpi_phnum};
+	const char *name = info->dlpi_name[0] != '\0' ? info->dlpi_name : "/proc/self/exe";
+
+	(void)size;
+	(void)context;
+	set_bounds(&object);
+	if (object.begin >= object.end || !map_file(&object, name))
+		return 0;
+	if (memcmp(object.file, ELFMAG, SELFMAG) == 0 && object.file[EI_CLASS] == ELFCLASS64 &&
+	    has_places(&object)) {
+		(void)(read_symbols(&object, SHT_SYMTAB) || read_symbols(&object, SHT_DYNSYM));
+		patch_entries(&object, "__patchable_function_entries", false);
+		patch_entries(&object, "__mcount_loc", true);
+		patch_sleds(&object);
+	}
+	if (object.is_open)
+		(void)open_code(&object, false);
+	if (object.symbols != NULL)
+		ctx_rt_memory_unmap(object.symbols, object.n_symbols * sizeof(*object.symbols));
+	ctx_rt_memory_unmap((void *)(uintptr_t)object.file, object.file_bytes);
+	return 0;
+}
+
+static void patch_all(const char *of)
+{
+	set_pattern(of);
+	ctx_rt_mute();
+	(void)dl_iterate_phdr(patch_object, NULL);
+	ctx_rt_scratch = (struct ctx_rt_scratch){0};
+	if (patching.room != NULL)
+		ctx_rt_memory_unmap(patching.room, REGEX_BYTES);
+	patching.room = NULL;
+	patching.is_compiled = false;
+	ctx_rt_unmute();
+}
+
+#else
+
+static struct {
+	uint64_t done, left;
+} patching;
+
+static void patch_all(const char *of)
+{
+	(void)of;
+}
+
+#endif
+
+/* Before the program's own functions. The recorder knows of the process from here on, also if it has no hooks. */
+__attribute__((constructor)) static void start(void)
+{
+	int error = errno;
+
+	if (ctx_rt_calls_begin() && !ctx_rt_is_restricted() && !ctx_rt_is_late()) {
+		patch_all(ctx_rt_calls_settings.of);
+		ctx_rt_process_note_calls(patching.done, patching.left);
+	}
+	errno = error;
+}

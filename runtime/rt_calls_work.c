@@ -1,0 +1,291 @@
+/*
+ * What hooks (rt_calls.c) need of the C library and the kernel: memory, a ring, the clock. All registers are saved.
+ */
+#include "runtime/rt_calls_work.h"
+
+#include "runtime/rt_memory.h"
+#include "runtime/rt_process.h"
+#include "runtime/rt_returns.h"
+
+#include "base/clock.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#define WAIT_NS 100000	   /* between two looks at a full ring */
+#define WAIT_ROUNDS 10000u /* without a beat of the recorder: a second */
+#define STACK_USUAL ((uint64_t)8 << 20)
+#define STACK_MAIN ((uint64_t)1 << 30)
+
+#pragma weak __libc_stack_end
+extern void *__libc_stack_end;
+
+_Atomic uint32_t ctx_rt_calls_mode = CTX_RT_CALLS_OTHER;
+struct ctx_rt_calls_settings ctx_rt_calls_settings;
+
+#ifdef __x86_64__
+_Atomic uint64_t ctx_rt_returns[CTX_RT_RETURNS_ROOT];
+#endif
+
+/* Settings */
+
+/* The number behind a letter. */
+static uint64_t number_behind(const char *letters, char letter)
+{
+	const char *at = strchr(letters, letter);
+
+	return at != NULL ? strtoull(at + 1, NULL, 10) : 0;
+}
+
+void ctx_rt_calls_set(const char *letters)
+{
+	const char *pattern;
+
+	if (letters == NULL) {
+		atomic_store(&ctx_rt_calls_mode, CTX_RT_CALLS_OFF);
+		return;
+	}
+	pattern = strchr(letters, 'p');
+	ctx_rt_calls_settings =
+		(struct ctx_rt_calls_settings){.min_ticks = number_behind(letters, 'c'),
+					       .depth_max = (uint32_t)number_behind(letters, 'd'),
+					       .has_tsc = strchr(letters, 't') != NULL,
+					       .of = pattern != NULL ? pattern + 1 : NULL};
+	ctx_rt_calls_choose_mode();
+}
+
+void ctx_rt_calls_choose_mode(void)
+{
+	uint32_t mode =
+		ctx_rt_calls_settings.min_ticks == 0 && ctx_rt_calls_settings.has_tsc && !ctx_rt_is_paused()
+			? CTX_RT_CALLS_FAST
+			: CTX_RT_CALLS_OTHER;
+
+	atomic_store(&ctx_rt_calls_mode, ctx_rt_is_on(CTX_RT_WHAT_CALLS) ? mode : CTX_RT_CALLS_OFF);
+}
+
+static uint64_t ticks_now(void)
+{
+#ifdef __x86_64__
+	if (ctx_rt_calls_settings.has_tsc)
+		return __builtin_ia32_rdtsc();
+#endif
+	return ctx_clock_ns(CLOCK_MONOTONIC);
+}
+
+bool ctx_rt_calls_begin(void)
+{
+	static _Atomic uint32_t begun;
+	bool is_on = (ctx_rt_begin() & CTX_RT_WHAT_CALLS) != 0 && ctx_rt_is_on(CTX_RT_WHAT_CALLS);
+
+	if (environ != NULL && atomic_exchange(&begun, 1) == 0)
+		ctx_rt_calls_set(is_on ? ctx_rt_settings.letters : NULL);
+	return is_on;
+}
+
+/* Threads */
+
+static uint32_t cap_of(uint32_t room)
+{
+	uint32_t most = ctx_rt_calls_settings.depth_max;
+
+	return most != 0 && most < room ? most : room;
+}
+
+/*
+ * Where the thread's own stack is, about: a call that is on another one is not over for being below. A thread's own data is at the top of its stack.
+ */
+static void find_stack(struct ctx_rt_calls *calls)
+{
+	uint64_t here = (uintptr_t)__builtin_frame_address(0);
+	uint64_t top = &__libc_stack_end != NULL ? (uintptr_t)__libc_stack_end + CTX_RT_PAGE : 0;
+
+	calls->stack_top = top;
+	calls->stack_bytes = STACK_MAIN;
+	if (here < top && top - here < STACK_MAIN)
+		return;
+	calls->stack_top = (uint64_t)pthread_self();
+	calls->stack_bytes = STACK_USUAL;
+}
+
+static struct ctx_rt_calls *make_calls(void)
+{
+	struct ctx_rt_calls *calls = ctx_rt_memory_map(sizeof(*calls));
+
+	if (calls == NULL)
+		return NULL;
+	if (madvise(calls, offsetof(struct ctx_rt_calls, last), MADV_WIPEONFORK) != 0) {
+		ctx_rt_memory_unmap(calls, sizeof(*calls));
+		return NULL;
+	}
+	calls->open = calls->first;
+	calls->room = CTX_RT_OPEN_FIRST - 1;
+	return calls;
+}
+
+/* The thread whose memory it was has ended. */
+static void clear(struct ctx_rt_calls *calls)
+{
+	calls->depth = calls->told = calls->n_deferred = calls->inherited = calls->skipped = 0;
+	calls->open[0] = (struct ctx_rt_open_call){.place = UINT64_MAX};
+	calls->chunk = UINT64_MAX;
+}
+
+/* `calls` is the thread's, if it has some: it was forked, or recording begins anew. */
+static struct ctx_rt_calls *begin(struct ctx_rt_calls *calls)
+{
+	struct ctx_rt_place place;
+	struct ctx_rt_operation first = {.kind = CTX_RT_THREAD};
+
+	if (!ctx_rt_calls_begin() || !ctx_rt_process_take_place(&place))
+		return NULL;
+	if (calls == NULL) {
+		calls = *place.memory != NULL ? *place.memory : make_calls();
+		if (calls == NULL)
+			return NULL;
+		clear(calls);
+	}
+	*place.memory = calls;
+	calls->cap = cap_of(calls->room);
+	calls->ring = place.ring;
+	calls->closed = place.closed;
+	calls->beat = place.beat;
+	calls->waits = ctx_rt_settings.waits;
+	calls->limit = 0;
+	calls->inherited = calls->depth;
+	calls->told = 0;
+	calls->lost = 1; /* nothing is, but the ring begins like that */
+	calls->lost_from = 0;
+	find_stack(calls);
+	first.words[0] = ctx_clock_ns(CLOCK_MONOTONIC);
+	first.words[1] = (uint64_t)(uint32_t)place.tid;
+	if (ctx_rt_ring_has_room(&calls->ring))
+		ctx_rt_ring_put(&calls->ring, &first);
+	else
+		calls = NULL;
+	return calls;
+}
+
+/* Memory */
+
+static bool grow(struct ctx_rt_calls *calls)
+{
+	size_t room = 2 * ((size_t)calls->room + 1);
+	struct ctx_rt_open_call *open =
+		room <= CTX_RT_OPEN_MAX ? ctx_rt_memory_map(room * sizeof(*open)) : NULL;
+
+	if (open == NULL)
+		return false;
+	memcpy(open, calls->open, ((size_t)calls->depth + 1) * sizeof(*open));
+	if (calls->open != calls->first)
+		ctx_rt_memory_unmap(calls->open, ((size_t)calls->room + 1) * sizeof(*open));
+	calls->open = open;
+	calls->room = (uint32_t)room - 1;
+	calls->cap = cap_of(calls->room);
+	return true;
+}
+
+#ifdef __x86_64__
+/* What is there, or `bytes` of new memory; another thread may be doing the same. 0: none. */
+static uint64_t get_memory(_Atomic uint64_t *at, size_t bytes)
+{
+	uint64_t there = atomic_load(at);
+	void *made;
+
+	if (there != 0)
+		return there;
+	made = ctx_rt_memory_map(bytes);
+	if (made == NULL)
+		return 0;
+	if (atomic_compare_exchange_strong(at, &there, (uint64_t)(uintptr_t)made))
+		return (uint64_t)(uintptr_t)made;
+	ctx_rt_memory_unmap(made, bytes);
+	return there;
+}
+
+static bool make_chunk(uint64_t cfa)
+{
+	uint64_t middle = cfa >> 47 == 0 ? get_memory(&ctx_rt_returns[cfa >> 32],
+						      CTX_RT_RETURNS_MIDDLE * sizeof(uint64_t))
+					 : 0;
+
+	return middle != 0 && get_memory((_Atomic uint64_t *)(uintptr_t)middle + (cfa >> 16 & 0xffff),
+					 CTX_RT_RETURNS_CHUNK) != 0;
+}
+#else
+static bool make_chunk(uint64_t cfa)
+{
+	(void)cfa;
+	return false;
+}
+#endif
+
+/* Rings */
+
+static void sync_ring(struct ctx_rt_calls *calls, uint64_t ticks)
+{
+	struct ctx_rt_operation operation = {.kind = CTX_RT_CALLS};
+
+	operation.words[0] = ticks;
+	operation.words[1] = calls->told;
+	operation.words[2] = calls->lost_from != 0 ? calls->lost : 0;
+	operation.words[3] = calls->lost_from;
+	operation.words[4] = calls->inherited;
+	calls->inherited = 0;
+	ctx_rt_ring_put(&calls->ring, &operation);
+}
+
+/* As long as the recorder gives signs of life. */
+static void wait_for_room(struct ctx_rt_calls *calls)
+{
+	const struct timespec pause = {.tv_nsec = WAIT_NS};
+	uint32_t beat = atomic_load(calls->beat), rounds = 0;
+
+	while (!ctx_rt_is_restricted() && rounds < WAIT_ROUNDS && atomic_load(calls->closed) == 0) {
+		uint64_t tail = atomic_load(&calls->ring.slot->tail);
+
+		/* Half of it, so that not every word waits. */
+		if (calls->ring.head - tail <= calls->ring.bytes / 2)
+			return;
+		(void)ctx_rt_syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &pause, NULL);
+		rounds++;
+		if (atomic_load(calls->beat) != beat) {
+			beat = atomic_load(calls->beat);
+			rounds = 0;
+		}
+	}
+	calls->waits = false;
+}
+
+void ctx_rt_calls_work(struct ctx_rt_calls_request *request)
+{
+	int error = errno;
+
+	switch (request->need) {
+	case CTX_RT_CALLS_BEGIN:
+		request->result = (uint64_t)(uintptr_t)begin(request->calls);
+		break;
+	case CTX_RT_CALLS_GROW:
+		request->result = grow(request->calls);
+		break;
+	case CTX_RT_CALLS_CHUNK:
+		request->result = make_chunk(request->value);
+		break;
+	case CTX_RT_CALLS_CLOCK:
+		request->result = ticks_now();
+		break;
+	case CTX_RT_CALLS_SYNC:
+		sync_ring(request->calls, request->value);
+		break;
+	case CTX_RT_CALLS_WAIT:
+		wait_for_room(request->calls);
+		break;
+	}
+	errno = error;
+}

@@ -1,0 +1,108 @@
+/*
+ * What the recording of calls (rt_calls.h) is set to, what it keeps of a thread, and what it needs of the C library and the kernel: memory, a
+ * ring, the clock.
+ */
+#ifndef CTX_RUNTIME_RT_CALLS_WORK_H
+#define CTX_RUNTIME_RT_CALLS_WORK_H
+
+#include "runtime/rt_ring.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum ctx_rt_calls_mode {
+	CTX_RT_CALLS_OFF,
+	CTX_RT_CALLS_FAST,  /* every call is kept, by the processor's clock */
+	CTX_RT_CALLS_OTHER, /* anything else; also before the process has begun */
+};
+extern _Atomic uint32_t ctx_rt_calls_mode;
+
+struct ctx_rt_calls_settings {
+	uint64_t min_ticks; /* shorter calls are left out; 0: none are */
+	uint32_t depth_max; /* deeper ones are left out; 0: none are */
+	bool has_tsc;	    /* ticks are the processor's; else ns of CLOCK_MONOTONIC */
+	const char *of;	    /* pattern of the functions that are patched, as in the setting; NULL: all */
+};
+extern struct ctx_rt_calls_settings ctx_rt_calls_settings;
+
+struct ctx_rt_open_call {
+	uint64_t place; /* of its return address; with a hook that it calls itself: the stack pointer then */
+	uint64_t function; /* an address in it */
+	uint64_t ticks;
+};
+
+/* How a call was seen, and what is to be done for its end. */
+enum ctx_rt_call_hook {
+	CTX_RT_CALL_BY_RETURN, /* it will return to ctx_rt_calls_return */
+	CTX_RT_CALL_BY_HOOK,   /* another hook will say so, with a place that need not be the same */
+	CTX_RT_CALL_BY_SLED,   /* the same, with the same place */
+};
+
+struct ctx_rt_deferred {
+	uint64_t place, function, ticks;
+	enum ctx_rt_call_hook hook;
+	bool leaves;
+};
+
+#define CTX_RT_DEFERRED_MAX 256u
+#define CTX_RT_OPEN_FIRST 1024u
+#define CTX_RT_OPEN_MAX (1u << 24)
+
+/* Of a thread, in pages of its own. */
+struct ctx_rt_calls {
+	/* This page is empty after fork. */
+	_Alignas(CTX_RT_PAGE) struct ctx_rt_ring ring;
+	uint64_t limit; /* of ring.head: as far as there is room */
+	_Atomic uint32_t *closed, *beat;
+	bool waits;
+	/* And these are not. */
+	_Alignas(CTX_RT_PAGE) uint64_t last; /* ticks of the last word */
+	uint32_t busy;			     /* a hook is at work; 2: one that may write several words */
+	uint32_t n_deferred;
+	uint32_t depth, cap; /* of `open`, whose first is below all; cap is what there may be */
+	struct ctx_rt_open_call *open;
+	uint32_t room;		  /* of `open`, less than it has by one */
+	uint32_t skipped;	  /* calls that are too deep, and will be said to end */
+	uint32_t told;		  /* so many of the open calls are in the ring; not kept where all are */
+	uint64_t busy_place;	  /* where the hook at work has its frame */
+	uint64_t begun_head;	  /* when it began */
+	uint32_t begun_depth;	  /* the same */
+	uint32_t inherited;	  /* of the open calls: from before fork */
+	uint64_t lost, lost_from; /* words that found no room; ticks of the first */
+	uint64_t chunk, bias;	  /* return addresses of CFAs with this number are at CFA + bias */
+	uint64_t stack_top, stack_bytes;
+	struct ctx_rt_deferred deferred[CTX_RT_DEFERRED_MAX];
+	struct ctx_rt_open_call first[CTX_RT_OPEN_FIRST];
+};
+
+/* What needs more than integer registers. */
+enum ctx_rt_calls_need {
+	CTX_RT_CALLS_BEGIN, /* of a thread or process; `calls` is what the thread has, and the result what it has then */
+	CTX_RT_CALLS_GROW,  /* room for more open calls */
+	CTX_RT_CALLS_CHUNK, /* memory for the return address of a CFA, `value` */
+	CTX_RT_CALLS_CLOCK,
+	CTX_RT_CALLS_SYNC, /* the record that says where the ring goes on; `value`: ticks. There is room */
+	CTX_RT_CALLS_WAIT, /* for room */
+};
+
+struct ctx_rt_calls_request {
+	enum ctx_rt_calls_need need;
+	struct ctx_rt_calls *calls;
+	uint64_t value;
+	uint64_t result; /* 0: it could not be done */
+};
+
+/* errno is kept. */
+void ctx_rt_calls_work(struct ctx_rt_calls_request *request);
+
+/* What a setting says, "c" and so on; NULL: calls are not recorded. */
+void ctx_rt_calls_set(const char *letters);
+
+/* Reads the settings if they are not known. False: calls are not recorded. errno is changed. */
+bool ctx_rt_calls_begin(void);
+
+/* How calls are recorded has changed: the program pauses or goes on, or the recorder lets go. */
+void ctx_rt_calls_choose_mode(void);
+
+#endif

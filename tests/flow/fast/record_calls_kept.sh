@@ -1,0 +1,17 @@
+# A kept recording of every call of a program that counts its calls itself (testdata/targets/calls.c): in threads, a child that was forked, signal
+# handlers, left by longjmp, on stacks that are switched.
+. "$(dirname "$0")/../common.sh" "$@"
+need jq xz
+
+unpack answers/calls
+ctxan calls.er -r calls --format json >calls.json || fail "report"
+jq -r '.rows[] | select(.section == "function" and .function != "uncounted") | "\(.function) \(.calls)"' calls.json | sort >got.txt
+sort calls.out >wanted.txt
+cmp -s wanted.txt got.txt || fail "counts: $(diff wanted.txt got.txt)"
+
+# A function is not longer than all that call it, and no call is shorter than the shortest one.
+jq -e '[.rows[] | select(.section == "function") | .min <= .p50 and .p50 <= .p99 and .p99 <= .max and .self <= .total and .total <= .elapsed] | all' calls.json >/dev/null || fail "durations are not in order"
+jq -e '[.rows[] | select(.section == "function")] | INDEX(.function) | .main.elapsed >= .tail.elapsed and .tail.elapsed >= .work.min' calls.json >/dev/null || fail "a caller is shorter than its callee"
+jq -e '[.rows[] | select(.function == "jump")][0].unwound == 55' calls.json >/dev/null || fail "what longjmp left: $(jq -c '.rows[] | select(.function == "jump")' calls.json)"
+
+finish

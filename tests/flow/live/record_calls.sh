@@ -1,0 +1,134 @@
+# ctxrec --calls: every call of programs that count their calls themselves, with each kind of hook that compilers make; exceptions, longjmp, other
+# stacks, signals in the middle of hooks, children; what the programs do is the same as without. Limits; programs without hooks; killed.
+. "$(dirname "$0")/../common.sh" "$@"
+need jq gcc
+[ -e "$bin/libctxrt.so" ] || skip "the runtime is for x86-64"
+need_perf
+targets=$source_dir/testdata/targets
+
+# counts ER: NAME COUNT of each function.
+counts() {
+	ctxan "$1" -r calls --format json | jq -r '.rows[] | select(.section == "function") | "\(.function | sub(".*::"; "") | sub("[(.].*"; "")) \(.calls)"' |
+		awk '$1 != "uncounted" { n[$1] += $2 } END { for (name in n) print name, n[name] }' | sort
+}
+
+# try NAME PROGRAM ARGUMENTS...: its own counts are those recorded.
+try() {
+	name=$1
+	shift
+	ctxrec -q -O -o run.er --calls --trace-full wait -- "$@" >own.txt 2>err.txt || fail "$name: exit status $?: $(cat err.txt)"
+	grep -v 'functions were patched' err.txt && fail "$name: messages"
+	sort own.txt >wanted.txt
+	counts run.er >got.txt
+	cmp -s wanted.txt got.txt || fail "$name: counts: $(diff wanted.txt got.txt)"
+}
+
+# Each kind of hook, where the compiler has it.
+compilers=gcc
+command -v clang >/dev/null 2>&1 && compilers="gcc clang"
+for compiler in $compilers; do
+	for hooks in -finstrument-functions -pg "-pg -mfentry" "-pg -mfentry -mnop-mcount -mrecord-mcount -fno-pie -no-pie" -fpatchable-function-entry=5 \
+		"-fpatchable-function-entry=9,4" "-fxray-instrument -fxray-instruction-threshold=1"; do
+		case $compiler$hooks in gcc*xray* | clang*nop-mcount* | clang*finstrument* | clang*-pg* | clang*9,4) continue ;; esac
+		# shellcheck disable=SC2086
+		$compiler -O2 -g $hooks "$targets/calls.c" -o calls -pthread 2>compiler.txt || { leave_out "$compiler $hooks: $(head -n 1 compiler.txt)"; continue; }
+		case $hooks in -finstrument-functions | "-pg -mfentry") deep=deep ;; *) deep= ;; esac
+		try "$compiler $hooks" ./calls $deep
+	done
+done
+for hooks in -finstrument-functions "-pg -mfentry" -pg; do
+	# shellcheck disable=SC2086
+	g++ -O2 -g $hooks "$targets/calls_thrown.cc" -o thrown 2>compiler.txt || { leave_out "g++: $(head -n 1 compiler.txt)"; continue; }
+	try "thrown $hooks" ./thrown
+	[ "$(ctxan run.er -r calls --format json | jq '[.rows[] | select(.section == "function" and (.function | test("thrower"))) | .unwound] | add')" = 1275 ] || [ "$hooks" = -finstrument-functions ] || fail "thrown $hooks: what has not returned"
+done
+
+# What is open at the end ends there, and no depth is made up.
+gcc -O2 -g -finstrument-functions "$targets/calls.c" -o calls -pthread
+ctxrec -q -O -o depth.er --calls-depth 2 --trace-full wait -- ./calls deep >own.txt 2>err.txt || fail "--calls-depth: $(cat err.txt)"
+[ "$(counts depth.er | grep -c '^recurse 1$')" = 1 ] || fail "--calls-depth 2: $(counts depth.er)"
+counts depth.er | grep '^jump ' && fail "--calls-depth 2: jump is deeper"
+ctxrec -q -O -o min.er --calls-min 100s --trace-full wait -- ./calls deep >own.txt 2>err.txt || fail "--calls-min: $(cat err.txt)"
+grep -q 'calls are not recorded, since they were shorter' err.txt || fail "--calls-min: $(cat err.txt)"
+[ -z "$(counts min.er)" ] || fail "--calls-min 100s: $(counts min.er)"
+
+# Chosen functions.
+gcc -O2 -g -fpatchable-function-entry=5 "$targets/calls.c" -o calls -pthread
+ctxrec -q -O -o of.er --calls-of '^(jump|set)$' --trace-full wait -- ./calls >own.txt 2>err.txt || fail "--calls-of: $(cat err.txt)"
+grep -q ' 2 functions were patched' err.txt || fail "--calls-of: $(cat err.txt)"
+grep -E '^(jump|set) ' own.txt | sort >wanted.txt
+counts of.er >got.txt
+cmp -s wanted.txt got.txt || fail "--calls-of: $(cat got.txt)"
+gcc -O2 -g -fpatchable-function-entry=2 "$targets/calls.c" -o calls -pthread
+ctxrec -q -O -o small.er --calls -- ./calls >own.txt 2>err.txt || fail "2 bytes of nops: $(cat err.txt)"
+grep -q 'functions could not be patched' err.txt || fail "2 bytes of nops: $(cat err.txt)"
+
+# B is interrupted: elapsed time has it, its own time on a processor has not, where that is known.
+gcc -O0 -g -pg "$targets/calls_wait.c" -o wait
+ctxrec -q -O -o wait.er --calls -- ./wait >own.txt 2>err.txt || fail "wait: $(cat err.txt)"
+slept=$(cat own.txt)
+ctxan wait.er -r calls --format json | jq -e --argjson slept "$slept" '[.rows[] | select(.section == "function")] | INDEX(.function) |
+	.A.calls == 1 and .B.calls == 1 and .work.calls == 4 and .B.elapsed >= $slept and .A.elapsed >= .B.elapsed and .main.elapsed >= .A.elapsed' >/dev/null || fail "wait: $(ctxan wait.er -r calls)"
+if ctxan wait.er -r states >/dev/null 2>&1; then
+	ctxan wait.er -r calls --format json | jq -e --argjson slept "$slept" '[.rows[] | select(.section == "function")] | INDEX(.function) |
+		.A.elapsed >= .A.total + $slept and .B.elapsed >= .B.total + $slept and .A.total >= .B.total' >/dev/null || fail "wait: what it slept counts as its own time: $(ctxan wait.er -r calls)"
+else
+	leave_out "no states of threads"
+fi
+
+# Killed: what was in the ring is there. The recorder killed: the program goes on.
+cat >loop.c <<'END'
+#include <stdio.h>
+#include <unistd.h>
+volatile long sink;
+__attribute__((noinline)) void once(void) { sink++; }
+int main(int n, char **arguments)
+{
+	for (int i = 0; i < 1000; i++)
+		once();
+	printf("ready\n");
+	fflush(stdout);
+	if (n > 1)
+		sleep(100);
+	while (access("go", F_OK) != 0)
+		once();
+	printf("done\n");
+	return 0;
+}
+END
+gcc -O2 -g -pg -mfentry loop.c -o loop
+mkfifo ready
+ctxrec -q -O -o killed.er --calls -- sh -c 'echo $$ >pid; exec ./loop sleep' >ready 2>/dev/null &
+recorder=$!
+read -r said <ready
+[ "$said" = ready ] || fail "the program said: $said"
+kill -9 "$(cat pid)"
+wait $recorder
+[ "$(counts killed.er | tr '\n' ,)" = "main 1,once 1000," ] || fail "killed: $(counts killed.er)"
+mkfifo other
+ctxrec -q -O -o gone.er --calls -- sh -c 'echo $$ >pid; exec ./loop' >other 2>/dev/null &
+recorder=$!
+{
+	read -r said
+	kill -9 $recorder
+	touch go
+	read -r said
+	[ "$said" = "done" ] || fail "the recorder was killed, and the program said: $said"
+} <other
+
+# No hooks, and no way to look for them.
+ctxrec -q -O -o none.er --calls -- true 2>err.txt
+grep -q 'no call was recorded: the program has no hooks; compile it with -finstrument-functions' err.txt || fail "no hooks: $(cat err.txt)"
+expect 1 'statically linked' ctxrec -q -o x.er --calls -- marks_static
+expect 1 'is not an extended regular expression' ctxrec -q -o x.er --calls-of '(' -- true
+expect 1 'is not a time with a unit' ctxrec -q -o x.er --calls-min 5 -- true
+expect 1 'is not a number from 1' ctxrec -q -o x.er --calls-depth 0 -- true
+
+# Programs with hooks that nobody records go on as ever: gprof has its counts.
+if command -v gprof >/dev/null 2>&1; then
+	gcc -O2 -g -pg loop.c -o loop
+	touch go
+	ctxrec -q -O -o io.er --io -- ./loop >/dev/null 2>&1 || fail "-pg with --io"
+	gprof -b -p ./loop gmon.out 2>/dev/null | grep -q ' 1000 .* once$' || fail "gmon.out without --calls: $(gprof -b -p ./loop gmon.out | head)"
+fi
+finish
