@@ -19,8 +19,6 @@ static __thread struct ctx_rt_calls *own CTX_RT_TLS;
 static __thread uint32_t refused CTX_RT_TLS; /* there was no ring in this generation */
 
 #ifdef __x86_64__
-extern const char ctx_rt_calls_return[] __attribute__((visibility("hidden")));
-
 HIDDEN CTX_RT_KEEPS uint32_t ctx_rt_calls_enter(uint64_t place, uint64_t function);
 HIDDEN CTX_RT_KEEPS void ctx_rt_calls_enter_here(uint64_t place, uint64_t function);
 HIDDEN CTX_RT_KEEPS void ctx_rt_calls_enter_sled(uint64_t place, uint64_t function);

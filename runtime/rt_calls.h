@@ -27,6 +27,9 @@
 void ctx_rt_calls_jump(uint64_t sp);
 
 #ifdef __x86_64__
+/* Where functions without a hook at their end return to. */
+extern const char ctx_rt_calls_return[] __attribute__((visibility("hidden")));
+
 /* Hooks for places that are patched: the first is called at a function's begin, sleds call the others, and jump to the last. */
 extern const char ctx_rt_calls_patched_entry[] __attribute__((visibility("hidden")));
 extern const char ctx_rt_calls_sled_enter[] __attribute__((visibility("hidden")));

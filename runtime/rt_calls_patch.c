@@ -16,7 +16,9 @@
 #include "runtime/rt_nops.h"
 #include "runtime/rt_process.h"
 #include "runtime/rt_real.h"
+#include "runtime/rt_returns.h"
 #include "runtime/rt_syscall.h"
+#include "runtime/rt_walk.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -504,8 +506,16 @@ static int patch_object(struct dl_phdr_info *info, size_t size, void *context)
 	return 0;
 }
 
+static uint64_t find_return(uint64_t cfa)
+{
+	const uint64_t *at = ctx_rt_returns_at(cfa);
+
+	return at != NULL ? *at : 0;
+}
+
 static void patch_all(const char *of)
 {
+	ctx_rt_walk_stand_in((uint64_t)(uintptr_t)ctx_rt_calls_return, find_return);
 	set_pattern(of);
 	ctx_rt_mute();
 	(void)dl_iterate_phdr(patch_object, NULL);

@@ -254,6 +254,23 @@ static struct ctx_cfi_summary find_summary(struct ctx_rt_walker *walker, uint64_
 	return row->summary;
 }
 
+static struct {
+	uint64_t code; /* 0: none */
+	uint64_t (*find)(uint64_t cfa);
+} stand_in;
+
+void ctx_rt_walk_stand_in(uint64_t code, uint64_t (*find)(uint64_t cfa))
+{
+	stand_in.find = find;
+	stand_in.code = code;
+}
+
+/* The return address that a frame of this CFA has, where `pc` is at its place. */
+static inline uint64_t true_return(uint64_t pc, uint64_t cfa)
+{
+	return __builtin_expect(pc == stand_in.code && pc != 0, 0) ? stand_in.find(cfa) : pc;
+}
+
 struct frame {
 	struct ctx_rt_registers regs;
 	bool exact;	/* pc is where the thread was, not a return address */
@@ -272,6 +289,7 @@ static enum ctx_truncation step_by_summary(struct frame *frame, struct ctx_cfi_s
 		return CTX_TRUNCATED_BAD_CFA;
 	if (!ctx_cfi_memory_read(&frame->memory, cfa - WORD, &frame->regs.pc))
 		return CTX_TRUNCATED_COPY;
+	frame->regs.pc = true_return(frame->regs.pc, cfa);
 	frame->fp_at = summary.fp_offset != 0 ? cfa + (uint64_t)(int64_t)summary.fp_offset : 0;
 	if (frame->fp_at != 0 && !ctx_cfi_memory_read(&frame->memory, frame->fp_at, &frame->regs.fp))
 		return CTX_TRUNCATED_COPY;
@@ -382,6 +400,7 @@ __attribute__((noinline)) static enum ctx_truncation step_by_state(struct ctx_rt
 		return reason_of(result);
 	if (!state->signal && next.sp <= frame->regs.sp)
 		return CTX_TRUNCATED_BAD_CFA;
+	next.pc = true_return(next.pc, cfa);
 	frame->exact = state->signal;
 	frame->fp_at = BY_STATE;
 	frame->regs = next;
@@ -600,7 +619,7 @@ static uint32_t find_change(const struct ctx_rt_walker *walker, const struct ctx
 	for (; frame + 1 < end; frame++) {
 		/* They were read within the bounds of then; the stack may be another one now. */
 		if (frame->fp_at == BY_STATE || frame[1].sp < low + WORD || frame[1].sp > top ||
-		    word_at(frame[1].sp - WORD) != frame[1].pc)
+		    true_return(word_at(frame[1].sp - WORD), frame[1].sp) != frame[1].pc)
 			break;
 		if (frame->fp_at != 0 ? frame->fp_at < low || frame->fp_at > top - WORD ||
 						word_at(frame->fp_at) != frame[1].fp

@@ -107,6 +107,12 @@ static inline void ctx_rt_walk_forget(struct ctx_rt_walker *walker)
 	walker->depth = 0;
 }
 
+/*
+ * Functions may return to code that stands in for their callers: where their return address is `code`, the true one is
+ * what `find` says for their CFA. 0: it is not known.
+ */
+void ctx_rt_walk_stand_in(uint64_t code, uint64_t (*find)(uint64_t cfa));
+
 /* Objects were unloaded: rows of their addresses are forgotten. */
 void ctx_rt_forget_objects(void);
 

@@ -116,6 +116,29 @@ recorder=$!
 	[ "$said" = "done" ] || fail "the recorder was killed, and the program said: $said"
 } <other
 
+# Stacks of what is recorded beside calls go through functions whose return is seen.
+cat >stacks.c <<'END'
+#include <stdlib.h>
+static void *volatile kept;
+static volatile long sink;
+__attribute__((noinline)) static void inner(void) { kept = malloc(10); sink++; }
+__attribute__((noinline)) static void middle(void) { inner(); sink++; }
+__attribute__((noinline)) static void outer(void) { middle(); sink++; }
+int main(void)
+{
+	for (int i = 0; i < 5; i++)
+		outer();
+	return 0;
+}
+END
+for hooks in "-pg -mfentry" -pg -finstrument-functions; do
+	# shellcheck disable=SC2086
+	gcc -O1 -g $hooks stacks.c -o stacks
+	ctxrec -q -O -o stacks.er --heap --calls -- ./stacks || fail "$hooks: --heap with --calls"
+	ctxan stacks.er -r heap --format json | jq -r '.rows[] | select(.section == "stack" and .stack[-1] == "inner") | "\(.allocations) \(.stack[-4:] | join(" "))"' >got.txt
+	[ "$(cat got.txt)" = "5 main outer middle inner" ] || fail "$hooks: stacks of --heap with --calls: $(cat got.txt)"
+done
+
 # No hooks, and no way to look for them.
 ctxrec -q -O -o none.er --calls -- true 2>err.txt
 grep -q 'no call was recorded: the program has no hooks; compile it with -finstrument-functions' err.txt || fail "no hooks: $(cat err.txt)"
