@@ -242,7 +242,8 @@ static uint32_t kind_of(const struct ctx_exp_block_header *header)
 		return CTX_EXP_BLOCK_SEEN;
 	if (ctx_exp_block_has_heap(header))
 		return CTX_EXP_BLOCK_HEAP;
-	return header->kind == CTX_EXP_BLOCK_OVERVIEW || header->kind == CTX_EXP_BLOCK_CALL_EVENTS || ctx_exp_block_traced(header) != CTX_TRACED_N
+	return header->kind == CTX_EXP_BLOCK_OVERVIEW || header->kind == CTX_EXP_BLOCK_CALL_EVENTS ||
+			       ctx_exp_block_traced(header) != CTX_TRACED_N
 		       ? header->kind
 		       : (uint32_t)CTX_EXP_BLOCK_PROFILE;
 }

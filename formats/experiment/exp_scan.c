@@ -179,9 +179,9 @@ static enum ctx_status read_directory(struct ctx_exp_reader *reader, const char 
 /* The same while it grows: what recorders write, without a list of the directory. */
 static enum ctx_status read_growing(struct ctx_exp_reader *reader, const char *below, struct ctx_err *err)
 {
-	static const char *const NAMES[] = {"frameinfo",       "hwcounters",	CTX_EXP_MAP_FILE,
-					    "overview",	       "profile",	CTX_EXP_STATES_FILE,
-					    CTX_EXP_HEAP_FILE, CTX_EXP_IO_FILE, CTX_EXP_SYNC_FILE,
+	static const char *const NAMES[] = {"frameinfo",	"hwcounters",	   CTX_EXP_MAP_FILE,
+					    "overview",		"profile",	   CTX_EXP_STATES_FILE,
+					    CTX_EXP_HEAP_FILE,	CTX_EXP_IO_FILE,   CTX_EXP_SYNC_FILE,
 					    CTX_EXP_MARKS_FILE, CTX_EXP_CALLS_FILE};
 	enum ctx_status status = CTX_OK;
 

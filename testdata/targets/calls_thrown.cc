@@ -79,7 +79,7 @@ int main()
 	for (int i = 0; i < 50; i++)
 		sum += catcher(i);
 	pair = two(3);
-	std::printf("main %ld\nthrower %ld\ncleaner %ld\ncatcher %ld\nagain %ld\ntwo %ld\n~Guard %ld\n", n_main,
-		    n_thrower, n_cleaner, n_catcher, n_again, n_two, n_ended);
+	std::printf("main %ld\nthrower %ld\ncleaner %ld\ncatcher %ld\nagain %ld\ntwo %ld\n~Guard %ld\n",
+		    n_main, n_thrower, n_cleaner, n_catcher, n_again, n_two, n_ended);
 	return sum == 50 * 42 && pair.first + pair.second == 9 ? 0 : 1;
 }
