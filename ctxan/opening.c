@@ -13,6 +13,8 @@
 #include "formats/perfdata/perfdata.h"
 #include "formats/pprof/pprof_reader.h"
 #include "formats/stacktext/stacktext.h"
+#include "formats/traceevent/traceevent.h"
+#include "formats/uftrace/uftrace.h"
 #include "ingest/ingest.h"
 #include "ingest/private_dir.h"
 #include "ingest/symbol_caches.h"
@@ -35,12 +37,14 @@ struct format {
 	bool is_perfs;	      /* its load objects are where perf keeps them */
 };
 
-/* Our experiments are tried last: gprofng's begin with the same words. */
+/* Our experiments are tried after gprofng's, which begin with the same words; texts and traces, which have no magic number, last. */
 static const struct format formats[] = {
 	{ctx_gprofng_is_experiment, ctx_gprofng_open, ctx_gprofng_fingerprint, true, false},
 	{ctx_gprofng_is_group, ctx_gprofng_open, ctx_gprofng_fingerprint, false, false},
 	{ctx_exp_is_experiment, ctx_exp_open, ctx_exp_fingerprint, true, false},
 	{ctx_perfdata_is, ctx_perfdata_open, ctx_perfdata_fingerprint, false, true},
+	{ctx_uftrace_is, ctx_uftrace_open, ctx_uftrace_fingerprint, true, false},
+	{ctx_traceevent_is, ctx_traceevent_open, ctx_file_fingerprint, false, false},
 	{ctx_calltrace_is, ctx_calltrace_open, ctx_calltrace_fingerprint, false, false},
 	{ctx_pprof_is, ctx_pprof_open, ctx_file_fingerprint, false, true},
 	{ctx_jsonprofile_is, ctx_jsonprofile_open, ctx_file_fingerprint, false, false},
@@ -515,7 +519,9 @@ static enum ctx_status open_directory(const char *input, const struct ctx_openin
 	if (access(log, F_OK) == 0) /* reports why the experiment is unusable */
 		return open_recording(input, &formats[OURS], options, ret, err);
 	return ctx_err_set(err, CTX_E_FORMAT,
-			   "%s: contains neither an experiment (log.xml) nor perf.data (a file named data)",
+			   "%s: contains neither an experiment (log.xml) nor perf.data (a file named data) "
+			   "nor uftrace's "
+			   "data (a file named info)",
 			   input);
 }
 
@@ -543,6 +549,6 @@ enum ctx_status ctx_opening_open(const char *input, const struct ctx_opening_opt
 		return ctx_err_errno(err, CTX_E_IO, "%s", input);
 	return ctx_err_set(
 		err, CTX_E_FORMAT,
-		"%s: neither an experiment nor a database of ctxan, nor perf.data, nor a text of calls",
+		"%s: neither an experiment nor a database of ctxan, nor perf.data, nor a text or a trace of calls",
 		input);
 }
