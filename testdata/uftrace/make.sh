@@ -18,5 +18,5 @@ for directory in *.data; do
 		[ -e "$object" ] || rm "$file"
 	done
 done
-tar -c --sort=name --owner=0 --group=0 --mtime=@0 ./*.data ./*.report ./*.dump | xz -9e >"$here/kept.tar.xz" || fail tar
+tar -c --sort=name --owner=0 --group=0 --mtime=@0 ./*.data ./*.report ./*.dump ./*.graph | xz -9e >"$here/kept.tar.xz" || fail tar
 rm -rf /tmp/uftrace-testdata

@@ -3,11 +3,11 @@
 
     uftrace_same.py CALL_SUMS NAME...     NAME.data is a directory; what uftrace says is asked of it
 
-    CTX_KEEP_SAID=1     uftrace's answers are kept in NAME.report and NAME.dump
+    CTX_KEEP_SAID=1     uftrace's answers are kept in NAME.report, NAME.dump and NAME.graph
     CTX_ONLY_SAID=1     only kept answers are used
 
 By `uftrace dump`: each entry and exit is the same, to the ns. By `uftrace report`: calls, total and own time of each function
-are the same, as far as it prints digits. EXPLAINED lists what uftrace does otherwise.
+are the same, as far as it prints digits. By `uftrace graph`: calls and total time of each stack of functions. EXPLAINED lists what uftrace does otherwise.
 """
 import os
 import re
@@ -103,6 +103,37 @@ def compare_dumps(name, text):
     return wrong
 
 
+def graphed(name):
+    """Calls and time by stack of functions, from the drawing: a branch `+-(` hangs below the last `(` one column before it, a
+    line without one below the last `(` of its column."""
+    stacks, last = {}, {}
+    for line in said(name, "graph", ["uftrace", "graph"]).splitlines():
+        match = re.match(r"\s*([\d.]+ [mun]?s) : (.*?)(\+-)?\((\d+)\) (\S+)$", line)
+        if not match:
+            continue
+        column = len(match.group(2)) + (2 if match.group(3) else 0)
+        above = last.get(column - 3 if match.group(3) else column, ())
+        last[column] = above + (match.group(5),)
+        stacks[last[column][1:]] = (int(match.group(4)), match.group(1))
+    return stacks
+
+
+def compare_graphs(name, text):
+    sums, expected = {}, graphed(name)
+    for events in read_events(text).values():
+        stack = []
+        for time, what, _, function in events:
+            if what == "entry":
+                stack.append((function, time))
+                continue
+            path = tuple(item[0] for item in stack)
+            calls, total = sums.get(path, (0, 0))
+            sums[path] = (calls + 1, total + time - stack.pop()[1])
+    found = {path: (calls, as_printed(total)) for path, (calls, total) in sums.items()}
+    return [f"{name}: {' > '.join(path)}: uftrace's graph says {expected.get(path)}, ctxan {found.get(path)}"
+            for path in sorted(set(expected) | set(found)) if path and expected.get(path) != found.get(path)]
+
+
 def main():
     wrong, compared = [], 0
     for name in sys.argv[2:]:
@@ -111,6 +142,8 @@ def main():
         wrong += compare_dumps(name, events)
         if name not in EXPLAINED:
             wrong += compare_reports(name, sums)
+        if name not in EXPLAINED and SCHEDULE not in said(name, "graph", ["uftrace", "graph"]):
+            wrong += compare_graphs(name, events)
         if "out of order" in sums or "damage:" in sums:
             wrong.append(f"{name}: {sums.splitlines()[0]}")
         compared += sum(len(items) for items in dumped(name).values())
