@@ -43,7 +43,8 @@ static enum ctx_status read_ahead(struct ctx_uf_reader *reader, uint32_t index, 
 
 		status = ctx_uf_records_next(&task->records, &task->next, err);
 		*ret_time_ns = task->next.time_ns;
-		if (*ret_time_ns < reader->tasks.lives[task->lives[0]].begin_ns) /* lost before the first one */
+		if (*ret_time_ns <
+		    reader->tasks.lives[task->lives[0]].begin_ns) /* lost before the first one */
 			*ret_time_ns = reader->tasks.lives[task->lives[0]].begin_ns;
 		return status;
 	}

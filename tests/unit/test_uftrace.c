@@ -175,7 +175,8 @@ static void test_uftrace__records_that_were_lost_first_are_located_at_the_begin(
 	enter(&records, 30, 0, C);
 	leave(&records, 20, 0, C); /* before its entry */
 	put_thread(7, &records);
-	expect(FIRST "lost 3 at 0\n30 0 +c\n30 0 0\n30 exit 0\n30 end 0\n! 1 records have a time before the one before them\n");
+	expect(FIRST "lost 3 at 0\n30 0 +c\n30 0 0\n30 exit 0\n30 end 0\n! 1 records have a time before the "
+		     "one before them\n");
 }
 
 static void test_uftrace__a_forked_process_goes_on_in_its_parents_calls_and_exec_ends_them(void **state)

@@ -21,6 +21,15 @@ END
 ctxan forks.data -r processes >processes 2>err || fail "forks: $(cat err)"
 grep -q fib processes || fail "forks: the executed program is missing: $(cat processes)"
 
+# Exported as a trace and read back: the same calls.
+for name in fib threads; do
+	ctxan $name.data -r calls >calls 2>err || fail "$name: $(cat err)"
+	ctxan $name.data --export chrome-trace -o $name.json 2>err || fail "$name: $(cat err)"
+	ctxan $name.json -r calls >back 2>err || fail "$name.json: $(cat err)"
+	sed -n '2,$p' calls >expected
+	sed -n '2,$p' back | diff expected - >differs || fail "$name: $(cat differs)"
+done
+
 # Damage costs what is damaged, and is said with file and offset.
 cp -r fib.data cut.data && truncate -s -5 "$(ls cut.data/[0-9]*.dat)"
 call_sums uftrace cut.data >out || fail "cut: refused"
