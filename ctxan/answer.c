@@ -20,6 +20,7 @@
 #include <string.h>
 
 #define SORT_MAX 128u
+#define SAMPLES_FEW 100u
 
 static double cpu_ms(void)
 {
@@ -204,6 +205,18 @@ static void show_whole_calls(const struct ctx_profile *profile, const struct ctx
 		selection->metrics[0] = ctx_profile_elapsed_metric(profile);
 }
 
+/* The first screen is of traced calls where there are too few samples to say anything. */
+static void look_at_calls(const struct ctx_profile *profile, const struct ctx_options *options,
+			  struct ctx_selection *selection)
+{
+	uint32_t calls = ctx_profile_calls_metric(profile);
+
+	if (options->n_reports == 0 && options->selection.metric == NULL && calls != CTX_NONE &&
+	    profile->metrics[calls].samples != 0 &&
+	    profile->metrics[selection->metrics[0]].samples < SAMPLES_FEW)
+		selection->metrics[0] = calls;
+}
+
 /* Reports of several metrics, for which none was chosen. */
 static bool shows_elapsed(const struct ctx_options *options)
 {
@@ -251,6 +264,8 @@ enum ctx_status ctx_answer(struct ctx_store *store, const char *name, const stru
 		ctx_selection_deinit(&answer.selection);
 		return status;
 	}
+	if (!options->browse && options->output.export == NULL && !options->output.show_sql)
+		look_at_calls(ctx_store_profile(store), options, &answer.selection);
 	if (!options->quiet)
 		tell_unfit(&answer.selection, options->selection.n_filters);
 	if (options->browse)

@@ -118,6 +118,7 @@ static void put_numbers(struct ctx_summary_screen *screen)
 	const struct ctx_summary *summary = screen->summary;
 	struct ctx_buf *line = &screen->line;
 	char text[CTX_FIGURE_MAX], count[CTX_HEAD_COUNT_MAX];
+	bool is_whole = ctx_head_is_whole_run(&summary->source->selection);
 
 	ctx_summary_put_time(line, summary->elapsed_ns);
 	if (ctx_summary_has_load(summary)) {
@@ -132,12 +133,14 @@ static void put_numbers(struct ctx_summary_screen *screen)
 	ctx_buf_printf(line, " | %s", count);
 	if (summary->n_processes > 1)
 		ctx_buf_printf(line, " in %" PRIu32 " processes", summary->n_processes);
-	if (ctx_metric_has_exact_calls(&summary->metric) &&
-	    ctx_head_is_whole_run(&summary->source->selection))
-		ctx_count_text(summary->profile->traced[CTX_TRACED_CALL], "traced calls", count);
-	else
+	if (!ctx_metric_has_exact_calls(&summary->metric) || !is_whole) {
 		ctx_head_count(&screen->out->head, summary->functions.samples, count);
-	ctx_buf_printf(line, " | %s", count);
+		ctx_buf_printf(line, " | %s", count);
+	}
+	if (is_whole && summary->profile->traced[CTX_TRACED_CALL] != 0) {
+		ctx_count_text(summary->profile->traced[CTX_TRACED_CALL], "traced calls", count);
+		ctx_buf_printf(line, " | %s", count);
+	}
 	if (!ctx_metric_is_time(&summary->metric)) {
 		ctx_buf_put_text(line, " of ");
 		ctx_name_put_text(line, summary->metric.name, screen->out->options->ascii);

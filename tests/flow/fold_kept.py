@@ -53,10 +53,11 @@ def check(ctxan, path):
     scale = {"ns": 1e6}.get(nodes["metric"]["unit"], 1)
     if nodes.get("call_stacks") is False:
         return None, 0
+    metric = nodes["metric"]["name"]  # alone: recordings of calls have a second one beside it
     nodes = nodes["rows"]
     if nodes[0]["cum"] >= 100e9:
         scale *= 1000
-    rows = list(folded_rows(run(ctxan, "-q", path, "-r", "tree", "--columns", "--min-percent", "0", "--width", "9999").stdout))
+    rows = list(folded_rows(run(ctxan, "-q", path, "-r", "tree", "--metric", metric, "--columns", "--min-percent", "0", "--width", "9999").stdout))
     if not rows:
         return "no rows", 0
     off = off_rows(rows)
@@ -65,7 +66,7 @@ def check(ctxan, path):
     slack = 0.0011 * (len(rows) + 1)
     if abs(sum(own for _, own, _ in rows) - nodes[0]["cum"] / scale) > slack:
         return f"folded {sum(own for _, own, _ in rows)}, unfolded {nodes[0]['cum'] / scale}", 0
-    roots = [sorted(node["cum"] / scale for node in nodes if node["level"] == 1), sorted(total for depth, _, total in rows if depth == 1)]
+    roots = [sorted(node["cum"] / scale for node in nodes if node["level"] == 1 and node["cum"] != 0), sorted(total for depth, _, total in rows if depth == 1 and total != 0)]
     if len(roots[0]) != len(roots[1]) or any(abs(a - b) > slack for a, b in zip(*roots)):
         return f"thread roots: unfolded {roots[0]}, folded {roots[1]}", 0
     lines = run(ctxan, "-q", path, "-r", "tree", "--min-percent", "1", "--width", "80").stdout.splitlines()

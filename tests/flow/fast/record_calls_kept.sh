@@ -14,4 +14,8 @@ jq -e '[.rows[] | select(.section == "function") | .min <= .p50 and .p50 <= .p99
 jq -e '[.rows[] | select(.section == "function")] | INDEX(.function) | .main.elapsed >= .set.elapsed and .set.elapsed >= .jump.max' calls.json >/dev/null || fail "a caller is shorter than its callee"
 jq -e '[.rows[] | select(.function == "jump")][0].unwound == 55' calls.json >/dev/null || fail "what longjmp left: $(jq -c '.rows[] | select(.function == "jump")' calls.json)"
 
+# One sample says nothing beside so many calls: the first screen is of them.
+ctxan -q calls.er >screen.txt || fail "first screen"
+grep -q '| [0-9]* traced calls$' screen.txt || fail "the first screen has no calls: $(head -n 2 screen.txt)"
+grep -q '^First look: main .* of elapsed$' screen.txt || fail "first look: $(grep 'First look' screen.txt)"
 finish
