@@ -66,7 +66,7 @@ def check(ctxan, path):
     slack = 0.0011 * (len(rows) + 1)
     if abs(sum(own for _, own, _ in rows) - nodes[0]["cum"] / scale) > slack:
         return f"folded {sum(own for _, own, _ in rows)}, unfolded {nodes[0]['cum'] / scale}", 0
-    roots = [sorted(node["cum"] / scale for node in nodes if node["level"] == 1 and node["cum"] != 0), sorted(total for depth, _, total in rows if depth == 1 and total != 0)]
+    roots = [sorted(node["cum"] / scale for node in nodes if node["level"] == 1 and round(node["cum"] / scale, 3) != 0), sorted(total for depth, _, total in rows if depth == 1 and total != 0)]
     if len(roots[0]) != len(roots[1]) or any(abs(a - b) > slack for a, b in zip(*roots)):
         return f"thread roots: unfolded {roots[0]}, folded {roots[1]}", 0
     lines = run(ctxan, "-q", path, "-r", "tree", "--min-percent", "1", "--width", "80").stdout.splitlines()
