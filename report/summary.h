@@ -105,6 +105,13 @@ const char *ctx_summary_kind_word(enum ctx_wait_kind kind);
 bool ctx_summary_is_waiting(const struct ctx_summary *summary);
 
 /*
+ * Whether the whole program waits longer for a CPU than it has one, and for a tenth of its threads' time
+ * and 20 ms at least, while half of the machine does not work for it: others have the processors, or it may not
+ * use them (a quota, affinity).
+ */
+bool ctx_summary_is_kept_off(const struct ctx_summary *summary);
+
+/*
  * Whether a wait is one for work: for a condition, a semaphore, a pipe, a socket or events, and ended by a
  * thread of the first wait, by one that waits there or by the one that they wait for. What that thread
  * lacks this one lacks too.

@@ -10,8 +10,10 @@
 
 #define SLICES 120u
 #define MOST_SLICES 1200u
-#define LEAST_WAIT 20u /* a wait below one part of so many is not what to look at first */
-#define LONG_WAIT 5u   /* one of so much is, where a processor was not free */
+#define LEAST_WAIT 20u	   /* a wait below one part of so many is not what to look at first */
+#define LEAST_KEPT_OFF 10u /* likewise of waiting for a CPU */
+#define LEAST_KEPT_OFF_NS (UINT64_C(20) * 1000 * 1000) /* less is the start of a program */
+#define LONG_WAIT 5u				       /* one of so much is, where a processor was not free */
 #define SHORT_NS (UINT64_C(20) * 1000 * 1000) /* processes that are shorter on average cost by their number */
 #define FEW_THREADS 4u			      /* so many have no groups */
 
@@ -94,6 +96,19 @@ bool ctx_summary_is_waiting(const struct ctx_summary *summary)
 		return true;
 	return is_mutex(wait->kind) && wait->wait_ns > summary->cpu_ns &&
 	       summary->cpu_ns < summary->elapsed_ns / 4 * 3 * cpus;
+}
+
+bool ctx_summary_is_kept_off(const struct ctx_summary *summary)
+{
+	const struct ctx_report_selection *selection = &summary->source->selection;
+	uint64_t wait_ns = summary->states[CTX_STATE_WAIT_CPU];
+
+	/* What other threads of the program have is not known of a part of them. */
+	if (selection->threads != NULL || *selection->filter != '\0')
+		return false;
+	return summary->has_cpu && summary->cpu_ns != 0 && wait_ns > summary->cpu_ns &&
+	       wait_ns >= summary->thread_ns / LEAST_KEPT_OFF && wait_ns >= LEAST_KEPT_OFF_NS &&
+	       summary->cpu_ns < summary->elapsed_ns / 2 * summary->cpus;
 }
 
 static bool is_for_work(enum ctx_wait_kind kind)

@@ -1,5 +1,6 @@
 #include "report/summary.h"
 
+#include "base/mem.h"
 #include "base/shellword.h"
 #include "report/function_names.h"
 #include "report/names.h"
@@ -113,6 +114,35 @@ static void put_function(const struct commands *commands, bool *ret_tree)
 		put_tree(commands, ret_tree);
 }
 
+/*
+ * "-r heap,leaks": the reports of what the recording traced, in one command. Nobody traces by chance, and
+ * the rest of the screen shows none of it.
+ */
+static void put_traced(const struct commands *commands)
+{
+	static const struct {
+		enum ctx_traced_kind kind;
+		const char *reports;
+	} rows[] = {
+		{CTX_TRACED_MARK, "marks"}, {CTX_TRACED_CALL, "calls"}, {CTX_TRACED_HEAP, "heap,leaks"},
+		{CTX_TRACED_SYNC, "sync"},  {CTX_TRACED_IO, "io"},
+	};
+	struct ctx_buf rest = {0};
+
+	for (size_t i = 0; i < CTX_COUNT_OF(rows); i++) {
+		if (commands->summary->profile->traced[rows[i].kind] == 0)
+			continue;
+		ctx_buf_put_text(&rest, rest.n == 0 ? " -r " : ",");
+		ctx_buf_put_text(&rest, rows[i].reports);
+	}
+	if (rest.n != 0) {
+		ctx_buf_put_u8(&rest, '\0');
+		if (!rest.failed)
+			put_command(commands, (const char *)rest.bytes, CTX_NONE);
+	}
+	ctx_buf_deinit(&rest);
+}
+
 void ctx_summary_next(const struct ctx_summary *summary, void (*put)(void *context, const char *command),
 		      void *context)
 {
@@ -120,11 +150,8 @@ void ctx_summary_next(const struct ctx_summary *summary, void (*put)(void *conte
 	bool computes = summary->functions.n != 0 && summary->functions.weight != 0;
 	bool has_processes = ctx_summary_short_processes(summary) != NULL, has_tree = false;
 
-	/* First, for there is no room for all: who has put marks into a program asks for them. */
-	if (summary->profile->traced[CTX_TRACED_MARK] != 0)
-		put_command(&commands, " -r marks", CTX_NONE);
-	if (summary->profile->traced[CTX_TRACED_CALL] != 0)
-		put_command(&commands, " -r calls", CTX_NONE);
+	/* First, for there is no room for all. */
+	put_traced(&commands);
 	if (!has_processes && ctx_summary_is_waiting(summary))
 		put_waits(&commands);
 	else if (computes)

@@ -25,6 +25,7 @@
 #include "report/summary_time.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -362,7 +363,7 @@ static void put_crowd(struct ctx_summary_screen *screen)
 	if (summary->n_processes >= CTX_SUMMARY_PROCESSES)
 		ctx_buf_printf(&screen->line, "%" PRIu32 " processes; ", summary->n_processes);
 	else if (summary->cpus != 0 && summary->n_threads > summary->cpus &&
-		 summary->states[CTX_STATE_WAIT_CPU] > summary->cpu_ns)
+		 summary->states[CTX_STATE_WAIT_CPU] > summary->cpu_ns && !ctx_summary_is_kept_off(summary))
 		ctx_buf_printf(&screen->line, "%" PRIu32 " threads on %" PRIu64 " CPUs; ", summary->n_threads,
 			       summary->cpus);
 }
@@ -404,7 +405,7 @@ static bool is_page_fault(const struct ctx_summary *summary, const struct ctx_ho
 	       strcmp(summary->fold.profile.functions[row->callee].name, "[kernel] page fault") == 0;
 }
 
-/* ", 1580 waits", ", 659301 faults": how often, if that was recorded. */
+/* ", 1580 waits", ", 659301 faults": how often, if that was recorded. Behind the share, which is not theirs. */
 static void put_count(const struct ctx_summary *summary, const struct ctx_hot_function *row,
 		      struct ctx_buf *text)
 {
@@ -417,17 +418,17 @@ static void put_count(const struct ctx_summary *summary, const struct ctx_hot_fu
 		ctx_buf_printf(text, ", %" PRIu64 " faults", faults);
 }
 
-/* " (text.cc:33), 1580 waits, 75.0 % of CPU time" */
+/* " (text.cc:33), 75.0 % of CPU time, 1580 waits" */
 static void put_share(struct ctx_summary_screen *screen, const struct ctx_hot_function *row, bool place,
 		      struct ctx_buf *text)
 {
 	ctx_buf_clear(text);
 	if (place)
 		put_place(screen, row, text);
-	put_count(screen->summary, row, text);
 	ctx_buf_put_text(text, ", ");
 	put_percent(text, row->with_callees, screen->summary->functions.weight);
 	ctx_summary_put_of(screen, text);
+	put_count(screen->summary, row, text);
 }
 
 /* Columns that the line of the first look leaves to names. */
@@ -684,6 +685,20 @@ static void take_missing(struct ctx_summary_screen *screen)
 	ctx_buf_deinit(&text);
 }
 
+/* The program does not cause it, and the shares of CPU time do not show it. */
+static void take_kept_off(struct ctx_summary_screen *screen)
+{
+	const struct ctx_summary *summary = screen->summary;
+	char text[96];
+
+	if (!ctx_summary_is_kept_off(summary))
+		return;
+	snprintf(text, sizeof(text),
+		 "waits for a CPU: %.1f times its CPU time; other programs, a quota or affinity",
+		 (double)summary->states[CTX_STATE_WAIT_CPU] / (double)summary->cpu_ns);
+	take_text(&screen->warnings, text);
+}
+
 void ctx_summary_print(struct ctx_summary *summary, struct ctx_out *out)
 {
 	unsigned width = out->options->width;
@@ -698,6 +713,7 @@ void ctx_summary_print(struct ctx_summary *summary, struct ctx_out *out)
 		.commands = {.arena = &arena},
 	};
 
+	take_kept_off(&screen);
 	take_missing(&screen);
 	ctx_head_warnings(&out->head, take_text, &screen.warnings);
 	ctx_summary_next(summary, take_text, &screen.commands);

@@ -1083,12 +1083,13 @@ static void test_summary__page_faults_are_counted(void **state)
 	text = print_hottest(world, functions, CTX_COUNT_OF(functions));
 	/* Which process had them is not known. */
 	assert_non_null(strstr(text, "\nFirst look: parse › [kernel] page fault"));
-	assert_null(strstr(text, " faults, "));
+	assert_null(strstr(text, " faults\n"));
 	free(text);
 	world->profile.n_threads = 5;
 	world->profile.n_processes = 1;
 	text = print_report("summary", &world->input, (struct ctx_report_options){.width = 80});
-	assert_non_null(strstr(text, "\nFirst look: parse › [kernel] page fault, 800 faults, "));
+	assert_non_null(strstr(text, "\nFirst look: parse › [kernel] page fault, "));
+	assert_non_null(strstr(text, " % of CPU time, 800 faults\n"));
 	free(text);
 	free_world(world);
 }
@@ -1107,7 +1108,81 @@ static void test_summary__waits_of_the_hottest_function_are_counted(void **state
 						    700 * MS, 9 * MS};
 	text = print_hottest(world, functions, CTX_COUNT_OF(functions));
 	assert_non_null(strstr(text, "\nFirst look: parse › fsync"));
-	assert_non_null(strstr(text, ", 1580 waits, "));
+	assert_non_null(strstr(text, " % of CPU time, 1580 waits\n"));
+	free(text);
+	free_world(world);
+}
+
+static void test_summary__who_traced_is_led_to_what_was_traced(void **state)
+{
+	static const struct {
+		uint64_t traced[CTX_TRACED_N];
+		const char *reports;
+	} cases[] = {
+		{{[CTX_TRACED_HEAP] = 1}, "heap,leaks"}, {{[CTX_TRACED_SYNC] = 1}, "sync"},
+		{{[CTX_TRACED_IO] = 1}, "io"},		 {{[CTX_TRACED_MARK] = 1}, "marks"},
+		{{[CTX_TRACED_CALL] = 1}, "calls"},	 {{1, 1, 1, 1, 1}, "marks,calls,heap,leaks,sync,io"},
+	};
+	struct world *world = make_world(7);
+	char *text;
+
+	(void)state;
+	make_threads(world);
+	make_states(world, 100);
+	make_slices(world);
+	for (size_t i = 0; i < CTX_COUNT_OF(cases); i++) {
+		char command[80];
+
+		memcpy(world->profile.traced, cases[i].traced, sizeof(cases[i].traced));
+		snprintf(command, sizeof(command), "\nNext: ctxan test.1.er -r %s\n", cases[i].reports);
+		text = print_report("summary", &world->input, (struct ctx_report_options){.width = 80});
+		assert_non_null(strstr(text, command));
+		assert_screen(text, 80);
+		free(text);
+	}
+	free_world(world);
+}
+
+/* Each thread could run for 800 of 1000 units of time and did for `cpu`, on a machine of 4 CPUs. */
+static char *print_kept_off(struct world *world, uint64_t cpu, uint64_t unit_ns)
+{
+	for (uint32_t i = 0; i < N_THREADS; i++)
+		world->states[i] =
+			(struct ctx_report_states){.thread = i,
+						   .ns = {[CTX_STATE_USER] = cpu * unit_ns,
+							  [CTX_STATE_WAIT_CPU] = (800 - cpu) * unit_ns}};
+	return print_report("summary", &world->input, (struct ctx_report_options){.width = 80});
+}
+
+static void test_summary__says_that_others_have_the_processors(void **state)
+{
+	struct world *world = make_world(7);
+	char *text;
+
+	(void)state;
+	make_threads(world);
+	make_states(world, 0);
+	make_slices(world);
+	/* 8 threads with 0.8 of 4 CPUs are not in each other's way. */
+	text = print_kept_off(world, 100, MS);
+	assert_non_null(strstr(
+		text, "\n! waits for a CPU: 7.0 times its CPU time; other programs, a quota or affinity\n"));
+	assert_null(strstr(text, " threads on "));
+	assert_screen(text, 80);
+	free(text);
+	/* With 2.4 of 4 they are. */
+	text = print_kept_off(world, 300, MS);
+	assert_null(strstr(text, "waits for a CPU: "));
+	assert_non_null(strstr(text, "\nFirst look: 8 threads on 4 CPUs; "));
+	free(text);
+	/* 5.6 ms say nothing. */
+	text = print_kept_off(world, 100, MS / 1000);
+	assert_null(strstr(text, "waits for a CPU: "));
+	free(text);
+	/* Of a part of the threads it is not known. */
+	world->input.filter = "cpu 3";
+	text = print_kept_off(world, 100, MS);
+	assert_null(strstr(text, "waits for a CPU: "));
 	free(text);
 	free_world(world);
 }
@@ -1230,6 +1305,8 @@ int main(void)
 		cmocka_unit_test(test_summary__the_hottest_path_has_the_programs_own_frame),
 		cmocka_unit_test(test_summary__page_faults_are_counted),
 		cmocka_unit_test(test_summary__waits_of_the_hottest_function_are_counted),
+		cmocka_unit_test(test_summary__who_traced_is_led_to_what_was_traced),
+		cmocka_unit_test(test_summary__says_that_others_have_the_processors),
 		cmocka_unit_test(test_summary__warnings_end_at_a_word),
 		cmocka_unit_test(test_summary__a_run_without_a_length_has_no_load),
 		cmocka_unit_test(test_summary__ends_with_the_last_thread),

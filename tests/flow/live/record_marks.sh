@@ -23,7 +23,7 @@ for way in pie fixed noplt; do
 done
 
 check_marked_intervals
-ctxan run.er | grep -q '^ .*ctxan run.er -r marks$\|Next: ctxan run.er -r marks$' || fail "the first screen does not say where marks are: $(ctxan run.er)"
+ctxan run.er | grep -q '^Next: ctxan run.er -r marks,io$' || fail "the first screen does not say where marks are: $(ctxan run.er)"
 ctxan run.er -r timeline >line.txt || fail "no time line"
 grep -q '^ *request  *=' line.txt || fail "no interval on the time line: $(cat line.txt)"
 
