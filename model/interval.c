@@ -76,6 +76,8 @@ enum ctx_status ctx_interval_parse(const char *text, struct ctx_interval run, st
 	if (found.end_ns < found.begin_ns && colon[1] != '\0')
 		return ctx_err_set(err, CTX_E_ARG, "interval '%s' ends before it begins", text);
 	ctx_time_format(run.end_ns, end_text, sizeof(end_text));
+	if (run.end_ns <= 1 && (found.begin_ns >= run.end_ns || found.end_ns == found.begin_ns))
+		return ctx_err_set(err, CTX_E_ARG, "interval '%s': the recording has no times", text);
 	if (found.begin_ns >= run.end_ns)
 		return ctx_err_set(err, CTX_E_ARG, "interval '%s' lies behind the end of the run (%s)", text,
 				   end_text);

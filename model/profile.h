@@ -158,6 +158,15 @@ void ctx_profile_deinit(struct ctx_profile *profile);
  */
 bool ctx_object_is_kernel(const char *path);
 
+/*
+ * Whether nothing has a time: of folded stacks or pprof, all of which is at 0. Its samples are then sums,
+ * one a stack, and their number says nothing of how many there were.
+ */
+static inline bool ctx_profile_is_timeless(const struct ctx_profile *profile)
+{
+	return profile->run.end_ns <= 1;
+}
+
 /* NULL if `thread` is not a thread. */
 static inline const struct ctx_thread_info *ctx_profile_thread(const struct ctx_profile *profile,
 							       uint32_t thread)

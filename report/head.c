@@ -299,6 +299,7 @@ void ctx_head_warnings(const struct ctx_head *head, void (*put)(void *context, c
 		put(context, profile->warnings[i]);
 	warn_losses(&head->selection, put, context);
 	if (totals->samples < CTX_FEW_SAMPLES &&
+	    (totals->samples == 0 || !ctx_profile_is_timeless(profile)) &&
 	    (totals->samples == 0 ? !has_more_weight(head) : !measured)) {
 		if (totals->samples == 0)
 			put_empty(head, text, sizeof(text));

@@ -335,7 +335,9 @@ static void put_group(struct page *page, const struct ctx_phase_group *group)
 	for (size_t i = 0; i < group->n; i++)
 		put_phase(page, group, i);
 	ctx_out_section(&page->out, NULL);
-	if (group->too_few)
+	if (ctx_profile_is_timeless(page->out.profile))
+		ctx_out_line(&page->out, "Without times there are no phases.");
+	else if (group->too_few)
 		ctx_out_line(&page->out,
 			     ctx_out_format(&page->out,
 					    "%" PRIu64

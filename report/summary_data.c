@@ -589,6 +589,9 @@ static enum ctx_status collect_slices(struct ctx_summary *summary, struct ctx_er
 	}
 	if (summary->n_slices == 0)
 		summary->n_slices = slices->per_thread;
+	/* A single instant has no course. */
+	if (ctx_profile_is_timeless(summary->profile))
+		summary->n_slices = 0;
 	if (summary->functions.weight == 0)
 		return CTX_OK;
 	return ctx_slice_tops_find(summary->source,

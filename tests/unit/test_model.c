@@ -77,6 +77,24 @@ static void test_model__wrong_intervals_are_refused_with_the_reason(void **state
 	}
 }
 
+/* All of what a pprof file holds is at 0. */
+static void test_model__without_times_there_is_the_whole_run_alone(void **state)
+{
+	static const char *const wrong[] = {"300:700", "30%:40%", "1ns:"};
+	const struct ctx_interval instant = {0, 1};
+	struct ctx_interval found;
+
+	(void)state;
+	for (size_t i = 0; i < CTX_COUNT_OF(wrong); i++) {
+		struct ctx_err err = {0};
+
+		assert_int_equal(ctx_interval_parse(wrong[i], instant, &found, &err), CTX_E_ARG);
+		assert_non_null(strstr(err.msg, "': the recording has no times"));
+	}
+	assert_int_equal(ctx_interval_parse("0:100%", instant, &found, NULL), CTX_OK);
+	assert_int_equal(found.end_ns, 1);
+}
+
 static void test_model__half_open_intervals_that_touch_do_not_overlap(void **state)
 {
 	struct ctx_interval a = {0, 10}, b = {10, 20}, c = {9, 11}, empty = {5, 5};
@@ -465,6 +483,7 @@ int main(void)
 		cmocka_unit_test(test_model__calls_are_the_same_by_node_and_by_depth),
 		cmocka_unit_test(test_model__intervals_are_read_in_all_their_forms),
 		cmocka_unit_test(test_model__wrong_intervals_are_refused_with_the_reason),
+		cmocka_unit_test(test_model__without_times_there_is_the_whole_run_alone),
 		cmocka_unit_test(test_model__half_open_intervals_that_touch_do_not_overlap),
 		cmocka_unit_test(test_model__nodes_of_a_recursion_have_different_hashes),
 		cmocka_unit_test(test_model__a_trie_shares_prefixes_and_knows_depths),

@@ -9,12 +9,12 @@
 
 static void add_to(struct ctx_phase *phase, uint32_t stack, uint64_t samples)
 {
-	assert_int_equal(ctx_histogram_add(&phase->histogram,
-					   (struct ctx_hist_entry){.stack = stack,
-								   .samples = samples,
-								   .weight = samples * MS},
-					   NULL),
-			 CTX_OK);
+	assert_int_equal(
+		ctx_histogram_add(
+			&phase->histogram,
+			(struct ctx_hist_entry){.stack = stack, .samples = samples, .weight = samples * MS},
+			NULL),
+		CTX_OK);
 }
 
 struct world {
@@ -106,6 +106,25 @@ static void test_report_phases__few_samples_are_said(void **state)
 	assert_every_format("phases", &fixture->input, (struct ctx_report_options){0}, "phases-few");
 }
 
+/* Of folded stacks there is one sample for each: their number says nothing. */
+static void test_report_phases__without_times_there_are_none(void **state)
+{
+	struct fixture *fixture = *state;
+	struct ctx_phase_group group = {.process = CTX_NONE, .samples = 4, .too_few = true};
+	struct ctx_phases phases = {.groups = &group, .n_groups = 1};
+	char *text;
+
+	fixture->input.phases = &phases;
+	text = print_report("phases", &fixture->input, (struct ctx_report_options){.width = 80});
+	assert_non_null(strstr(text, "\n4 samples: too few to tell phases apart"));
+	free(text);
+	fixture->profile.run.end_ns = 1;
+	text = print_report("phases", &fixture->input, (struct ctx_report_options){.width = 80});
+	assert_non_null(strstr(text, "\nWithout times there are no phases.\n"));
+	assert_null(strstr(text, "too few"));
+	free(text);
+}
+
 static void test_report_phases__the_time_line_has_their_letters(void **state)
 {
 	struct fixture *fixture = *state;
@@ -130,6 +149,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		with_fixture(test_report_phases__prints_in_every_format),
 		with_fixture(test_report_phases__few_samples_are_said),
+		with_fixture(test_report_phases__without_times_there_are_none),
 		with_fixture(test_report_phases__the_time_line_has_their_letters),
 	};
 

@@ -857,6 +857,7 @@ static void test_summary__a_run_without_a_length_has_no_load(void **state)
 	world->input.intervals = &one;
 	text = print_report("summary", &world->input, (struct ctx_report_options){.width = 80});
 	assert_null(strstr(text, "CPUs busy"));
+	assert_null(strstr(text, "\nOver time"));
 	free(text);
 	free_world(world);
 }

@@ -43,6 +43,12 @@ mkdir empty.er
 expect 1 "empty.er" ctxan empty.er
 echo text >plain.txt
 expect 1 "neither an experiment nor a database" ctxan plain.txt
+# Folded stacks are sums: how many of them there are is not how many samples there were, nor when.
+printf 'main;work 900\nmain;rest 100\n' >sums.folded
+ctxan sums.folded >sums.txt 2>&1
+grep -q '^First look: work, 90.0 % of count$' sums.txt || fail "folded stacks: $(cat sums.txt)"
+grep 'too few\|Over time' sums.txt && fail "what sums cannot say"
+expect 1 "the recording has no times" ctxan sums.folded -i 300:700
 mkdir nothing && expect 1 "neither \*.er nor perf.data in this directory" sh -c 'cd nothing && ctxan'
 cp -r good.er newer.er && rm newer.er/ctxan.db
 sed -i '1s/version="[123]"/version="4"/' newer.er/log.xml
