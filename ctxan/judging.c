@@ -44,6 +44,10 @@ enum ctx_status ctx_judging_load(struct ctx_baseline_options *baseline, struct c
 		ctx_buf_put_text(&text, ctx_rules_default());
 	else
 		status = ctx_file_read(baseline->rules, CTX_RULES_TEXT_MAX, &text, err);
+	if (status == CTX_E_NOTFOUND)
+		return ctx_err_set(err, status,
+				   "--rules %s: no such file (--rules default needs none: docs/rules.md)",
+				   baseline->rules);
 	if (status == CTX_OK)
 		status = ctx_buf_check(&text, err);
 	if (status != CTX_OK)

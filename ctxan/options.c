@@ -2,6 +2,7 @@
 
 #include "base/embed.h"
 #include "base/mem.h"
+#include "base/near.h"
 #include "ctxan/config.h"
 #include "ctxan/export_kinds.h"
 #include "ctxan/gprofng_names.h"
@@ -258,6 +259,20 @@ SETTER(output)
 	return CTX_OK;
 }
 
+/* "--export pproff: no such format, perhaps 'pprof' (see --help)" */
+static enum ctx_status refuse_export(const char *option, const char *name, struct ctx_err *err)
+{
+	const struct ctx_export_kind *kind;
+	struct ctx_near near = {0};
+	char names[CTX_ERR_MAX / 4];
+
+	for (size_t i = 0; (kind = ctx_export_kind_at(i)) != NULL; i++)
+		ctx_near_consider(&near, kind->name, strlen(kind->name), name, strlen(name));
+	ctx_near_list(&near, names, sizeof(names));
+	return ctx_err_set(err, CTX_E_ARG, "--%s %s: no such format%s%s (see --help)", option, name,
+			   near.n != 0 ? ", perhaps " : "", names);
+}
+
 SETTER(export)
 {
 	struct ctx_options *options = context;
@@ -268,10 +283,7 @@ SETTER(export)
 		return CTX_OK;
 	}
 	options->output.export = ctx_export_kind_find(value);
-	if (options->output.export == NULL)
-		return ctx_err_set(err, CTX_E_ARG, "--%s %s: no such format (see --help)", option->name,
-				   value);
-	return CTX_OK;
+	return options->output.export != NULL ? CTX_OK : refuse_export(option->name, value, err);
 }
 
 /* "5M", "800k", "2500000" */

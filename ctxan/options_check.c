@@ -207,7 +207,9 @@ static enum ctx_status check_baseline(const struct ctx_options *options, struct 
 				   "--rules is for one recording, or A1.er,A2.er of one program, or two "
 				   "sides with --diff");
 	if (!rules && options->n_inputs == 0)
-		return ctx_err_set(err, CTX_E_ARG, "--archive %s: which recordings?", baseline->archive);
+		return ctx_err_set(err, CTX_E_ARG,
+				   "--archive %s: which recordings? (ctxan --archive BASE.db a.1.er a.2.er)",
+				   baseline->archive);
 	if (!rules && (baseline->archive[0] == '\0' || options->diff.wanted || options->output.path != NULL ||
 		       options->selection.n_intervals != 0 || options->selection.threads != NULL ||
 		       options->selection.processes != NULL || options->selection.n_filters != 0))

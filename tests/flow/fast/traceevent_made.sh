@@ -41,7 +41,7 @@ ctxan empty.json >out 2>&1 && fail "a trace without events is read"
 grep -q 'has no events with a time' out || fail "empty: $(cat out)"
 echo '{"a": 1}' >other.json
 ctxan other.json >out 2>&1 && fail "any JSON is read"
-grep -q 'nor a text or a trace of calls' out || fail "other: $(cat out)"
+grep -q 'JSON or pprof, nor a trace of calls' out || fail "other: $(cat out)"
 
 # By ctxan: recognised by content, marks and names.
 ctxan nested.json -r functions >out 2>err || fail "ctxan: $(cat err)"
