@@ -21,6 +21,7 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -40,6 +41,7 @@ struct fox {
 	uint64_t last_ns; /* of the column of time differences */
 	uint64_t n_samples;
 	bool is_clock;
+	bool is_first; /* the next sample of a column is the thread's first one */
 };
 
 /* Names in brackets are the kernel and its modules, except these special maps of processes. */
@@ -383,12 +385,14 @@ static enum ctx_status each_weight(void *context, const struct ctx_sample *sampl
 	return fox->json.status;
 }
 
+/* CPU time since the sample before; of the first one the profiler takes no notice. */
 static enum ctx_status each_cpu_time(void *context, const struct ctx_sample *sample, struct ctx_err *err)
 {
 	struct fox *fox = context;
 
 	(void)err;
-	ctx_export_json_number(&fox->json, sample->weight);
+	ctx_export_json_number(&fox->json, fox->is_first ? 0 : sample->weight);
+	fox->is_first = false;
 	return fox->json.status;
 }
 
@@ -400,6 +404,7 @@ static void put_column(struct fox *fox, const char *key, uint32_t thread, ctx_re
 		return;
 	ctx_export_json_key(&fox->json, key);
 	ctx_export_json_open_list(&fox->json);
+	fox->is_first = true;
 	if (thread != CTX_NONE)
 		ctx_export_json_fail(&fox->json,
 				     input->source->samples(input->source,
@@ -591,6 +596,47 @@ static void put_units(struct fox *fox)
 	ctx_export_json_close(&fox->json);
 }
 
+/* "AMD EPYC, 2 online of 2, ...", as perf's recordings say it: the name, and how many are online (0 unknown). */
+static uint64_t put_processors(struct fox *fox, const char *text)
+{
+	const char *online = strstr(text, " online of "), *begin = online;
+	size_t n = strcspn(text, ",");
+
+	while (begin != NULL && begin > text && isdigit((unsigned char)begin[-1]))
+		begin--;
+	ctx_buf_clear(&fox->token);
+	ctx_buf_put(&fox->token, text, begin != text ? n : 0);
+	if (fox->token.n != 0) {
+		ctx_export_json_key(&fox->json, "CPUName");
+		ctx_export_json_buf(&fox->json, &fox->token);
+	}
+	return begin != NULL && begin != online ? strtoull(begin, NULL, 10) : 0;
+}
+
+/* Where it was recorded; left out where the recording does not say. */
+static void put_machine(struct fox *fox)
+{
+	const char *kernel = ctx_profile_property(fox->profile, "kernel", "");
+	const char *arch = ctx_profile_property(fox->profile, "arch", "");
+	const char *os = ctx_profile_property(fox->profile, "os", kernel[0] != '\0' ? "Linux" : "");
+	const char *const words[] = {os, kernel, arch};
+	uint64_t online = put_processors(fox, ctx_profile_property(fox->profile, "processors", ""));
+	uint64_t cpus = strtoull(ctx_profile_property(fox->profile, "cpus", "0"), NULL, 10);
+
+	ctx_buf_clear(&fox->token);
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		ctx_buf_printf(&fox->token, "%s%s", fox->token.n != 0 && words[i][0] != '\0' ? " " : "",
+			       words[i]);
+	ctx_export_json_key(&fox->json, "oscpu"); /* the profiler asks for it always */
+	ctx_export_json_buf(&fox->json, &fox->token);
+	if (os[0] != '\0')
+		ctx_export_json_key_text(&fox->json, "platform", os);
+	if (arch[0] != '\0')
+		ctx_export_json_key_text(&fox->json, "abi", arch);
+	if (cpus != 0 || online != 0)
+		ctx_export_json_key_number(&fox->json, "logicalCPUs", cpus != 0 ? cpus : online);
+}
+
 static void put_meta(struct fox *fox)
 {
 	struct ctx_interval extent = ctx_export_extent(fox->input);
@@ -609,7 +655,7 @@ static void put_meta(struct fox *fox)
 	put_ms(fox, "profilingEndTime", extent.end_ns);
 	ctx_export_json_key_number(json, "processType", 0);
 	ctx_export_json_key_number(json, "stackwalk", 1);
-	ctx_export_json_key_text(json, "oscpu", ctx_profile_property(fox->profile, "os", ""));
+	put_machine(fox);
 	put_categories(fox);
 	put_same(fox, "markerSchema", 0, put_null);
 	if (fox->is_clock)

@@ -2,10 +2,9 @@
  * pprof's profile.proto. One sample for each stack of each thread:
  *
  *	sample    locations (leaf first), samples and weight, labels: thread, process, tid, pid
- *	location  one for each function, with the same number; functions are numbered as they appear
- *	mapping   one for each object that a function is of, the program first
+ *	location  an address with its lines; where samples have none (differences, archived runs), a function
+ *	mapping   where an object stands, the program first
  *
- * A profile.proto has addresses, a profile has functions: locations are written without an address.
  * Samples without a stack get a synthetic function, whose id follows those of the profile.
  *
  * Of a difference side B's values are as they are, side A's negative, with the label pprof::base=true: what pprof
@@ -17,6 +16,8 @@
 #include "formats/export/export_stack.h"
 #include "formats/export/exports.h"
 #include "formats/export/pprof_file.h"
+#include "formats/export/pprof_locations.h"
+#include "formats/export/pprof_stacks.h"
 
 #include <inttypes.h>
 #include <profile.pb-c.h>
@@ -31,16 +32,13 @@ enum { LABELS = 4, VALUES = 2 };
 
 struct pprof {
 	const struct ctx_export_input *input;
-	struct ctx_report_parts parts; /* by thread */
-	struct ctx_pprof_file *file;   /* owned */
-	struct ctx_export_names names; /* owned */
-	uint64_t *location_of; /* owned; by function: number of its location and of itself, 0 none yet */
-	uint32_t *functions;   /* owned; by number - 1 */
-	uint32_t n_functions;
-	uint64_t *mapping_of; /* owned; by object: number of its mapping, 0 none */
-	uint32_t *frames;     /* owned; room for the deepest stack */
-	uint64_t *locations;  /* owned; the same */
-	uint64_t too_large;   /* values that overflow a signed number */
+	struct ctx_pprof_stacks stacks;	      /* owned */
+	struct ctx_pprof_file *file;	      /* owned */
+	struct ctx_export_names names;	      /* owned */
+	struct ctx_pprof_locations locations; /* owned */
+	uint32_t *frames;		      /* owned; room for the deepest stack */
+	uint64_t *numbers;		      /* owned; the same */
+	uint64_t too_large;		      /* values that overflow a signed number */
 };
 
 static int64_t to_signed(struct pprof *pprof, uint64_t value)
@@ -209,33 +207,42 @@ struct labels {
 	bool is_base; /* their values are negative */
 };
 
-static uint64_t location_of(struct pprof *pprof, uint32_t function)
-{
-	if (pprof->location_of[function] == 0) {
-		pprof->functions[pprof->n_functions++] = function;
-		pprof->location_of[function] = pprof->n_functions;
-	}
-	return pprof->location_of[function];
-}
-
-static enum ctx_status put_sample(struct pprof *pprof, const struct ctx_hist_entry *entry,
-				  struct labels *labels, struct ctx_err *err)
+/* The numbers of a stack's locations, leaf first; returns how many. */
+static size_t number_frames(struct pprof *pprof, const struct ctx_pprof_stack *stack)
 {
 	const struct ctx_profile *profile = pprof->input->profile;
-	size_t n = ctx_export_frames(profile, entry->stack, pprof->frames);
-	int64_t values[VALUES] = {to_signed(pprof, entry->samples), to_signed(pprof, entry->weight)};
+	const struct ctx_code *code = pprof->stacks.code.code;
+	size_t n = 0;
+
+	for (uint32_t raw = stack->raw; raw != CTX_TRIE_ROOT; raw = code->raw_stacks->parent[raw]) {
+		uint32_t location = code->raw_stacks->key[raw];
+
+		if (!code->locations[location].joins)
+			pprof->numbers[n++] = ctx_pprof_location_of_address(&pprof->locations, location);
+	}
+	if (stack->raw != CTX_TRIE_ROOT)
+		return n;
+	n = ctx_export_frames(profile, stack->stack, pprof->frames);
+	if (n == 0)
+		pprof->frames[n++] = profile->n_functions;
+	for (size_t i = 0; i < n; i++)
+		pprof->numbers[i] =
+			ctx_pprof_location_of_function(&pprof->locations, pprof->frames[n - 1 - i]);
+	return n;
+}
+
+static enum ctx_status put_sample(struct pprof *pprof, const struct ctx_pprof_stack *stack,
+				  struct labels *labels, struct ctx_err *err)
+{
+	int64_t values[VALUES] = {to_signed(pprof, stack->samples), to_signed(pprof, stack->weight)};
 	Pprof__Profile piece = PPROF__PROFILE__INIT;
 	Pprof__Sample sample = PPROF__SAMPLE__INIT;
 	Pprof__Sample *samples = &sample;
 
-	if (n == 0)
-		pprof->frames[n++] = profile->n_functions;
-	for (size_t i = 0; i < n; i++)
-		pprof->locations[i] = location_of(pprof, pprof->frames[n - 1 - i]);
 	for (size_t i = 0; i < VALUES && labels->is_base; i++)
 		values[i] = -values[i];
-	sample.location_id = pprof->locations;
-	sample.n_location_id = n;
+	sample.n_location_id = number_frames(pprof, stack);
+	sample.location_id = pprof->numbers;
 	sample.value = values;
 	sample.n_value = VALUES;
 	sample.label = labels->list;
@@ -245,46 +252,34 @@ static enum ctx_status put_sample(struct pprof *pprof, const struct ctx_hist_ent
 	return ctx_pprof_file_put(pprof->file, &piece, err);
 }
 
-static enum ctx_status put_part(struct pprof *pprof, const struct ctx_report_part *part, struct ctx_err *err)
+static enum ctx_status begin_thread(struct pprof *pprof, uint32_t thread, struct labels *labels,
+				    struct ctx_err *err)
 {
 	bool is_difference = pprof->input->is_difference;
-	struct labels labels = {.n = LABELS, .is_base = is_difference && part->thread == BASE};
-	enum ctx_status status = is_difference ? make_base_label(pprof, &labels.items[0], err)
-					       : make_labels(pprof, part->thread, labels.items, err);
 
+	*labels = (struct labels){.n = LABELS, .is_base = is_difference && thread == BASE};
 	if (is_difference)
-		labels.n = labels.is_base;
+		labels->n = labels->is_base;
 	for (int i = 0; i < LABELS; i++)
-		labels.list[i] = &labels.items[i];
-	for (size_t i = 0; status == CTX_OK && i < part->histograms->n; i++) {
-		if (part->histograms->entries[i].samples != 0)
-			status = put_sample(pprof, &part->histograms->entries[i], &labels, err);
+		labels->list[i] = &labels->items[i];
+	return is_difference ? make_base_label(pprof, &labels->items[0], err)
+			     : make_labels(pprof, thread, labels->items, err);
+}
+
+static enum ctx_status put_samples(struct pprof *pprof, struct ctx_err *err)
+{
+	struct labels labels;
+	enum ctx_status status = CTX_OK;
+
+	for (size_t i = 0; i < pprof->stacks.n && status == CTX_OK; i++) {
+		const struct ctx_pprof_stack *stack = &pprof->stacks.items[i];
+
+		if (i == 0 || stack->thread != stack[-1].thread)
+			status = begin_thread(pprof, stack->thread, &labels, err);
+		if (status == CTX_OK)
+			status = put_sample(pprof, stack, &labels, err);
 	}
 	return status;
-}
-
-static uint32_t object_of(const struct pprof *pprof, uint32_t function)
-{
-	const struct ctx_profile *profile = pprof->input->profile;
-
-	return function < profile->n_functions ? profile->functions[function].object : CTX_NONE;
-}
-
-static enum ctx_status put_mapping(struct pprof *pprof, uint32_t object, uint64_t id, struct ctx_err *err)
-{
-	const struct ctx_object_info *info = &pprof->input->profile->objects[object];
-	Pprof__Profile piece = PPROF__PROFILE__INIT;
-	Pprof__Mapping mapping = PPROF__MAPPING__INIT;
-	Pprof__Mapping *mappings = &mapping;
-	enum ctx_status status = ctx_pprof_file_string(pprof->file, info->path, &mapping.filename, err);
-
-	if (status == CTX_OK)
-		status = ctx_pprof_file_string(pprof->file, info->build_id, &mapping.build_id, err);
-	pprof->mapping_of[object] = mapping.id = id;
-	mapping.has_functions = true; /* otherwise readers look for symbols of missing addresses */
-	piece.mapping = &mappings;
-	piece.n_mapping = 1;
-	return status == CTX_OK ? ctx_pprof_file_put(pprof->file, &piece, err) : status;
 }
 
 /* The object that has the name of the first process's program; CTX_NONE if none has. */
@@ -294,91 +289,30 @@ static uint32_t program(const struct pprof *pprof)
 	const char *command, *name;
 	size_t n;
 
-	if (pprof->parts.n == 0)
+	if (pprof->stacks.n == 0)
 		return CTX_NONE;
-	command = profile->processes[profile->threads[pprof->parts.parts[0].thread].process].command;
+	command = profile->processes[profile->threads[pprof->stacks.items[0].thread].process].command;
 	n = strcspn(command, " ");
 	for (name = command + n; name > command && name[-1] != '/';)
 		name--;
 	n -= (size_t)(name - command);
-	for (uint32_t i = 0; i < pprof->n_functions; i++) {
-		uint32_t object = object_of(pprof, pprof->functions[i]);
-		const char *base = object != CTX_NONE ? ctx_path_base(profile->objects[object].path) : "";
+	for (uint32_t i = 0; i < profile->n_objects; i++) {
+		const char *base = ctx_path_base(profile->objects[i].path);
 
 		if (n != 0 && strncmp(base, name, n) == 0 && base[n] == '\0')
-			return object;
+			return i;
 	}
 	return CTX_NONE;
-}
-
-static enum ctx_status put_mappings(struct pprof *pprof, struct ctx_err *err)
-{
-	uint32_t first = program(pprof);
-	uint64_t n = 0;
-	enum ctx_status status = CTX_OK;
-
-	if (first != CTX_NONE)
-		status = put_mapping(pprof, first, ++n, err);
-	for (uint32_t i = 0; status == CTX_OK && i < pprof->n_functions; i++) {
-		uint32_t object = object_of(pprof, pprof->functions[i]);
-
-		if (object != CTX_NONE && pprof->mapping_of[object] == 0)
-			status = put_mapping(pprof, object, ++n, err);
-	}
-	return status;
-}
-
-/*
- * Written only if it differs from the name: if both are equal, readers assume a mangled name,
- * demangle it and strip template arguments, which would leave only the end of "<Unknown>
- * [libc.so.6]".
- */
-static enum ctx_status put_system_name(struct pprof *pprof, const struct ctx_function_info *info,
-				       int64_t *ret, struct ctx_err *err)
-{
-	if (strcmp(info->linkage_name, info->name) == 0)
-		return CTX_OK;
-	return ctx_pprof_file_string(pprof->file, info->linkage_name, ret, err);
-}
-
-/* Writes the function and its location, which have the same number. */
-static enum ctx_status put_function(struct pprof *pprof, uint32_t function, struct ctx_err *err)
-{
-	const struct ctx_profile *profile = pprof->input->profile;
-	uint32_t object = object_of(pprof, function);
-	Pprof__Profile piece = PPROF__PROFILE__INIT;
-	Pprof__Location location = PPROF__LOCATION__INIT;
-	Pprof__Line line = PPROF__LINE__INIT;
-	Pprof__Function it = PPROF__FUNCTION__INIT;
-	Pprof__Location *locations = &location;
-	Pprof__Line *lines = &line;
-	Pprof__Function *functions = &it;
-	enum ctx_status status = ctx_pprof_file_string(
-		pprof->file, ctx_export_names_get(&pprof->names, function), &it.name, err);
-
-	if (status == CTX_OK && function < profile->n_functions)
-		status = put_system_name(pprof, &profile->functions[function], &it.system_name, err);
-	it.id = location.id = line.function_id = pprof->location_of[function];
-	location.mapping_id = object != CTX_NONE ? pprof->mapping_of[object] : 0;
-	location.line = &lines;
-	location.n_line = 1;
-	piece.location = &locations;
-	piece.n_location = 1;
-	piece.function = &functions;
-	piece.n_function = 1;
-	return status == CTX_OK ? ctx_pprof_file_put(pprof->file, &piece, err) : status;
 }
 
 static enum ctx_status put_all(struct pprof *pprof, struct ctx_err *err)
 {
 	enum ctx_status status = put_header(pprof, err);
 
-	for (size_t i = 0; status == CTX_OK && i < pprof->parts.n; i++)
-		status = put_part(pprof, &pprof->parts.parts[i], err);
 	if (status == CTX_OK)
-		status = put_mappings(pprof, err);
-	for (uint32_t i = 0; status == CTX_OK && i < pprof->n_functions; i++)
-		status = put_function(pprof, pprof->functions[i], err);
+		status = put_samples(pprof, err);
+	if (status == CTX_OK)
+		status = ctx_pprof_locations_write(&pprof->locations, program(pprof), pprof->file, err);
 	return status == CTX_OK ? ctx_pprof_file_close(pprof->file, err) : status;
 }
 
@@ -391,50 +325,55 @@ static void remark(const struct pprof *pprof)
 	input->remark(
 		input->remark_context,
 		"this format has no time: the samples of the interval are added up by thread and stack");
-	input->remark(input->remark_context, "no addresses are written: one location per function");
+	if (pprof->stacks.code.code == NULL)
+		input->remark(input->remark_context, "no addresses are written: one location per function");
 	if (pprof->too_large != 0)
 		input->remark(input->remark_context, "values of 2^63 and more are cut to 2^63 - 1");
 }
 
+/* Frames of the deepest stack. */
+static size_t deepest(const struct pprof *pprof)
+{
+	const struct ctx_code *code = pprof->stacks.code.code;
+	size_t functions = ctx_export_deepest(&pprof->input->profile->cct);
+	size_t addresses = code != NULL ? ctx_export_deepest(code->raw_stacks) : 0;
+
+	return functions > addresses ? functions : addresses;
+}
+
 static enum ctx_status prepare(struct pprof *pprof, FILE *out, struct ctx_err *err)
 {
-	const struct ctx_profile *profile = pprof->input->profile;
-	size_t n_functions = (size_t)profile->n_functions + 1, depth = ctx_export_deepest(&profile->cct) + 1u;
+	size_t depth = deepest(pprof) + 1;
 	enum ctx_status status;
 
-	pprof->location_of = ctx_calloc(n_functions, sizeof(*pprof->location_of));
-	pprof->functions = ctx_calloc(n_functions, sizeof(*pprof->functions));
-	pprof->mapping_of = ctx_calloc(profile->n_objects, sizeof(*pprof->mapping_of));
 	pprof->frames = ctx_calloc(depth, sizeof(*pprof->frames));
-	pprof->locations = ctx_calloc(depth, sizeof(*pprof->locations));
-	if (pprof->location_of == NULL || pprof->functions == NULL || pprof->mapping_of == NULL ||
-	    pprof->frames == NULL || pprof->locations == NULL)
+	pprof->numbers = ctx_calloc(depth, sizeof(*pprof->numbers));
+	if (pprof->frames == NULL || pprof->numbers == NULL)
 		return ctx_err_nomem(err);
-	status = ctx_export_names_init(&pprof->names, profile, err);
+	status = ctx_export_names_init(&pprof->names, pprof->input->profile, err);
+	if (status == CTX_OK)
+		status = ctx_pprof_locations_init(&pprof->locations, pprof->input, &pprof->stacks.code,
+						  &pprof->names, err);
 	return status == CTX_OK ? ctx_pprof_file_create(out, &pprof->file, err) : status;
 }
 
 static enum ctx_status write_pprof(const struct ctx_export_input *input, FILE *out, struct ctx_err *err)
 {
 	struct pprof pprof = {.input = input};
-	enum ctx_status status = input->source->parts(
-		input->source, &(struct ctx_parts_query){.per_thread = true, .calls = true}, &pprof.parts,
-		err);
+	enum ctx_status status = ctx_pprof_stacks_init(&pprof.stacks, input, err);
 
 	if (status == CTX_OK)
 		status = prepare(&pprof, out, err);
-
 	if (status == CTX_OK)
 		status = put_all(&pprof, err);
 	if (status == CTX_OK)
 		remark(&pprof);
 	ctx_pprof_file_destroy(pprof.file);
+	ctx_pprof_locations_deinit(&pprof.locations);
 	ctx_export_names_deinit(&pprof.names);
-	free(pprof.location_of);
-	free(pprof.functions);
-	free(pprof.mapping_of);
+	ctx_pprof_stacks_deinit(&pprof.stacks);
 	free(pprof.frames);
-	free(pprof.locations);
+	free(pprof.numbers);
 	return status;
 }
 

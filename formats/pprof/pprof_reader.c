@@ -215,6 +215,43 @@ static enum ctx_status add_line(struct reader *reader, const struct ctx_pprof_lo
 	return status == CTX_OK ? add_frame(reader, frame, err) : status;
 }
 
+/* Whether the only line of a location is a function that the writer did not know: "<Unknown> [libc.so.6]". */
+static bool is_unknown(const struct ctx_pprof_profile *profile, const struct ctx_pprof_location *location)
+{
+	static const char unknown[] = "<Unknown>";
+	struct ctx_protobuf lines = location->lines, line;
+	struct ctx_protobuf_field field;
+	const struct ctx_pprof_function *function;
+	struct ctx_pprof_text name;
+	uint64_t id = 0;
+	unsigned n = 0;
+
+	while (ctx_protobuf_next(&lines, &field)) {
+		if (field.number != 4 || !field.is_bytes)
+			continue;
+		line = ctx_protobuf_make(field.bytes, field.n);
+		while (n == 0 && ctx_protobuf_next(&line, &field))
+			id = field.number == 1 ? field.value : id;
+		n++;
+	}
+	function = n == 1 ? ctx_pprof_function(profile, id) : NULL;
+	if (function == NULL)
+		return false;
+	name = ctx_pprof_string(profile, function->name);
+	return name.n >= strlen(unknown) && memcmp(name.at, unknown, strlen(unknown)) == 0;
+}
+
+/* Whether a location is its address alone: it has no lines, or nothing is known in its mapping there. */
+static bool is_address(const struct ctx_pprof_profile *profile, const struct ctx_pprof_location *location)
+{
+	const struct ctx_pprof_mapping *mapping = ctx_pprof_mapping(profile, location->mapping);
+
+	if (location->lines.at == NULL)
+		return true;
+	return mapping != NULL && location->address >= mapping->start && location->address < mapping->limit &&
+	       is_unknown(profile, location);
+}
+
 /* Lines of a location: those that are inlined come first. */
 static enum ctx_status add_location(struct reader *reader, uint64_t id, struct ctx_err *err)
 {
@@ -227,7 +264,8 @@ static enum ctx_status add_location(struct reader *reader, uint64_t id, struct c
 		reader->n_unknown++;
 		return add_frame(reader, 0, err);
 	}
-	if (location->lines.at == NULL) /* callers' addresses are inside the call, as pprof has them */
+	if (is_address(&reader->profile,
+		       location)) /* callers' addresses are inside the call, as pprof has them */
 		return add_frame(reader, ctx_frame_address(location->address), err);
 	lines = location->lines;
 	while (status == CTX_OK && ctx_protobuf_next(&lines, &field)) {

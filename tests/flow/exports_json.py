@@ -112,6 +112,8 @@ def check_table(name, table):
 
 def check_shared(data):
     shared, meta = data["shared"], data["meta"]
+    assert meta["platform"] == "Linux" and meta["oscpu"].startswith("Linux ") and meta["oscpu"].endswith(" " + meta["abi"])
+    assert meta["logicalCPUs"] > 0
     for name in COLUMNS:
         if name != "markers":
             check_table(name, shared[name])
@@ -167,6 +169,9 @@ def read_firefox(data, report):
         for column in samples.keys() - {"length", "weightType"}:
             assert len(samples[column]) == samples["length"], column
         check_times(samples, report)
+        if scale == 1000000:  # CPU use since the sample before, in ns
+            use = [0] + [int(weight * scale) for weight in samples["weight"][1:]]
+            assert samples["threadCPUDelta"] == use, "CPU use"
         n += samples["length"]
         for stack, weight in zip(samples["stack"], samples["weight"]):
             tally.add(paths[stack], int(weight * scale))
@@ -175,42 +180,90 @@ def read_firefox(data, report):
     return tally
 
 
+def check_fields(event, fields):
+    """Exactly these fields, each of its kind. Times are us with three digits: ns."""
+    assert sorted(event) == sorted(["ph", "pid", "tid", *fields.split()]), sorted(event)
+    for key, value in event.items():
+        if key in ("pid", "tid", "sf"):
+            assert type(value) is int and value >= 0, f"{key} {value}"
+        elif key == "ts":
+            assert type(value) in (int, decimal.Decimal) and value >= 0 and value * 1000 == int(value * 1000), f"ts {value}"
+        elif key != "args":
+            assert type(value) is str and (value or key == "cat"), f"{key} {value}"
+
+
+def trace_names(events, data):
+    """Each thread is introduced once, before its events, which follow each other; its process has one name."""
+    assert sorted(data) == sorted({"displayTimeUnit", "otherData", "traceEvents"} | ({"stackFrames"} & data.keys())), sorted(data)
+    assert data["displayTimeUnit"] == "ns" and all(type(value) is str for value in data["otherData"].values())
+    processes, threads, current = {}, {}, None
+    for event in events:
+        place = event["pid"], event["tid"]
+        if event["ph"] != "M":
+            assert place == current, f"an event of {place} among those of {current}"
+            continue
+        check_fields(event, "name args")
+        assert event["name"] in ("process_name", "thread_name") and list(event["args"]) == ["name"]
+        name = event["args"]["name"]
+        assert type(name) is str
+        if event["name"] == "process_name":
+            assert processes.setdefault(event["pid"], name) == name, f"two names of process {event['pid']}"
+            continue
+        assert place not in threads and event["pid"] in processes, f"thread {place} again"
+        threads[place] = name
+        current = place
+    return threads
+
+
 def trace_slices(events, tally):
     """Slices have to nest: an end belongs to the innermost slice that is open."""
     open_slices = collections.defaultdict(list)
     last = {}
     for event in events:
+        check_fields(event, "ts name cat" if event["ph"] == "B" else "ts name")
         place, now = (event["pid"], event["tid"]), int(event["ts"] * 1000)
         stack = open_slices[place]
         assert now >= last.get(place, 0)
         if stack and now > last[place]:
-            tally.add([(0, *frame) for frame in stack], now - last[place])
+            tally.add([(0, *frame) for _, *frame in stack], now - last[place])
         last[place] = now
         if event["ph"] == "B":
-            stack.append((event["name"], event["cat"]))
+            stack.append((now, event["name"], event["cat"]))
         else:
-            assert event["ph"] == "E" and stack.pop()[0] == event["name"]
+            assert event["ph"] == "E", event["ph"]
+            begin, name, _ = stack.pop()
+            assert name == event["name"], f"{event['name']} ends in {name}"
+            assert begin < now, f"{name} has no length"
     assert not any(open_slices.values())
+
+
+def trace_instants(events, frames, tally):
+    used = set()
+    for event in events:
+        check_fields(event, "ts name cat s sf args")
+        assert event["ph"] == "i" and event["s"] == "t" and list(event["args"]) == ["weight"]
+        stack, at = [], event["sf"]
+        while at is not None:
+            used.add(str(at))
+            frame = frames[str(at)]
+            stack.insert(0, (0, frame["name"], frame["category"]))
+            assert frame.get("parent", -1) < at, "a frame is above itself"
+            at = frame.get("parent")
+        assert stack[-1][1:] == (event["name"], event["cat"])
+        assert type(event["args"]["weight"]) is int
+        tally.add(stack, event["args"]["weight"])
+    assert used == set(frames), "frames that no sample has"
 
 
 def read_trace(data, report):
     tally = Tally()
+    threads = trace_names(data["traceEvents"], data)
     events = [event for event in data["traceEvents"] if event["ph"] != "M"]
-    named = {(event["pid"], event["tid"]) for event in data["traceEvents"] if event["name"] == "thread_name"}
-    assert {(event["pid"], event["tid"]) for event in events} <= named
+    assert {(event["pid"], event["tid"]) for event in events} == set(threads)
     if report["metric"]["unit"] == "ns":
         trace_slices(events, tally)
         return tally
-    frames = data["stackFrames"]
-    for event in events:
-        assert event["ph"] == "i" and event["s"] == "t"
-        stack, at = [], event["sf"]
-        while at is not None:
-            frame = frames[str(at)]
-            stack.insert(0, (0, frame["name"], frame["category"]))
-            at = frame.get("parent")
-        assert stack[-1][1] == event["name"]
-        tally.add(stack, event["args"]["weight"])
+    trace_instants(events, data["stackFrames"], tally)
     assert len(events) == report["samples"]
     return tally
 

@@ -137,6 +137,8 @@ def check_pprof():
         if not shown or int(shown[1]) != total:
             fail(f"pprof: total of {index} {shown and shown[1]} instead of {total}")
         table = re.findall(r"^ *(\d+)(?:ns)? +[\d.]+% +[\d.]+% +(\d+)(?:ns)? +[\d.]+% +(.*)$", text, re.M)
+        # pprof says behind a name that it is inlined; our names of inlined functions say so, too.
+        table = [(flat, cumulative, re.sub(r" \((partial-)?inline\)$", "", name)) for flat, cumulative, name in table]
         compare("pprof", [(name, int(flat)) for flat, cumulative, name in table], "exclusive" + suffix)
         compare("pprof", [(name, int(cumulative)) for flat, cumulative, name in table], "inclusive" + suffix)
     check_pprof_threads(pprof(path, "-raw"), unit)

@@ -250,7 +250,7 @@ static inline enum ctx_status write_file(struct world *world, const struct ctx_e
 	return status;
 }
 
-static void assert_clean(const char *text, size_t n)
+static inline void assert_clean(const char *text, size_t n)
 {
 	while (n > 0) {
 		uint32_t code;

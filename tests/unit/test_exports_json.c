@@ -417,7 +417,8 @@ static void check_firefox_thread(const struct timed *timed, uint32_t id, yajl_va
 		assert_int_equal(now, timed->times[i]);
 		assert_int_equal(scaled(item(get(samples, "weight"), at), is_clock ? 6 : 0), weight);
 		if (is_clock)
-			assert_int_equal(number(item(get(samples, "threadCPUDelta"), at)), weight);
+			assert_int_equal(number(item(get(samples, "threadCPUDelta"), at)),
+					 at != 0 ? weight : 0);
 		check_firefox_stack(timed, i, tree, number(item(get(samples, "stack"), at)));
 		at++;
 	}
@@ -442,6 +443,47 @@ static void check_firefox(struct timed *timed, bool is_clock)
 	for (size_t i = 0; i < length(threads); i++)
 		check_firefox_thread(timed, timed->world->parts[i].thread, tree, item(threads, i), is_clock);
 	yajl_tree_free(tree);
+}
+
+static void check_machine(struct timed *timed, const struct ctx_property *properties, size_t n,
+			  const char *expected)
+{
+	static const char *const keys[] = {"platform", "oscpu", "abi", "CPUName"};
+	struct ctx_buf out = {0};
+	yajl_val tree, meta;
+
+	timed->world->profile.properties = (struct ctx_property *)properties; /* only read */
+	timed->world->profile.n_properties = n;
+	tree = write_and_parse(timed, &ctx_export_firefox);
+	meta = get(tree, "meta");
+	for (size_t i = 0; i < CTX_COUNT_OF(keys); i++)
+		ctx_buf_printf(&out, "%s|", has(meta, keys[i]) ? text_of(get(meta, keys[i])) : "-");
+	ctx_buf_printf(&out, "%llu",
+		       has(meta, "logicalCPUs") ? (unsigned long long)number(get(meta, "logicalCPUs")) : 0);
+	ctx_buf_put_u8(&out, 0);
+	assert_string_equal((const char *)out.bytes, expected);
+	ctx_buf_deinit(&out);
+	yajl_tree_free(tree);
+}
+
+static void test_firefox__says_where_it_was_recorded(void **state)
+{
+	static const struct ctx_property ours[] = {
+		{"arch", "x86_64"}, {"os", "Linux"}, {"kernel", "6.1"}, {"cpus", "8"}};
+	static const struct ctx_property perfs[] = {{"arch", "aarch64"},
+						    {"kernel", "5.4"},
+						    {"processors", "Cortex A72, 3 online of 4, 1 socket"}};
+	static const struct ctx_property bare[] = {{"processors", "12 online of 16"}};
+	static const struct ctx_property other[] = {{"processors", "9, x"}, {"arch", "arm"}};
+	struct timed *timed = make_timed(1, 5);
+
+	(void)state;
+	check_machine(timed, ours, CTX_COUNT_OF(ours), "Linux|Linux 6.1 x86_64|x86_64|-|8");
+	check_machine(timed, perfs, CTX_COUNT_OF(perfs), "Linux|Linux 5.4 aarch64|aarch64|Cortex A72|3");
+	check_machine(timed, bare, CTX_COUNT_OF(bare), "-||-|-|12");
+	check_machine(timed, other, CTX_COUNT_OF(other), "-|arm|arm|9|0");
+	check_machine(timed, NULL, 0, "-||-|-|0");
+	free_timed(timed);
 }
 
 static void test_firefox__has_every_sample_with_its_stack_weight_and_time(void **state)
@@ -784,6 +826,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_export_lane__keeps_lengths_and_finds_back_to_the_time_stamps),
 		cmocka_unit_test(test_speedscope__has_every_sample_with_its_stack_weight_and_time),
+		cmocka_unit_test(test_firefox__says_where_it_was_recorded),
 		cmocka_unit_test(test_firefox__has_every_sample_with_its_stack_weight_and_time),
 		cmocka_unit_test(test_firefox__knows_the_kernel_and_build_ids),
 		cmocka_unit_test(test_firefox__refuses_samples_that_go_back_in_time),

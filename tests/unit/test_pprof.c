@@ -206,6 +206,46 @@ static void test_pprof__samples_have_the_frames_and_values_of_the_profile(void *
 	}
 }
 
+/* What a writer calls "<Unknown> [app]" is an address again where it has one in a mapping; a function otherwise. */
+static void test_pprof__an_unknown_function_is_its_address(void **state)
+{
+	static const char *const texts[] = {"",	     "cpu",   "nanoseconds", "/bin/app", "<Unknown> [app]",
+					    "known", "<Unk>", "/nowhere"};
+	static const uint64_t lines[][2] = {{1, 0}, {2, 3}}, known[][2] = {{2, 0}}, other[][2] = {{3, 0}};
+	struct ctx_buf bytes = {0}, out = {0};
+
+	(void)state;
+	VALUES(&bytes, 1, 1, 2);
+	for (uint64_t i = 1; i <= 6; i++)
+		put_sample(&bytes, true, &i, 1, &(int64_t){(int64_t)i}, 1);
+	VALUES(&bytes, 3, 1, 0x400000, 0x500000, 0x1000, 3);
+	VALUES(&bytes, 3, 2, 0, 0, 0, 7);
+	put_location(&bytes, 1, 1, 0x400100, lines, 1);
+	put_location(&bytes, 2, 1, 0x500000, lines, 1); /* behind the mapping */
+	put_location(&bytes, 3, 2, 0, lines, 1);	/* no addresses there */
+	put_location(&bytes, 4, 1, 0x400200, known, 1);
+	put_location(&bytes, 5, 1, 0x400300, lines, 2); /* inlined into a known function */
+	put_location(&bytes, 6, 1, 0x400400, other, 1);
+	VALUES(&bytes, 5, 1, 4);
+	VALUES(&bytes, 5, 2, 5);
+	VALUES(&bytes, 5, 3, 6);
+	for (size_t i = 0; i < CTX_COUNT_OF(texts); i++)
+		put_bytes(&bytes, 6, texts[i], strlen(texts[i]));
+	write_bytes(bytes.bytes, bytes.n);
+	assert_int_equal(read_all(&out), CTX_END);
+	assert_string_equal((const char *)out.bytes, "cpu in ns; \n"
+						     "! no times in the file: all samples are at 0\n"
+						     "map 400000+100000 /bin/app@1000 \n"
+						     "cpu 1: 400100\n"
+						     "cpu 2: <Unknown> [app][/bin/app]:0\n"
+						     "cpu 3: <Unknown> [app][/nowhere]:0\n"
+						     "cpu 4: known[/bin/app]:0\n"
+						     "cpu 5: <Unknown> [app][/bin/app]:0 known[/bin/app]:3\n"
+						     "cpu 6: <Unk>[/bin/app]:0\n");
+	ctx_buf_deinit(&bytes);
+	ctx_buf_deinit(&out);
+}
+
 /* Any beginning of a profile is a profile with less in it, or damaged. */
 static void test_pprof__profiles_cut_anywhere_are_less_or_damaged(void **state)
 {
@@ -262,6 +302,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pprof__samples_have_the_frames_and_values_of_the_profile),
+		cmocka_unit_test(test_pprof__an_unknown_function_is_its_address),
 		cmocka_unit_test(test_pprof__profiles_cut_anywhere_are_less_or_damaged),
 		cmocka_unit_test(test_pprof__other_files_are_not_taken_for_profiles),
 	};

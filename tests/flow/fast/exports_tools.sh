@@ -25,6 +25,10 @@ done
 # Threads, intervals, two metrics; a recursion; names that two objects have.
 check phases.er -- -i 300:700 -- -i 10%:20% -i 1500: -- --thread 1,2 -- --metric page-faults
 
+# Inlined functions, lines, addresses of which some are hidden.
+unpack answers/code
+check code.er -- --hide 'root_sum' -- --fold-object libc
+
 # What a format cannot hold is said, and nothing is said with -q.
 for kind in pprof callgrind; do
 	expect 0 "^ctxan: $kind: this format has no time" ctxan phases.er --export $kind -o said
