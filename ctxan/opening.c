@@ -7,6 +7,7 @@
 #include "ctxan/progress.h"
 #include "formats/experiment/exp_reader.h"
 #include "formats/gprofng/gprofng.h"
+#include "formats/jfr/jfr.h"
 #include "formats/jsonprofile/jsonprofile.h"
 #include "formats/packed/packed.h"
 #include "formats/perfdata/perfdata.h"
@@ -40,6 +41,7 @@ static const struct format formats[] = {
 	{ctx_gprofng_is_group, ctx_gprofng_open, ctx_gprofng_fingerprint, false, false},
 	{ctx_exp_is_experiment, ctx_exp_open, ctx_exp_fingerprint, true, false},
 	{ctx_perfdata_is, ctx_perfdata_open, ctx_perfdata_fingerprint, false, true},
+	{ctx_jfr_is, ctx_jfr_open, ctx_jfr_fingerprint, false, false},
 	{ctx_pprof_is, ctx_pprof_open, ctx_file_fingerprint, false, true},
 	{ctx_jsonprofile_is, ctx_jsonprofile_open, ctx_file_fingerprint, false, false},
 	{ctx_stacktext_is, ctx_stacktext_open, ctx_file_fingerprint, false, false},
