@@ -8,6 +8,7 @@
 #include "formats/calltrace/calltrace.h"
 #include "formats/experiment/exp_reader.h"
 #include "formats/gprofng/gprofng.h"
+#include "formats/jfr/jfr.h"
 #include "formats/jsonprofile/jsonprofile.h"
 #include "formats/packed/packed.h"
 #include "formats/perfdata/perfdata.h"
@@ -46,6 +47,7 @@ static const struct format formats[] = {
 	{ctx_uftrace_is, ctx_uftrace_open, ctx_uftrace_fingerprint, true, false},
 	{ctx_traceevent_is, ctx_traceevent_open, ctx_file_fingerprint, false, false},
 	{ctx_calltrace_is, ctx_calltrace_open, ctx_calltrace_fingerprint, false, false},
+	{ctx_jfr_is, ctx_jfr_open, ctx_jfr_fingerprint, false, false},
 	{ctx_pprof_is, ctx_pprof_open, ctx_file_fingerprint, false, true},
 	{ctx_jsonprofile_is, ctx_jsonprofile_open, ctx_file_fingerprint, false, false},
 	{ctx_stacktext_is, ctx_stacktext_open, ctx_file_fingerprint, false, false},

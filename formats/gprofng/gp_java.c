@@ -1,5 +1,6 @@
 #include "formats/gprofng/gp_java.h"
 
+#include "base/java_name.h"
 #include "base/mem.h"
 #include "formats/gprofng/gp_wire.h"
 #include "model/profile.h"
@@ -10,7 +11,6 @@
 #define TYPE_CLASS 0x0a03u
 #define TYPE_METHOD 0x0b03u
 #define HEAD_BYTES 24u /* of both: tsize, type, 4 bytes, two numbers */
-#define DIMENSIONS_MAX 255u
 #define NAME_BYTES_MAX 4096u
 
 void ctx_gp_java_deinit(struct ctx_gp_java *java)
@@ -19,80 +19,6 @@ void ctx_gp_java_deinit(struct ctx_gp_java *java)
 	ctx_map64_deinit(&java->by_number);
 	ctx_buf_deinit(&java->text);
 	*java = (struct ctx_gp_java){0};
-}
-
-/* Names */
-
-static void put_dotted(struct ctx_buf *out, const char *name, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		ctx_buf_put_u8(out, name[i] == '/' ? '.' : (uint8_t)name[i]);
-}
-
-static const char *primitive(char letter)
-{
-	switch (letter) {
-	case 'Z':
-		return "boolean";
-	case 'B':
-		return "byte";
-	case 'C':
-		return "char";
-	case 'S':
-		return "short";
-	case 'I':
-		return "int";
-	case 'J':
-		return "long";
-	case 'F':
-		return "float";
-	case 'D':
-		return "double";
-	case 'V':
-		return "void";
-	default:
-		return NULL;
-	}
-}
-
-size_t ctx_gp_java_type(struct ctx_buf *out, const char *type, size_t n)
-{
-	size_t dimensions = 0, used;
-	const char *end;
-
-	while (dimensions < n && dimensions < DIMENSIONS_MAX && type[dimensions] == '[')
-		dimensions++;
-	if (dimensions == n)
-		return n;
-	used = dimensions + 1;
-	if (type[dimensions] == 'L') {
-		end = memchr(type + dimensions, ';', n - dimensions);
-		used = end != NULL ? (size_t)(end - type) + 1 : n;
-		put_dotted(out, type + dimensions + 1, used - dimensions - 1 - (end != NULL));
-	} else if (primitive(type[dimensions]) != NULL) {
-		ctx_buf_put_text(out, primitive(type[dimensions]));
-	} else {
-		ctx_buf_put_u8(out, (uint8_t)type[dimensions]);
-	}
-	for (size_t i = 0; i < dimensions; i++)
-		ctx_buf_put_text(out, "[]");
-	return used;
-}
-
-/* "(int, java.lang.String)" of "(ILjava/lang/String;)V". */
-static void put_parameters(struct ctx_buf *out, const char *signature, size_t n)
-{
-	size_t at = 1;
-
-	if (n == 0 || signature[0] != '(')
-		return;
-	ctx_buf_put_text(out, "(");
-	while (at < n && signature[at] != ')') {
-		if (at > 1)
-			ctx_buf_put_text(out, ", ");
-		at += ctx_gp_java_type(out, signature + at, n - at);
-	}
-	ctx_buf_put_text(out, ")");
 }
 
 /* Records */
@@ -127,7 +53,7 @@ static enum ctx_status on_class(struct reading *reading, const struct ctx_gp_rec
 	reading->has_class = n != 0 && name[0] == 'L';
 	reading->loaded_ns = (int64_t)ctx_gp_u64(record->bytes + 16, reading->big_endian);
 	ctx_buf_clear(text);
-	ctx_gp_java_type(text, name, n);
+	ctx_java_put_type(text, name, n);
 	reading->class_bytes = text->n;
 	return ctx_buf_check(text, reading->err);
 }
@@ -146,7 +72,7 @@ static enum ctx_status on_method(struct reading *reading, const struct ctx_gp_re
 	java->text.n = reading->class_bytes;
 	ctx_buf_put_text(&java->text, ".");
 	ctx_buf_put(&java->text, name, n);
-	put_parameters(&java->text, signature, signature_n);
+	ctx_java_put_parameters(&java->text, signature, signature_n);
 	if (java->text.n > NAME_BYTES_MAX)
 		java->text.n = NAME_BYTES_MAX;
 	/* Methods that differ only in the return type have the same name but are distinct. */

@@ -38,10 +38,4 @@ CTX_MUST_CHECK enum ctx_status ctx_gp_java_read(struct ctx_gp_java *java, struct
 /* The name of the method that had a number at a time (absolute); CTX_NONE: none. */
 uint32_t ctx_gp_java_find(const struct ctx_gp_java *java, uint64_t number, int64_t time_ns);
 
-/*
- * Appends a Java type descriptor ("[I") in source form ("int[]"). Anything else is appended
- * unchanged. Returns the number of bytes consumed.
- */
-size_t ctx_gp_java_type(struct ctx_buf *out, const char *type, size_t n);
-
 #endif

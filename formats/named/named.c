@@ -8,14 +8,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void set_frames(const struct ctx_named *named, struct ctx_event_stack *stack)
+{
+	stack->frames = named->frames + stack->id;
+	stack->id = 0;
+}
+
 /* Frames are copied one after the other into an array that may move: what is handed out is set last. */
 static void hand_out(struct ctx_named *named, struct ctx_event *ret)
 {
 	*ret = named->events[named->at++];
 	if (ret->kind == CTX_EV_SAMPLE)
-		ret->sample.stack.frames = named->frames + ret->sample.stack.id;
-	if (ret->kind == CTX_EV_SAMPLE)
-		ret->sample.stack.id = 0;
+		set_frames(named, &ret->sample.stack);
+	if (ret->kind != CTX_EV_TRACED)
+		return;
+	set_frames(named, &ret->traced.stack);
+	ret->traced.operation = &named->operations[named->operations_at++];
 }
 
 static enum ctx_status next(struct ctx_event_source *source, struct ctx_event *ret, struct ctx_err *err)
@@ -26,6 +34,7 @@ static enum ctx_status next(struct ctx_event_source *source, struct ctx_event *r
 		enum ctx_status status;
 
 		named->at = named->n = named->n_frames = 0;
+		named->n_operations = named->operations_at = 0;
 		status = named->read(named, err);
 		if (status != CTX_OK && !(status == CTX_END && named->n != 0))
 			return status;
@@ -72,6 +81,7 @@ void ctx_named_deinit(struct ctx_named *named)
 	free(named->infos);
 	free(named->events);
 	free(named->frames);
+	free(named->operations);
 	free(info->metrics);
 	free(info->properties);
 }
@@ -238,18 +248,23 @@ static enum ctx_status name_thread(struct ctx_named *named, const struct ctx_nam
 	return put(named, &event, err);
 }
 
+static uint64_t key_of(int64_t number, uint32_t life)
+{
+	return (uint64_t)number ^ (uint64_t)life << 40;
+}
+
 enum ctx_status ctx_named_thread(struct ctx_named *named, const struct ctx_named_thread *thread,
 				 struct ctx_event *event, struct ctx_err *err)
 {
 	uint32_t tid;
 	bool is_new;
 	enum ctx_status status =
-		number_of(&named->processes, (uint64_t)thread->pid, &event->process, &is_new, err);
+		number_of(&named->processes, key_of(thread->pid, thread->process_life), &event->process, &is_new, err);
 
 	if (status == CTX_OK && is_new)
 		status = start_process(named, thread, event->process, err);
 	if (status == CTX_OK)
-		status = number_of(&named->numbers, (uint64_t)thread->tid, &tid, &is_new, err);
+		status = number_of(&named->numbers, key_of(thread->tid, thread->life), &tid, &is_new, err);
 	if (status == CTX_OK)
 		status = number_of(&named->threads, (uint64_t)event->process << 32 | tid, &event->thread,
 				   &is_new, err);
@@ -261,20 +276,58 @@ enum ctx_status ctx_named_thread(struct ctx_named *named, const struct ctx_named
 
 /* --- samples and remarks --- */
 
+static enum ctx_status copy_frames(struct ctx_named *named, const struct ctx_named_stack *stack,
+				   struct ctx_event_stack *ret, struct ctx_err *err)
+{
+	enum ctx_status status =
+		ctx_grow(&named->frames, &named->frames_cap, named->n_frames + stack->n + 1, err);
+
+	if (status != CTX_OK)
+		return status;
+	*ret = (struct ctx_event_stack){.id = (uint32_t)named->n_frames, .n_frames = stack->n};
+	if (stack->n != 0)
+		memcpy(named->frames + named->n_frames, stack->frames, stack->n * sizeof(*stack->frames));
+	named->n_frames += stack->n;
+	return CTX_OK;
+}
+
 enum ctx_status ctx_named_sample(struct ctx_named *named, const struct ctx_event *event,
 				 const uint64_t *frames, uint32_t n, struct ctx_err *err)
 {
 	struct ctx_event sample = *event;
-	enum ctx_status status = ctx_grow(&named->frames, &named->frames_cap, named->n_frames + n + 1, err);
+	enum ctx_status status =
+		copy_frames(named, &(struct ctx_named_stack){frames, n}, &sample.sample.stack, err);
 
-	if (status != CTX_OK)
-		return status;
 	sample.kind = CTX_EV_SAMPLE;
-	sample.sample.stack = (struct ctx_event_stack){.id = (uint32_t)named->n_frames, .n_frames = n};
-	if (n != 0)
-		memcpy(named->frames + named->n_frames, frames, n * sizeof(*frames));
-	named->n_frames += n;
-	return put(named, &sample, err);
+	return status == CTX_OK ? put(named, &sample, err) : status;
+}
+
+enum ctx_status ctx_named_traced(struct ctx_named *named, const struct ctx_event *event,
+				 const struct ctx_traced *operation, const struct ctx_named_stack *stack,
+				 struct ctx_err *err)
+{
+	struct ctx_event traced = *event;
+	enum ctx_status status = copy_frames(named, stack, &traced.traced.stack, err);
+
+	traced.kind = CTX_EV_TRACED;
+	if (status == CTX_OK && event->traced.file != NULL)
+		status = intern(named, event->traced.file, strlen(event->traced.file), &traced.traced.file,
+				err);
+	if (status == CTX_OK)
+		status = ctx_grow(&named->operations, &named->operations_cap, named->n_operations + 1, err);
+	if (status == CTX_OK)
+		status = put(named, &traced, err);
+	if (status == CTX_OK)
+		named->operations[named->n_operations++] = *operation;
+	return status;
+}
+
+enum ctx_status ctx_named_end(struct ctx_named *named, const struct ctx_event *event, struct ctx_err *err)
+{
+	struct ctx_event end = *event;
+
+	end.kind = CTX_EV_THREAD_EXIT;
+	return put(named, &end, err);
 }
 
 enum ctx_status ctx_named_map(struct ctx_named *named, const struct ctx_event *event,

@@ -33,8 +33,10 @@ struct ctx_named {
 	size_t n_threads, infos_cap;
 	struct ctx_event *events; /* owned; `at` of them are taken */
 	size_t n, at, events_cap;
-	uint64_t *frames; /* owned; of the samples among them, one after the other */
+	uint64_t *frames; /* owned; of the samples and operations among them, one after the other */
 	size_t n_frames, frames_cap;
+	struct ctx_traced *operations; /* owned; of the traced ones among them, in order */
+	size_t n_operations, operations_at, operations_cap;
 };
 
 /* Sets the functions of the source; *named is all zero but for `read` and `destroy`. */
@@ -66,6 +68,7 @@ CTX_MUST_CHECK enum ctx_status ctx_named_frame(struct ctx_named *named,
 struct ctx_named_thread {
 	uint64_t time_ns;
 	int64_t pid, tid;
+	uint32_t process_life, life; /* tell apart those that have one number after each other; 0 */
 	const char *process_name; /* of the first use */
 	const char *thread_name;  /* a thread is renamed */
 };
@@ -80,6 +83,22 @@ CTX_MUST_CHECK enum ctx_status ctx_named_thread(struct ctx_named *named,
  */
 CTX_MUST_CHECK enum ctx_status ctx_named_sample(struct ctx_named *named, const struct ctx_event *event,
 						const uint64_t *frames, uint32_t n, struct ctx_err *err);
+
+struct ctx_named_stack {
+	const uint64_t *frames; /* from the leaf */
+	uint32_t n;
+};
+
+/*
+ * Adds a traced operation: `event` has all but the operation and the frames. All is copied.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_named_traced(struct ctx_named *named, const struct ctx_event *event,
+						const struct ctx_traced *operation,
+						const struct ctx_named_stack *stack, struct ctx_err *err);
+
+/* A thread ends: `event` has its number, process and time. */
+CTX_MUST_CHECK enum ctx_status ctx_named_end(struct ctx_named *named, const struct ctx_event *event,
+					     struct ctx_err *err);
 
 struct ctx_named_object {
 	const char *path;
