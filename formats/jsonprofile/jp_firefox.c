@@ -15,7 +15,6 @@
 #include <string.h>
 
 #define NS_PER_MS 1e6
-#define MS_MAX 9e12
 
 struct tables {
 	yajl_val stack_frame, stack_prefix, frame_func, frame_line;
@@ -211,7 +210,8 @@ static enum ctx_status read_samples(struct reading *reading, yajl_val samples, s
 		at_ms = times != NULL ? ctx_jp_number(ctx_jp_item(times, i), NAN)
 				      : at_ms + ctx_jp_number(ctx_jp_item(deltas, i), NAN);
 		weight = count * factor;
-		if (!(at_ms >= 0 && at_ms < MS_MAX) || !(weight >= 0 && weight < 1e16)) {
+		if (!(at_ms >= 0 && at_ms < CTX_JP_MOST / NS_PER_MS) ||
+		    !(weight >= 0 && weight < CTX_JP_MOST)) {
 			model->n_damaged++;
 			continue;
 		}

@@ -101,13 +101,13 @@ static void test_jsonprofile__speedscopes_samples_follow_each_other(void **state
 		     "2000 thread 0 time 3000: work[] a.js:7 main[] -:0\n"
 		     "9000 thread 0 time 1000: main[] -:0\n"
 		     "! 1 entries refer to nothing, or have no time or weight that can be\n");
-	check_events(SPEEDSCOPE("{\"type\": \"sampled\", \"unit\": \"bytes\", \"samples\": [[0], [1]], "
-				"\"weights\": [512, -1]}"),
+	check_events(SPEEDSCOPE("{\"type\": \"sampled\", \"unit\": \"bytes\", \"samples\": [[0], [1], [1]], "
+				"\"weights\": [512, -1, 8e16]}"),
 		     "speedscope 1 ns\n"
 		     "! no times in the file: all samples are at 0\n"
 		     "thread 1 profile of 0\n"
 		     "0 thread 0 bytes 512: main[] -:0\n"
-		     "! 1 entries refer to nothing, or have no time or weight that can be\n");
+		     "! 2 entries refer to nothing, or have no time or weight that can be\n");
 }
 
 static void test_jsonprofile__speedscopes_opens_and_closes_are_time_at_the_open_frames(void **state)
@@ -187,7 +187,7 @@ static void test_jsonprofile__firefoxs_tables_are_of_threads_or_shared(void **st
 		"\"path\": "
 		"\"/lib/libx.so\"}], \"threads\": [{\"name\": \"one\", \"pid\": \"10\", \"tid\": 11, " TABLES
 		", \"stringArray\": " STRINGS ", \"samples\": {\"stack\": [0, 1, null, 2], \"time\": [1, 3, "
-					      "4, 5], \"weight\": [1, 2, 1, 1]}}]}",
+		"4, 5], \"weight\": [1, 2, 1, 1]}}]}",
 		want);
 	check_events("{\"meta\": {\"interval\": 0.5}, \"libs\": [{\"name\": \"libx.so\", \"path\": "
 		     "\"/lib/libx.so\"}], "

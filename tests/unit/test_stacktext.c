@@ -4,6 +4,7 @@
  */
 #include "base/buf.h"
 #include "base/mem.h"
+#include "formats/named/named.h"
 #include "formats/stacktext/st_line.h"
 #include "formats/stacktext/stacktext.h"
 #include "tests/unit/source_check.h"
@@ -356,6 +357,52 @@ static void test_stacktext__other_texts_are_not_taken_for_stacks(void **state)
 	write_text("", 0);
 }
 
+/* A line of 2 MiB is cut; of a stack that is too deep the root is missing, not the leaf. */
+static void test_stacktext__lines_and_stacks_have_a_limit(void **state)
+{
+	struct ctx_event_source *source;
+	struct ctx_buf text = {0};
+	struct ctx_event event;
+	unsigned n_samples = 0, n_damaged = 0;
+
+	(void)state;
+	for (int i = 0; i < 100000; i++)
+		ctx_buf_put_text(&text, "f;");
+	ctx_buf_put_text(&text, "leaf 3\n");
+	for (int i = 0; i < 1 << 20; i++)
+		ctx_buf_put_text(&text, "f;");
+	ctx_buf_put_text(&text, "leaf 4\na;b 5\n");
+	write_text((const char *)text.bytes, text.n);
+	assert_int_equal(ctx_stacktext_open(path, &source, NULL), CTX_OK);
+	while (source->next(source, &event, NULL) == CTX_OK) {
+		n_damaged += event.kind == CTX_EV_DAMAGE;
+		if (event.kind != CTX_EV_SAMPLE)
+			continue;
+		assert_int_equal(event.sample.stack.n_frames, n_samples == 0 ? CTX_NAMED_FRAMES_MAX : 2);
+		assert_int_equal(ctx_frame_function(event.sample.stack.frames[0]), n_samples == 0 ? 1 : 3);
+		if (n_samples++ == 0)
+			assert_int_equal(event.sample.stack.frames[CTX_NAMED_FRAMES_MAX - 1],
+					 ctx_frame_truncated(CTX_TRUNCATED_DEPTH));
+	}
+	assert_int_equal(n_samples, 2);
+	assert_int_equal(n_damaged, 1);
+	source->close(source);
+	ctx_buf_deinit(&text);
+}
+
+static void test_stacktext__more_events_than_a_source_has_metrics_are_refused(void **state)
+{
+	struct ctx_event_source *source;
+	struct ctx_buf text = {0};
+
+	(void)state;
+	for (unsigned i = 0; i <= CTX_NAMED_METRICS_MAX; i++)
+		ctx_buf_printf(&text, "app 7 1.0: event%u: \n", i);
+	write_text((const char *)text.bytes, text.n);
+	assert_int_equal(ctx_stacktext_open(path, &source, NULL), CTX_E_LIMIT);
+	ctx_buf_deinit(&text);
+}
+
 static void test_stacktext__a_text_without_samples_is_refused(void **state)
 {
 	struct ctx_event_source *source;
@@ -394,6 +441,8 @@ int main(void)
 		cmocka_unit_test(test_stacktext__ticks_weigh_their_periods_where_each_has_one),
 		cmocka_unit_test(test_stacktext__folded_stacks_have_one_thread_and_no_times),
 		cmocka_unit_test(test_stacktext__other_texts_are_not_taken_for_stacks),
+		cmocka_unit_test(test_stacktext__lines_and_stacks_have_a_limit),
+		cmocka_unit_test(test_stacktext__more_events_than_a_source_has_metrics_are_refused),
 		cmocka_unit_test(test_stacktext__a_text_without_samples_is_refused),
 	};
 
