@@ -279,7 +279,7 @@ static enum ctx_status add_frames(struct reader *reader, const uint64_t *frames,
 	enum ctx_status status =
 		ctx_grow(&reader->frames, &reader->frames_cap, (size_t)reader->n_frames + n + 1, err);
 
-	if (status == CTX_OK && n != 0)
+	if (status == CTX_OK)
 		memcpy(reader->frames + reader->n_frames, frames, n * sizeof(*frames));
 	reader->n_frames += status == CTX_OK ? n : 0;
 	return status;
@@ -306,7 +306,9 @@ static enum ctx_status add_location(struct reader *reader, uint64_t id, struct c
 		place->n = (uint32_t)(reader->n_known - place->first);
 		place->is_known = true;
 	}
-	return status == CTX_OK ? add_frames(reader, reader->known + place->first, place->n, err) : status;
+	return status == CTX_OK && place->n != 0
+		       ? add_frames(reader, reader->known + place->first, place->n, err)
+		       : status;
 }
 
 static enum ctx_status add_locations(struct reader *reader, const struct ctx_protobuf_field *field,

@@ -199,6 +199,26 @@ static void test_jsonprofile__firefoxs_tables_are_of_threads_or_shared(void **st
 		     want);
 }
 
+static void test_jsonprofile__firefoxs_later_tables_have_offsets_and_sources(void **state)
+{
+	(void)state;
+	check_events("{\"meta\": {\"interval\": 1}, \"libs\": [], \"shared\": {"
+		     "\"stackTable\": {\"frame\": [0, 1, 1, 1], \"prefixOffset\": [0, 1, 2, 4]}, "
+		     "\"frameTable\": {\"func\": [0, 1], \"line\": [null, 12]}, "
+		     "\"funcTable\": {\"name\": [0, 1], \"resource\": [-1, 0], \"source\": [null, 0], "
+		     "\"lineNumber\": [null, 10]}, \"resourceTable\": {\"name\": [3]}, "
+		     "\"sources\": {\"filename\": [2]}, \"stringArray\": " STRINGS "}, "
+		     "\"threads\": [{\"name\": \"one\", \"pid\": \"10\", \"tid\": 11, \"samples\": "
+		     "{\"stack\": [0, 1, 2, 3], \"timeDeltas\": [1, 1, 1, 1]}}]}",
+		     "Firefox Profiler 4000001 ns\n"
+		     "thread 11 one of 0\n"
+		     "1000000 thread 0 time 1000000: main[] -:0\n"
+		     "2000000 thread 0 time 1000000: work[libx] a.c:12 main[] -:0\n"
+		     "3000000 thread 0 time 1000000: work[libx] a.c:12 main[] -:0\n"
+		     "4000000 thread 0 time 1000000: work[libx] a.c:12\n"
+		     "! 1 entries refer to nothing, or have no time or weight that can be\n");
+}
+
 static void test_jsonprofile__other_files_are_refused(void **state)
 {
 	static const char *const others[] = {"", "text", "[1, 2]", "{\"traceEvents\": []}", "{\"nodes\": 1}"};
@@ -247,6 +267,7 @@ int main(void)
 		cmocka_unit_test(test_jsonprofile__speedscopes_opens_and_closes_are_time_at_the_open_frames),
 		cmocka_unit_test(test_jsonprofile__a_cpuprofiles_samples_last_to_the_next),
 		cmocka_unit_test(test_jsonprofile__firefoxs_tables_are_of_threads_or_shared),
+		cmocka_unit_test(test_jsonprofile__firefoxs_later_tables_have_offsets_and_sources),
 		cmocka_unit_test(test_jsonprofile__other_files_are_refused),
 	};
 
