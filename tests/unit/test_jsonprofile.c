@@ -5,22 +5,11 @@
 #include "base/mem.h"
 #include "formats/jsonprofile/jsonprofile.h"
 #include "tests/unit/source_check.h"
+#include "tests/unit/written_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-static char path[] = "/tmp/test_jsonprofile.XXXXXX";
-
-static void write_text(const char *text, size_t n)
-{
-	FILE *file = fopen(path, "w");
-
-	assert_non_null(file);
-	assert_int_equal(fwrite(text, 1, n, file), n);
-	assert_int_equal(fclose(file), 0);
-}
 
 static void note(struct ctx_buf *out, const struct ctx_event_source *source, const struct ctx_event *event,
 		 struct ctx_event_function *functions)
@@ -66,7 +55,7 @@ static void check_events(const char *text, const char *want)
 	struct ctx_event event;
 	enum ctx_status status;
 
-	write_text(text, strlen(text));
+	write_bytes(text, strlen(text));
 	assert_true(ctx_jsonprofile_is(path));
 	assert_int_equal(ctx_jsonprofile_open(path, &source, NULL), CTX_OK);
 	ctx_buf_printf(&out, "%s %llu ns\n", source->info.format,
@@ -229,35 +218,19 @@ static void test_jsonprofile__other_files_are_refused(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < CTX_COUNT_OF(others); i++) {
-		write_text(others[i], strlen(others[i]));
+		write_bytes(others[i], strlen(others[i]));
 		assert_false(ctx_jsonprofile_is(path));
 		assert_int_equal(ctx_jsonprofile_open(path, &source, NULL), CTX_E_FORMAT);
 	}
 	while (n < sizeof(deep))
 		deep[n++] = '[';
-	write_text(deep, n);
+	write_bytes(deep, n);
 	assert_true(ctx_jsonprofile_is(path));
 	assert_int_equal(ctx_jsonprofile_open(path, &source, &err), CTX_E_FORMAT);
 	assert_non_null(strstr(err.msg, "64 deep"));
-	write_text("{\"timeDeltas\": \"callFrame\", \"callFrame\": 1, }", 45);
+	write_bytes("{\"timeDeltas\": \"callFrame\", \"callFrame\": 1, }", 45);
 	assert_int_equal(ctx_jsonprofile_open(path, &source, &err), CTX_E_FORMAT);
 	assert_null(strchr(err.msg, '\n'));
-}
-
-static int make_path(void **state)
-{
-	int fd = mkstemp(path);
-
-	(void)state;
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0 ? 0 : -1;
-}
-
-static int remove_path(void **state)
-{
-	(void)state;
-	return unlink(path);
 }
 
 int main(void)

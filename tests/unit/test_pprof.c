@@ -7,13 +7,11 @@
 #include "formats/named/named.h"
 #include "formats/pprof/pprof_reader.h"
 #include "tests/unit/source_check.h"
+#include "tests/unit/written_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-static char path[] = "/tmp/test_pprof.XXXXXX";
 
 /* --- making --- */
 
@@ -112,15 +110,6 @@ static void put_profile(struct ctx_buf *out, bool packed)
 	put_value(out, 9, UINT64_C(1700000000000000000));
 	put_value(out, 10, UINT64_C(2500000000));
 	put_value(out, 14, S_CPU);
-}
-
-static void write_bytes(const void *bytes, size_t n)
-{
-	FILE *file = fopen(path, "w");
-
-	assert_non_null(file);
-	assert_int_equal(fwrite(bytes, 1, n, file), n);
-	assert_int_equal(fclose(file), 0);
 }
 
 /* --- reading --- */
@@ -309,22 +298,6 @@ static void test_pprof__other_files_are_not_taken_for_profiles(void **state)
 	}
 	assert_false(ctx_pprof_is("/no/such/file"));
 	assert_false(ctx_pprof_is("/tmp"));
-}
-
-static int make_path(void **state)
-{
-	int fd = mkstemp(path);
-
-	(void)state;
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0 ? 0 : -1;
-}
-
-static int remove_path(void **state)
-{
-	(void)state;
-	return unlink(path);
 }
 
 int main(void)
