@@ -31,9 +31,10 @@ struct ctx_protobuf_field {
 	size_t n;
 };
 
+/* `bytes` may be NULL where n is 0: a message without fields. */
 static inline struct ctx_protobuf ctx_protobuf_make(const void *bytes, size_t n)
 {
-	return (struct ctx_protobuf){.at = bytes, .end = (const uint8_t *)bytes + n};
+	return (struct ctx_protobuf){.at = bytes, .end = n != 0 ? (const uint8_t *)bytes + n : bytes};
 }
 
 /* A varint, also of packed numbers; 0 and `failed` where there is none. */

@@ -229,11 +229,11 @@ static enum ctx_status open_sides(struct ctx_comparing *comparing, struct ctx_er
 /* A table may be of another metric than the selected one. */
 static enum ctx_status choose_metric(struct ctx_comparing *comparing, const char *metric, struct ctx_err *err)
 {
+	static const char none[] = ""; /* not all sources are open: a failure */
 	enum ctx_status status = CTX_OK;
 
 	if (comparing->metric == metric)
 		return CTX_OK;
-	comparing->metric = metric;
 	for (int i = 0; i < CTX_COMPARE_SIDES; i++) {
 		struct side *side = &comparing->sides[i];
 
@@ -242,6 +242,7 @@ static enum ctx_status choose_metric(struct ctx_comparing *comparing, const char
 			status = open_source(side, k, metric, err);
 		}
 	}
+	comparing->metric = status == CTX_OK ? metric : none;
 	return status;
 }
 
@@ -311,32 +312,44 @@ static enum ctx_status print_report(struct ctx_comparing *comparing, const struc
 }
 
 /* --export: the stacks of both sides. */
-static enum ctx_status export(struct ctx_comparing *comparing, struct ctx_err *err) {
+static enum ctx_status export_stacks(struct ctx_comparing *comparing, struct ctx_err *err)
+{
 	struct ctx_diff_spec spec = {.renames = comparing->renames,
 				     .weighting = comparing->options->diff.weighting};
-	struct ctx_merged * merged;
+	struct ctx_merged *merged;
 	enum ctx_status status;
 
 	for (int i = 0; i < CTX_COMPARE_SIDES; i++)
 		spec.sides[i] = (struct ctx_diff_side){comparing->sides[i].sources, comparing->sides[i].n};
 	status = ctx_merged_make(&spec, &merged, err);
-	if (status != CTX_OK) return status;
+	if (status != CTX_OK)
+		return status;
 	status = ctx_exporting_difference(ctx_merged_source(merged), comparing->options, err);
 	ctx_merged_destroy(merged);
 	return status;
 }
 
+/* Of several reports one that has nothing to compare is a line of text in its place, unless that is so of all. */
 static enum ctx_status print_reports(struct ctx_comparing *comparing, struct ctx_err *err)
 {
 	const struct ctx_options *options = comparing->options;
+	bool goes_on = options->n_reports > 1 && options->report.format == CTX_REPORT_TEXT;
 	enum ctx_status status = CTX_OK;
+	size_t n_missing = 0;
 
 	if (options->n_reports == 0)
 		return print_report(comparing,
 				    &(struct ctx_option_report){.kind = ctx_report_find("functions")}, true,
 				    err);
-	for (size_t i = 0; i < options->n_reports && status == CTX_OK; i++)
+	for (size_t i = 0; i < options->n_reports && status == CTX_OK; i++) {
 		status = print_report(comparing, &options->reports[i], i == 0, err);
+		if (!goes_on || (status != CTX_E_ARG && status != CTX_E_NOTFOUND))
+			continue;
+		if (++n_missing == options->n_reports)
+			return status;
+		fprintf(options->report.out, "%s: %s\n", options->reports[i].kind->name, err->msg);
+		status = CTX_OK;
+	}
 	return status;
 }
 
@@ -399,7 +412,8 @@ enum ctx_status ctx_comparing_answer(const struct ctx_options *options, struct c
 
 	if (status != CTX_OK)
 		return status;
-	status = options->output.export != NULL ? export(comparing, err) : print_reports(comparing, err);
+	status = options->output.export != NULL ? export_stacks(comparing, err)
+						: print_reports(comparing, err);
 	ctx_comparing_close(comparing);
 	return status;
 }

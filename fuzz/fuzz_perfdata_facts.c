@@ -39,7 +39,10 @@ static void check_events(const struct ctx_pd_facts *facts)
 {
 	for (size_t i = 0; i < facts->events.n; i++) {
 		for (uint32_t j = 0; j < facts->events.items[i].n_ids; j++) {
-			if (event_name_of_id(facts, facts->events.items[i].ids[j]) == NULL)
+			uint64_t id = facts->events.items[i].ids[j];
+			const char *name = facts->events.items[ctx_map64_get(&facts->events.of_id, id)].name;
+
+			if ((event_name_of_id(facts, id) == NULL) != (name[0] == '\0'))
 				abort();
 		}
 	}

@@ -61,7 +61,8 @@ static uint64_t unrolled_size(const char *pattern)
 		} else if (*at == ')' && depth != 0) {
 			last += sums[depth--];
 		} else if (repeats || *at == '+' || *at == '*' || *at == '?') {
-			last *= repeats ? count : *at == '+' ? 3 : 2;
+			/* What has no size, as "()", is copied, too. */
+			last = (last != 0 ? last : 1) * (repeats ? count : *at == '+' ? 3 : 2);
 		} else {
 			sums[depth] += last;
 			last = 1;

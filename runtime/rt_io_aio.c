@@ -89,9 +89,12 @@ static void note_events(long n, const struct io_event *events, const struct ctx_
 		int64_t result = events[i].res;
 		struct ctx_rt_io io;
 
+		/* Not submitted here: its block may be gone, which the kernel has a copy of. */
 		if (!ctx_rt_pending_take(block, &found)) {
-			found.fd = (int32_t)block->aio_fildes;
-			found.what = block->aio_lio_opcode;
+			bool is_there = is_readable(block, sizeof(*block));
+
+			found.fd = is_there ? (int32_t)block->aio_fildes : -1;
+			found.what = is_there ? block->aio_lio_opcode : (uint16_t)IOCB_CMD_NOOP;
 		}
 		io = (struct ctx_rt_io){
 			.begin_ns = found.begin_ns, .fd = found.fd, .call = call_of(found.what)};

@@ -10,6 +10,12 @@
 
 #include <pthread.h>
 
+/*
+ * Bytes of programs that are run, as a multiple of the sections'. A function is run in its part, and as the one behind
+ * the part before. More are those of descriptions that overlap in a damaged file: n of them would cost n^2.
+ */
+#define RUN_MAX 3u
+
 struct ctx_cfi_reader {
 	struct ctx_cfi_sections sections;
 	struct ctx_elf_file file; /* owned: has the sections' bytes; closed: `copies` has them */
@@ -18,6 +24,7 @@ struct ctx_cfi_reader {
 	struct ctx_cfi_machine machine;
 	struct ctx_cfi_sink sink;
 	struct ctx_cfi_part *part; /* that is being read */
+	uint64_t left;		   /* bytes of programs that may be run still */
 	struct ctx_cfi_cie cie;	   /* the last one, which functions side by side have in common */
 	struct ctx_cfi_state initial;
 	const struct ctx_cfi_section *cie_section; /* NULL: there is none */
@@ -64,6 +71,8 @@ enum ctx_status ctx_cfi_reader_create(const struct ctx_cfi_sections *sections, s
 		return ctx_err_nomem(err);
 	pthread_mutex_init(&reader->lock, NULL);
 	reader->sections = *sections;
+	for (size_t i = 0; i < sections->n; i++)
+		reader->left += RUN_MAX * (uint64_t)sections->items[i].n;
 	reader->sink = (struct ctx_cfi_sink){reader, add_row, add_expression};
 	reader->machine.sink = &reader->sink;
 	reader->file.fd = -1;
@@ -219,6 +228,11 @@ static enum ctx_status add_function(const struct ctx_cfi_table *table, size_t i,
 	}
 	if (fde.begin < *last)
 		return CTX_OK;
+	if (ctx_cursor_left(&fde.program) > table->reader->left) {
+		part->damaged++;
+		return CTX_OK;
+	}
+	table->reader->left -= ctx_cursor_left(&fde.program);
 	*last = fde.end;
 	status = add_rows(table->reader, &fde, err);
 	if (status == CTX_OK && part->n_functions < CTX_CFI_PART)

@@ -13,7 +13,6 @@
 #include <string.h>
 
 #define NS_PER_US 1000.0
-#define US_MAX 9e15
 #define HEAD_DEPTH_MAX 32 /* jp_json.c bounds the nesting */
 
 struct reading {
@@ -143,7 +142,7 @@ static enum ctx_status read_samples(struct reading *reading, yajl_val root, stru
 		double now = is_end ? end : time_of(deltas, stamps, i, &at);
 		uint32_t node;
 
-		if (!(now - begin >= 0 && now - begin < US_MAX)) {
+		if (!(now - begin >= 0 && now - begin < CTX_JP_MOST / NS_PER_US)) {
 			model->n_damaged += !is_end;
 			continue;
 		}

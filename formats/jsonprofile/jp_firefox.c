@@ -1,10 +1,13 @@
 /*
  *	thread: samples {stack, time | timeDeltas, weight}		parallel lists
- *		stackTable {frame, prefix}, frameTable {func, line}, funcTable {name, resource, fileName, lineNumber},
+ *		stackTable {frame, prefix | prefixOffset}, frameTable {func, line}, funcTable {name, resource, fileName, lineNumber},
  *		resourceTable {name, lib}, stringArray or stringTable		of the thread; since version 56 in `shared`
  *	libs: [{name}], meta {interval, product}
  *
- * Times are milliseconds since the begin. A stack is its frame and the one before it in the table.
+ *		lately a function has no fileName, but a source: of sources {filename}
+ *
+ * Times are milliseconds since the begin. A stack is its frame and the one before it in the table: prefix is its row, or
+ * null; prefixOffset says how many rows before, or 0.
  */
 #include "formats/jsonprofile/jp_forms.h"
 
@@ -15,11 +18,10 @@
 #include <string.h>
 
 #define NS_PER_MS 1e6
-#define MS_MAX 9e12
 
 struct tables {
-	yajl_val stack_frame, stack_prefix, frame_func, frame_line;
-	yajl_val func_name, func_resource, func_file, func_line;
+	yajl_val stack_frame, stack_prefix, stack_offset, frame_func, frame_line;
+	yajl_val func_name, func_resource, func_file, func_line, func_source, source_file;
 	yajl_val resource_name, resource_lib, strings, libs;
 };
 
@@ -48,18 +50,24 @@ static yajl_val column(yajl_val holder, const char *table, const char *name)
 static struct tables tables_of(yajl_val root, yajl_val holder)
 {
 	yajl_val strings = ctx_jp_member(holder, "stringArray");
+	yajl_val source_file = column(holder, "sources", "filename");
 
 	if (strings == NULL) /* versions 51 to 55 share the texts alone */
 		strings = ctx_jp_member(ctx_jp_member(root, "shared"), "stringArray");
 	return (struct tables){
 		.stack_frame = column(holder, "stackTable", "frame"),
 		.stack_prefix = column(holder, "stackTable", "prefix"),
+		.stack_offset = column(holder, "stackTable", "prefixOffset"),
 		.frame_func = column(holder, "frameTable", "func"),
 		.frame_line = column(holder, "frameTable", "line"),
 		.func_name = column(holder, "funcTable", "name"),
 		.func_resource = column(holder, "funcTable", "resource"),
 		.func_file = column(holder, "funcTable", "fileName"),
 		.func_line = column(holder, "funcTable", "lineNumber"),
+		.func_source = column(holder, "funcTable", "source"),
+		.source_file = source_file != NULL
+				       ? source_file
+				       : column(ctx_jp_member(root, "shared"), "sources", "filename"),
 		.resource_name = column(holder, "resourceTable", "name"),
 		.resource_lib = column(holder, "resourceTable", "lib"),
 		.strings = strings != NULL ? strings : ctx_jp_member(holder, "stringTable"),
@@ -86,6 +94,15 @@ static const char *module_of(const struct tables *tables, uint64_t func)
 	return string_of(tables, ctx_jp_item(tables->resource_name, (size_t)resource));
 }
 
+static const char *file_of(const struct tables *tables, uint64_t func)
+{
+	uint64_t source =
+		ctx_jp_index(ctx_jp_item(tables->func_source, (size_t)func), UINT32_MAX, UINT64_MAX);
+
+	return source != UINT64_MAX ? string_of(tables, ctx_jp_item(tables->source_file, (size_t)source))
+				    : string_of(tables, ctx_jp_item(tables->func_file, (size_t)func));
+}
+
 static enum ctx_status function_of(struct reading *reading, uint64_t func, uint32_t *ret, struct ctx_err *err)
 {
 	const struct tables *tables = &reading->tables;
@@ -99,7 +116,7 @@ static enum ctx_status function_of(struct reading *reading, uint64_t func, uint3
 	function = (struct ctx_jp_function){
 		.name = string_of(tables, ctx_jp_item(tables->func_name, (size_t)func)),
 		.module = module_of(tables, func),
-		.file = string_of(tables, ctx_jp_item(tables->func_file, (size_t)func)),
+		.file = file_of(tables, func),
 		.line = (uint32_t)ctx_jp_index(ctx_jp_item(tables->func_line, (size_t)func), UINT32_MAX, 0)};
 	if (function.name[0] == '\0')
 		function.name = "<Unknown>";
@@ -109,13 +126,23 @@ static enum ctx_status function_of(struct reading *reading, uint64_t func, uint3
 	return status;
 }
 
+/* The row of a stack's callers; UINT64_MAX: none; `row`: not one before it. */
+static uint64_t caller_of(const struct tables *tables, size_t row)
+{
+	uint64_t offset;
+
+	if (tables->stack_offset == NULL)
+		return ctx_jp_index(ctx_jp_item(tables->stack_prefix, row), UINT32_MAX, UINT64_MAX);
+	offset = ctx_jp_index(ctx_jp_item(tables->stack_offset, row), UINT32_MAX, 0);
+	return offset == 0 ? UINT64_MAX : offset <= row ? row - offset : row;
+}
+
 /* Rows refer to rows before them only: those that do not are damaged, and have no callers. */
 static enum ctx_status add_stack(struct reading *reading, size_t row, struct ctx_err *err)
 {
 	const struct tables *tables = &reading->tables;
 	uint64_t frame = ctx_jp_index(ctx_jp_item(tables->stack_frame, row), UINT32_MAX, UINT64_MAX);
-	yajl_val prefix = ctx_jp_item(tables->stack_prefix, row);
-	uint64_t caller = ctx_jp_index(prefix, UINT32_MAX, UINT64_MAX);
+	uint64_t caller = caller_of(tables, row);
 	uint64_t func = frame != UINT64_MAX ? ctx_jp_index(ctx_jp_item(tables->frame_func, (size_t)frame),
 							   UINT32_MAX, UINT64_MAX)
 					    : UINT64_MAX;
@@ -211,7 +238,8 @@ static enum ctx_status read_samples(struct reading *reading, yajl_val samples, s
 		at_ms = times != NULL ? ctx_jp_number(ctx_jp_item(times, i), NAN)
 				      : at_ms + ctx_jp_number(ctx_jp_item(deltas, i), NAN);
 		weight = count * factor;
-		if (!(at_ms >= 0 && at_ms < MS_MAX) || !(weight >= 0 && weight < 1e16)) {
+		if (!(at_ms >= 0 && at_ms < CTX_JP_MOST / NS_PER_MS) ||
+		    !(weight >= 0 && weight < CTX_JP_MOST)) {
 			model->n_damaged++;
 			continue;
 		}

@@ -44,6 +44,8 @@ struct ctx_jp_metric {
 };
 
 #define CTX_JP_METRICS_MAX 8u
+#define CTX_JP_MOST                                                                                          \
+	7.2e16 /* of a time in ns (two years), and of a weight: the sum of many fits into 64 bits */
 
 struct ctx_jp_model {	      /* all zero is an empty one */
 	const char *format;   /* "speedscope" */

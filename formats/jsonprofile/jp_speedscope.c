@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TIME_MAX 9e18
-
 struct reading {
 	struct ctx_jp_model *model;
 	struct ctx_map64 nodes; /* parent << 32 | function -> node */
@@ -82,7 +80,7 @@ static bool time_of(const struct reading *reading, double at, uint64_t *ret)
 {
 	double ns = (at - reading->begin) * reading->factor;
 
-	if (!(ns >= 0 && ns < TIME_MAX))
+	if (!(ns >= 0 && ns < CTX_JP_MOST))
 		return false;
 	*ret = (uint64_t)llround(ns);
 	return true;
@@ -140,7 +138,7 @@ static enum ctx_status read_sampled(struct reading *reading, yajl_val profile, s
 		if (status != CTX_OK)
 			break;
 		reading->model->n_damaged += !is_whole;
-		if (!(weight >= 0 && weight < TIME_MAX) ||
+		if (!(weight >= 0 && weight < CTX_JP_MOST) ||
 		    (reading->factor != 0 &&
 		     (!time_of(reading, at, &time_ns) || !time_of(reading, at + weight, &end_ns)))) {
 			reading->model->n_damaged++;

@@ -12,14 +12,15 @@
 #include <sys/stat.h>
 
 #define PROBE_BYTES ((size_t)256 << 20) /* of a file are searched for its members */
-#define FRAMES_MAX 65536u
 
 struct reader {
 	struct ctx_named named; /* first */
 	yajl_val root;
 	struct ctx_jp_model model;
-	size_t at;	  /* next sample */
-	uint64_t *frames; /* owned */
+	size_t at; /* next sample */
+	uint32_t *
+		function_of; /* owned; of the model's functions the source's numbers, CTX_NONE: not used yet */
+	uint64_t *frames;    /* owned */
 	size_t frames_cap;
 	bool ended;
 };
@@ -44,6 +45,7 @@ static void destroy(struct ctx_named *named)
 	ctx_named_deinit(named);
 	ctx_jp_model_deinit(&reader->model);
 	yajl_tree_free(reader->root);
+	free(reader->function_of);
 	free(reader->frames);
 	free(reader);
 }
@@ -98,28 +100,39 @@ bool ctx_jsonprofile_is(const char *path)
 	return form_of(path) != NULL;
 }
 
-/* The frames of a node, leaf first. */
+/* Announces a function of the model at its first use. */
+static enum ctx_status use_function(struct reader *reader, uint32_t number, struct ctx_err *err)
+{
+	const struct ctx_jp_function *function = &reader->model.functions[number];
+	struct ctx_named_function named = {.name = function->name,
+					   .n_name = strlen(function->name),
+					   .module = function->module,
+					   .n_module = strlen(function->module),
+					   .file = function->file[0] != '\0' ? function->file : NULL,
+					   .line = function->line};
+
+	if (reader->function_of[number] != CTX_NONE)
+		return CTX_OK;
+	return ctx_named_function(&reader->named, &named, &reader->function_of[number], err);
+}
+
+/* The frames of a node, leaf first; no more than are needed. */
 static enum ctx_status frames_of(struct reader *reader, uint32_t node, uint32_t *ret_n, struct ctx_err *err)
 {
 	const struct ctx_jp_model *model = &reader->model;
 	enum ctx_status status = CTX_OK;
 
-	for (*ret_n = 0; node != CTX_JP_ROOT && *ret_n < FRAMES_MAX && status == CTX_OK;
+	for (*ret_n = 0; node != CTX_JP_ROOT && *ret_n <= CTX_NAMED_FRAMES_MAX && status == CTX_OK;
 	     node = model->nodes[node].parent) {
-		const struct ctx_jp_function *function = &model->functions[model->nodes[node].function];
-		struct ctx_named_function named = {.name = function->name,
-						   .n_name = strlen(function->name),
-						   .module = function->module,
-						   .n_module = strlen(function->module),
-						   .file = function->file[0] != '\0' ? function->file : NULL,
-						   .line = function->line};
-		uint32_t line = model->nodes[node].line;
+		uint32_t function = model->nodes[node].function, line = model->nodes[node].line;
 
 		status = ctx_grow(&reader->frames, &reader->frames_cap, *ret_n + 1, err);
 		if (status == CTX_OK)
-			status = ctx_named_frame(&reader->named, &named,
-						 named.file != NULL && line < CTX_FRAME_POSITIONS ? line : 0,
-						 &reader->frames[(*ret_n)++], err);
+			status = use_function(reader, function, err);
+		if (status == CTX_OK)
+			reader->frames[(*ret_n)++] =
+				ctx_frame_named(reader->function_of[function],
+						model->functions[function].file[0] != '\0' ? line : 0);
 	}
 	return status;
 }
@@ -184,6 +197,11 @@ static enum ctx_status fill(struct reader *reader, const struct form *form, stru
 		status = ctx_named_warn(&reader->named, err, "no times in the file: all samples are at 0");
 	if (status != CTX_OK)
 		return status;
+	reader->function_of = malloc((model->n_functions + 1) * sizeof(*reader->function_of));
+	if (reader->function_of == NULL)
+		return ctx_err_nomem(err);
+	for (size_t i = 0; i < model->n_functions; i++)
+		reader->function_of[i] = CTX_NONE;
 	ctx_jp_sort(model);
 	info->format = model->format;
 	info->duration_ns = model->without_times || model->duration_ns == 0 ? 1 : model->duration_ns;

@@ -118,6 +118,8 @@ enum ctx_status ctx_named_metric(struct ctx_named *named, const char *name, enum
 		if (strcmp(info->metrics[*ret].name, name) == 0)
 			return CTX_OK;
 	}
+	if (info->n_metrics == CTX_NAMED_METRICS_MAX)
+		return ctx_err_set(err, CTX_E_LIMIT, "more than %u kinds of values", CTX_NAMED_METRICS_MAX);
 	metrics = realloc(info->metrics, (info->n_metrics + 1) * sizeof(*metrics));
 	if (metrics == NULL)
 		return ctx_err_nomem(err);
@@ -166,13 +168,12 @@ static enum ctx_status announce(struct ctx_named *named, const struct ctx_named_
 	return status == CTX_OK ? put(named, &event, err) : status;
 }
 
-enum ctx_status ctx_named_frame(struct ctx_named *named, const struct ctx_named_function *function,
-				uint32_t position, uint64_t *ret, struct ctx_err *err)
+enum ctx_status ctx_named_function(struct ctx_named *named, const struct ctx_named_function *function,
+				   uint32_t *ret, struct ctx_err *err)
 {
 	struct ctx_buf key CTX_AUTO_BUF = {0};
 	size_t n_before = named->functions.n;
 	enum ctx_status status;
-	uint32_t id;
 
 	ctx_buf_put_u32(&key, function->line);
 	ctx_buf_put_u32(&key, (uint32_t)function->n_module);
@@ -183,9 +184,16 @@ enum ctx_status ctx_named_frame(struct ctx_named *named, const struct ctx_named_
 		ctx_buf_put_text(&key, function->file);
 	status = ctx_buf_check(&key, err);
 	if (status == CTX_OK)
-		status = ctx_strtab_add(&named->functions, (const char *)key.bytes, key.n, &id, err);
-	if (status == CTX_OK && id == n_before)
-		status = announce(named, function, id, err);
+		status = ctx_strtab_add(&named->functions, (const char *)key.bytes, key.n, ret, err);
+	return status == CTX_OK && *ret == n_before ? announce(named, function, *ret, err) : status;
+}
+
+enum ctx_status ctx_named_frame(struct ctx_named *named, const struct ctx_named_function *function,
+				uint32_t position, uint64_t *ret, struct ctx_err *err)
+{
+	uint32_t id;
+	enum ctx_status status = ctx_named_function(named, function, &id, err);
+
 	if (status == CTX_OK)
 		*ret = ctx_frame_named(id, position);
 	return status;
@@ -258,8 +266,8 @@ enum ctx_status ctx_named_thread(struct ctx_named *named, const struct ctx_named
 {
 	uint32_t tid;
 	bool is_new;
-	enum ctx_status status =
-		number_of(&named->processes, key_of(thread->pid, thread->process_life), &event->process, &is_new, err);
+	enum ctx_status status = number_of(&named->processes, key_of(thread->pid, thread->process_life),
+					   &event->process, &is_new, err);
 
 	if (status == CTX_OK && is_new)
 		status = start_process(named, thread, event->process, err);
@@ -276,18 +284,31 @@ enum ctx_status ctx_named_thread(struct ctx_named *named, const struct ctx_named
 
 /* --- samples and remarks --- */
 
+/* Whether the last event is a sample with the same frames as the `n` behind all others. */
+static bool is_last_stack(const struct ctx_named *named, uint32_t n)
+{
+	const struct ctx_event *last = named->n != 0 ? &named->events[named->n - 1] : NULL;
+
+	return last != NULL && last->kind == CTX_EV_SAMPLE && last->sample.stack.n_frames == n &&
+	       memcmp(named->frames + last->sample.stack.id, named->frames + named->n_frames,
+		      n * sizeof(*named->frames)) == 0;
+}
+
+/* Copies a stack behind all others; of one that is too deep the leaf's part. */
 static enum ctx_status copy_frames(struct ctx_named *named, const struct ctx_named_stack *stack,
 				   struct ctx_event_stack *ret, struct ctx_err *err)
 {
+	uint32_t kept = stack->n <= CTX_NAMED_FRAMES_MAX ? stack->n : CTX_NAMED_FRAMES_MAX;
 	enum ctx_status status =
-		ctx_grow(&named->frames, &named->frames_cap, named->n_frames + stack->n + 1, err);
+		ctx_grow(&named->frames, &named->frames_cap, named->n_frames + kept + 1, err);
 
 	if (status != CTX_OK)
 		return status;
-	*ret = (struct ctx_event_stack){.id = (uint32_t)named->n_frames, .n_frames = stack->n};
-	if (stack->n != 0)
-		memcpy(named->frames + named->n_frames, stack->frames, stack->n * sizeof(*stack->frames));
-	named->n_frames += stack->n;
+	*ret = (struct ctx_event_stack){.id = (uint32_t)named->n_frames, .n_frames = kept};
+	if (kept != 0)
+		memcpy(named->frames + named->n_frames, stack->frames, kept * sizeof(*stack->frames));
+	if (kept != stack->n)
+		named->frames[named->n_frames + kept - 1] = ctx_frame_truncated(CTX_TRUNCATED_DEPTH);
 	return CTX_OK;
 }
 
@@ -298,8 +319,14 @@ enum ctx_status ctx_named_sample(struct ctx_named *named, const struct ctx_event
 	enum ctx_status status =
 		copy_frames(named, &(struct ctx_named_stack){frames, n}, &sample.sample.stack, err);
 
+	if (status != CTX_OK)
+		return status;
 	sample.kind = CTX_EV_SAMPLE;
-	return status == CTX_OK ? put(named, &sample, err) : status;
+	if (is_last_stack(named, sample.sample.stack.n_frames)) /* another value of the same */
+		sample.sample.stack.id = named->events[named->n - 1].sample.stack.id;
+	else
+		named->n_frames += sample.sample.stack.n_frames;
+	return put(named, &sample, err);
 }
 
 enum ctx_status ctx_named_traced(struct ctx_named *named, const struct ctx_event *event,
@@ -310,6 +337,7 @@ enum ctx_status ctx_named_traced(struct ctx_named *named, const struct ctx_event
 	enum ctx_status status = copy_frames(named, stack, &traced.traced.stack, err);
 
 	traced.kind = CTX_EV_TRACED;
+	named->n_frames += status == CTX_OK ? traced.traced.stack.n_frames : 0;
 	if (status == CTX_OK && event->traced.file != NULL)
 		status = intern(named, event->traced.file, strlen(event->traced.file), &traced.traced.file,
 				err);

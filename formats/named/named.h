@@ -45,7 +45,9 @@ void ctx_named_init(struct ctx_named *named);
 /* Releases what this module owns. */
 void ctx_named_deinit(struct ctx_named *named);
 
-/* Adds a metric, or finds the one of that name. Before the source is used. */
+#define CTX_NAMED_METRICS_MAX 1024u
+
+/* Adds a metric, or finds the one of that name. Before the source is used. CTX_E_LIMIT: there are as many. */
 CTX_MUST_CHECK enum ctx_status ctx_named_metric(struct ctx_named *named, const char *name, enum ctx_unit unit,
 						uint32_t *ret, struct ctx_err *err);
 
@@ -59,6 +61,11 @@ struct ctx_named_function {
 	const char *file; /* NULL unknown */
 	uint32_t line;	  /* where it begins; 0 unknown */
 };
+
+/* The number of a function. Costs a hash of its texts. */
+CTX_MUST_CHECK enum ctx_status ctx_named_function(struct ctx_named *named,
+						  const struct ctx_named_function *function, uint32_t *ret,
+						  struct ctx_err *err);
 
 /* The frame of a function, at a position: a line of its file if it has one, else an offset. */
 CTX_MUST_CHECK enum ctx_status ctx_named_frame(struct ctx_named *named,
@@ -78,8 +85,11 @@ CTX_MUST_CHECK enum ctx_status ctx_named_thread(struct ctx_named *named,
 						const struct ctx_named_thread *thread,
 						struct ctx_event *event, struct ctx_err *err);
 
+#define CTX_NAMED_FRAMES_MAX 65536u
+
 /*
- * Adds a sample: `event` has all but the frames, which are `n` from the leaf, and are copied.
+ * Adds a sample: `event` has all but the frames, which are `n` from the leaf, and are copied. Of more than
+ * CTX_NAMED_FRAMES_MAX the outermost ones are dropped, and the last one says so.
  */
 CTX_MUST_CHECK enum ctx_status ctx_named_sample(struct ctx_named *named, const struct ctx_event *event,
 						const uint64_t *frames, uint32_t n, struct ctx_err *err);

@@ -64,6 +64,8 @@ enum ctx_status ctx_pd_losses_take(struct ctx_pd_reader *reader, const struct ct
 	if (ctx_pe_lost_parse(body, header, &count, &why) != CTX_OK)
 		return ctx_pd_reader_damage(reader, item->record.offset, why.msg, err);
 	if (header->type == PERF_RECORD_LOST) {
+		if (count == 0 && item->time == 0)
+			return CTX_OK; /* neither what was lost nor when */
 		reader->losses.located += count;
 		return put_located(reader, item, count, err);
 	}

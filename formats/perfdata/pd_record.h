@@ -70,11 +70,12 @@ static inline bool ctx_pd_record_is_of_guest(uint16_t misc)
 
 /*
  * Kernels of 32 bits are between 1 and 4 GiB, where the model has users' code: their addresses are
- * moved to the kernel's half.
+ * moved to the kernel's half; but not those of the last page, which has no code: there they would be
+ * marks (CTX_FRAME_TRUNCATED).
  */
 static inline uint64_t ctx_pd_kernel_address(uint64_t address)
 {
-	return address >= 0x40000000u && address <= UINT32_MAX ? address | UINT64_C(0xffffffff00000000)
+	return address >= 0x40000000u && address < 0xfffff000u ? address | UINT64_C(0xffffffff00000000)
 							       : address;
 }
 

@@ -22,7 +22,8 @@ enum {
 	SYMBOL_NAME = 3,
 };
 
-#define SYMBOL_BYTES_MIN 13u /* of one in FILE: address, size, an empty name */
+#define EVENT_TYPES_BYTES_MAX ((size_t)1 << 16) /* searched for each event; a recording has some lines */
+#define SYMBOL_BYTES_MIN 13u			/* of one in FILE: address, size, an empty name */
 #define OFFSET_UNKNOWN UINT64_MAX
 #define LINKER_PREFIX "__dl_" /* of the names in Android's linker */
 
@@ -230,7 +231,7 @@ static enum ctx_status read_meta(struct ctx_pd_simpleperf *simpleperf, struct ct
 			status = keep(arena, value, &simpleperf->version, err);
 		else if (strcmp(key, device) == 0)
 			status = keep(arena, value, &simpleperf->device, err);
-		else if (strcmp(key, types) == 0)
+		else if (strcmp(key, types) == 0 && strlen(value) <= EVENT_TYPES_BYTES_MAX)
 			status = keep(arena, value, &simpleperf->event_types, err);
 	}
 	return status;

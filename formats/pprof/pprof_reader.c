@@ -16,8 +16,13 @@
 #define FILE_BYTES_MAX ((size_t)2 << 30)
 #define PROBE_BYTES 65536u
 #define WEIGHT_MAX (INT64_C(1) << 56)
-#define FRAMES_MAX 65536u
 #define PROCESS 1
+
+struct place { /* a location's frames, among the known ones */
+	size_t first;
+	uint32_t n;
+	bool is_known;
+};
 
 struct reader {
 	struct ctx_named named; /* first */
@@ -25,7 +30,11 @@ struct reader {
 	struct ctx_pprof_profile profile;
 	struct ctx_protobuf rest; /* samples that are not yet read */
 	uint32_t *metric_of;	  /* owned; by type of value */
-	uint64_t *frames;	  /* owned */
+	int64_t *factor_of;	  /* likewise: to the metric's unit */
+	struct place *places;	  /* owned; by location */
+	uint64_t *known;	  /* owned */
+	size_t n_known, known_cap;
+	uint64_t *frames; /* owned */
 	uint32_t n_frames;
 	size_t frames_cap;
 	int64_t *values; /* owned; of the current sample, one for each type */
@@ -41,6 +50,9 @@ static void destroy(struct ctx_named *named)
 	ctx_pprof_profile_deinit(&reader->profile);
 	ctx_buf_deinit(&reader->bytes);
 	free(reader->metric_of);
+	free(reader->factor_of);
+	free(reader->places);
+	free(reader->known);
 	free(reader->frames);
 	free(reader->values);
 	free(reader);
@@ -68,7 +80,7 @@ bool ctx_pprof_is(const char *path)
 	struct ctx_protobuf_field field;
 	struct stat info;
 	size_t got = 0;
-	bool has_type = false;
+	bool has_type = false, has_string = false;
 
 	if (fd < 0 || bytes == NULL || fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size == 0)
 		return false;
@@ -79,6 +91,9 @@ bool ctx_pprof_is(const char *path)
 	while (ctx_protobuf_next(&in, &field)) {
 		if (!fits(&field))
 			return false;
+		if (field.number == CTX_PPROF_STRING && !has_string && field.n != 0)
+			return false;
+		has_string |= field.number == CTX_PPROF_STRING;
 		has_type |= field.number == CTX_PPROF_SAMPLE_TYPE;
 	}
 	/* A field may go on behind the bytes that were looked at. */
@@ -104,15 +119,38 @@ static uint64_t ns_of_unit(const char *unit)
 									      : 0;
 }
 
+/* Whether another type has the name of this one, but not its unit: both are in the metric's name then. */
+static bool is_ambiguous(const struct ctx_pprof_profile *profile, size_t type)
+{
+	for (size_t i = 0; i < profile->n_types; i++) {
+		if (profile->types[i].name == profile->types[type].name &&
+		    profile->types[i].unit != profile->types[type].unit)
+			return true;
+	}
+	return false;
+}
+
 static enum ctx_status add_type(struct reader *reader, size_t type, struct ctx_err *err)
 {
 	char *name CTX_AUTO_FREE = text_of(reader, reader->profile.types[type].name);
 	char *unit CTX_AUTO_FREE = text_of(reader, reader->profile.types[type].unit);
+	struct ctx_buf both CTX_AUTO_BUF = {0};
+	uint64_t factor;
+	enum ctx_status status;
 
 	if (name == NULL || unit == NULL)
 		return ctx_err_nomem(err);
-	return ctx_named_metric(&reader->named, name[0] != '\0' ? name : "value",
-				ns_of_unit(unit) != 0	     ? CTX_UNIT_NS
+	factor = ns_of_unit(unit);
+	reader->factor_of[type] = factor != 0 ? (int64_t)factor : 1;
+	ctx_buf_put_text(&both, name[0] != '\0' ? name : "value");
+	if (is_ambiguous(&reader->profile, type))
+		ctx_buf_printf(&both, " (%s)", unit);
+	ctx_buf_put_u8(&both, 0);
+	status = ctx_buf_check(&both, err);
+	if (status != CTX_OK)
+		return status;
+	return ctx_named_metric(&reader->named, (const char *)both.bytes,
+				factor != 0		     ? CTX_UNIT_NS
 				: strcmp(unit, "bytes") == 0 ? CTX_UNIT_BYTES
 							     : CTX_UNIT_EVENTS,
 				&reader->metric_of[type], err);
@@ -125,9 +163,14 @@ static enum ctx_status make_metrics(struct reader *reader, struct ctx_err *err)
 	size_t first = profile->n_types - 1;
 	enum ctx_status status;
 
+	if (profile->n_types > CTX_NAMED_METRICS_MAX)
+		return ctx_err_set(err, CTX_E_LIMIT, "more than %u types of values", CTX_NAMED_METRICS_MAX);
+	reader->places = ctx_calloc(profile->n_locations + 1, sizeof(*reader->places));
+	reader->factor_of = ctx_calloc(profile->n_types, sizeof(*reader->factor_of));
 	reader->metric_of = ctx_calloc(profile->n_types, sizeof(*reader->metric_of));
 	reader->values = ctx_calloc(profile->n_types, sizeof(*reader->values));
-	if (reader->metric_of == NULL || reader->values == NULL)
+	if (reader->places == NULL || reader->factor_of == NULL || reader->metric_of == NULL ||
+	    reader->values == NULL)
 		return ctx_err_nomem(err);
 	for (size_t i = 0; i < profile->n_types && profile->default_type != 0; i++) {
 		if (profile->types[i].name == profile->default_type)
@@ -161,15 +204,13 @@ static enum ctx_status describe(struct reader *reader, struct ctx_err *err)
 
 /* --- samples --- */
 
-static enum ctx_status add_frame(struct reader *reader, uint64_t frame, struct ctx_err *err)
+/* Adds a frame to those that are known. */
+static enum ctx_status know(struct reader *reader, uint64_t frame, struct ctx_err *err)
 {
-	enum ctx_status status;
+	enum ctx_status status = ctx_grow(&reader->known, &reader->known_cap, reader->n_known + 1, err);
 
-	if (reader->n_frames == FRAMES_MAX)
-		return CTX_OK;
-	status = ctx_grow(&reader->frames, &reader->frames_cap, reader->n_frames + 1, err);
 	if (status == CTX_OK)
-		reader->frames[reader->n_frames++] = frame;
+		reader->known[reader->n_known++] = frame;
 	return status;
 }
 
@@ -195,7 +236,7 @@ static enum ctx_status add_line(struct reader *reader, const struct ctx_pprof_lo
 	function = ctx_pprof_function(profile, id);
 	if (function == NULL) {
 		reader->n_unknown++;
-		return add_frame(reader, 0, err);
+		return know(reader, 0, err);
 	}
 	name = ctx_pprof_string(profile, function->name != 0 ? function->name : function->system_name);
 	module = ctx_pprof_string(profile, mapping != NULL ? mapping->file : 0);
@@ -212,7 +253,7 @@ static enum ctx_status add_line(struct reader *reader, const struct ctx_pprof_lo
 		.line = function->start_line <= UINT32_MAX ? (uint32_t)function->start_line : 0};
 	status = ctx_named_frame(&reader->named, &named, line < CTX_FRAME_POSITIONS ? (uint32_t)line : 0,
 				 &frame, err);
-	return status == CTX_OK ? add_frame(reader, frame, err) : status;
+	return status == CTX_OK ? know(reader, frame, err) : status;
 }
 
 /* Whether the only line of a location is a function that the writer did not know: "<Unknown> [libc.so.6]". */
@@ -253,26 +294,59 @@ static bool is_address(const struct ctx_pprof_profile *profile, const struct ctx
 }
 
 /* Lines of a location: those that are inlined come first. */
-static enum ctx_status add_location(struct reader *reader, uint64_t id, struct ctx_err *err)
+static enum ctx_status read_lines(struct reader *reader, const struct ctx_pprof_location *location,
+				  struct ctx_err *err)
 {
-	const struct ctx_pprof_location *location = ctx_pprof_location(&reader->profile, id);
+	struct ctx_protobuf lines = location->lines;
 	enum ctx_status status = CTX_OK;
 	struct ctx_protobuf_field field;
-	struct ctx_protobuf lines;
 
-	if (location == NULL) {
-		reader->n_unknown++;
-		return add_frame(reader, 0, err);
-	}
 	if (is_address(&reader->profile,
 		       location)) /* callers' addresses are inside the call, as pprof has them */
-		return add_frame(reader, ctx_frame_address(location->address), err);
-	lines = location->lines;
+		return know(reader, ctx_frame_address(location->address), err);
 	while (status == CTX_OK && ctx_protobuf_next(&lines, &field)) {
 		if (field.number == 4 && field.is_bytes)
 			status = add_line(reader, location, ctx_protobuf_make(field.bytes, field.n), err);
 	}
 	return status;
+}
+
+static enum ctx_status add_frames(struct reader *reader, const uint64_t *frames, uint32_t n,
+				  struct ctx_err *err)
+{
+	enum ctx_status status =
+		ctx_grow(&reader->frames, &reader->frames_cap, (size_t)reader->n_frames + n + 1, err);
+
+	if (status == CTX_OK)
+		memcpy(reader->frames + reader->n_frames, frames, n * sizeof(*frames));
+	reader->n_frames += status == CTX_OK ? n : 0;
+	return status;
+}
+
+/* A location is read at its first use. More frames than a sample has are not needed. */
+static enum ctx_status add_location(struct reader *reader, uint64_t id, struct ctx_err *err)
+{
+	const struct ctx_pprof_location *location = ctx_pprof_location(&reader->profile, id);
+	static const uint64_t unknown;
+	struct place *place;
+	enum ctx_status status = CTX_OK;
+
+	if (location == NULL)
+		reader->n_unknown++;
+	if (reader->n_frames > CTX_NAMED_FRAMES_MAX)
+		return CTX_OK;
+	if (location == NULL)
+		return add_frames(reader, &unknown, 1, err);
+	place = &reader->places[location - reader->profile.locations];
+	if (!place->is_known) {
+		place->first = reader->n_known;
+		status = read_lines(reader, location, err);
+		place->n = (uint32_t)(reader->n_known - place->first);
+		place->is_known = true;
+	}
+	return status == CTX_OK && place->n != 0
+		       ? add_frames(reader, reader->known + place->first, place->n, err)
+		       : status;
 }
 
 static enum ctx_status add_locations(struct reader *reader, const struct ctx_protobuf_field *field,
@@ -308,17 +382,11 @@ static size_t add_values(struct reader *reader, const struct ctx_protobuf_field 
 static enum ctx_status put_values(struct reader *reader, struct ctx_event *event, size_t n,
 				  struct ctx_err *err)
 {
-	const struct ctx_pprof_profile *profile = &reader->profile;
 	enum ctx_status status = CTX_OK;
 
 	for (size_t i = 0; i < n && status == CTX_OK; i++) {
-		char *unit CTX_AUTO_FREE = text_of(reader, profile->types[i].unit);
-		int64_t value = reader->values[i];
-		int64_t factor = unit != NULL ? (int64_t)ns_of_unit(unit) : 0;
+		int64_t value = reader->values[i], factor = reader->factor_of[i];
 
-		if (unit == NULL)
-			return ctx_err_nomem(err);
-		factor = factor != 0 ? factor : 1;
 		if (value < 0 || value > WEIGHT_MAX / factor) {
 			reader->n_negative++;
 			continue;

@@ -51,6 +51,24 @@ static bool number_of(struct ctx_st_text text, uint64_t *ret)
 	return true;
 }
 
+/* Hexadecimal digits, all of the text. */
+static bool address_of(struct ctx_st_text text, uint64_t *ret)
+{
+	uint64_t value = 0;
+
+	if (text.n == 0)
+		return false;
+	for (size_t i = 0; i < text.n; i++) {
+		int digit = ctx_digit(text.at[i]);
+
+		if (digit < 0 || value >> 60 != 0)
+			return false;
+		value = value << 4 | (uint64_t)digit;
+	}
+	*ret = value;
+	return true;
+}
+
 /* "123" or "100/123", also "-1". */
 static bool take_ids(struct ctx_st_text word, struct ctx_st_sample *ret)
 {
@@ -177,11 +195,9 @@ static void take_offset(struct ctx_st_frame *frame)
 	struct ctx_st_text *name = &frame->name;
 
 	for (size_t i = name->n; i-- > 2;) {
-		const char *digits = name->at + i;
-
 		if (memcmp(name->at + i - 2, "0x", 2) != 0 || i < 3 || name->at[i - 3] != '+')
 			continue;
-		if (ctx_digits_take(&digits, 16, &frame->offset) && digits == name->at + name->n)
+		if (address_of((struct ctx_st_text){name->at + i, name->n - i}, &frame->offset))
 			name->n = i - 3;
 		return;
 	}
@@ -210,18 +226,14 @@ static void take_module(struct ctx_st_text rest, struct ctx_st_frame *frame)
 bool ctx_st_frame_parse(const char *line, size_t n, struct ctx_st_frame *ret)
 {
 	struct ctx_st_text rest = {line, n}, word;
-	const char *digits;
 
 	*ret = (struct ctx_st_frame){.address = 0};
 	while (rest.n != 0 && (is_blank(rest.at[rest.n - 1]) || rest.at[rest.n - 1] == '\r'))
 		rest.n--;
 	if (n == 0 || !is_blank(line[0]) || !take_word(&rest, &word))
 		return false;
-	digits = word.at;
-	if (!ctx_digits_take(&digits, 16, &ret->address) || digits != word.at + word.n) {
-		ret->address = 0; /* -F sym: without addresses */
+	if (!address_of(word, &ret->address)) /* -F sym: without addresses */
 		rest = (struct ctx_st_text){word.at, word.n + rest.n};
-	}
 	while (rest.n != 0 && is_blank(*rest.at)) {
 		rest.at++;
 		rest.n--;

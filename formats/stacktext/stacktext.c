@@ -24,7 +24,6 @@
 #define PROBE_FOLDED 3	/* lines that make a text folded stacks, or all if there are fewer */
 #define DAMAGE_MAX 64u	/* lines that are named; more are counted */
 #define PERIOD_MAX (UINT64_C(1) << 56)
-#define FRAMES_MAX 65536u
 
 struct reader {
 	struct ctx_named named; /* first */
@@ -34,6 +33,7 @@ struct reader {
 	size_t cap;
 	uint64_t number; /* of the line */
 	bool is_folded, has_times;
+	bool is_probing;	    /* lines that are too long are not read to their end */
 	uint64_t first_ns, last_ns; /* of all samples */
 	bool *without_period;	    /* owned; by metric */
 	/* The sample whose frames are being read. */
@@ -61,20 +61,42 @@ static void destroy(struct ctx_named *named)
 	free(reader);
 }
 
+/* Sets byte `n` of the line; what is behind LINE_MAX_BYTES is dropped. */
+static enum ctx_status set_byte(struct reader *reader, size_t n, int c, struct ctx_err *err)
+{
+	enum ctx_status status = CTX_OK;
+
+	if (n >= LINE_MAX_BYTES)
+		return CTX_OK;
+	if (n >= reader->cap)
+		status = ctx_grow(&reader->line, &reader->cap, n + 1, err);
+	if (status == CTX_OK)
+		reader->line[n] = (char)c;
+	return status;
+}
+
 /* The next line without its end. CTX_END; CTX_E_IO. Longer ones are cut. */
 static enum ctx_status next_line(struct reader *reader, size_t *ret, struct ctx_err *err)
 {
-	ssize_t n = getline(&reader->line, &reader->cap, reader->file);
+	enum ctx_status status = set_byte(reader, 0, '\0', err);
+	size_t n = 0;
+	int c = 0;
 
-	if (n < 0 && ferror(reader->file))
-		return ctx_err_errno(err, errno == ENOMEM ? CTX_E_NOMEM : CTX_E_IO, "%s", reader->name);
-	if (n < 0)
+	while (status == CTX_OK && !(reader->is_probing && n == LINE_MAX_BYTES) &&
+	       (c = getc_unlocked(reader->file)) != EOF && c != '\n')
+		status = set_byte(reader, n++, c, err);
+	if (status != CTX_OK)
+		return status;
+	if (c == EOF && ferror(reader->file))
+		return ctx_err_errno(err, CTX_E_IO, "%s", reader->name);
+	if (c == EOF && n == 0)
 		return CTX_END;
 	reader->number++;
-	reader->n_bytes_read += (uint64_t)n;
-	while (n > 0 && (reader->line[n - 1] == '\n' || reader->line[n - 1] == '\r'))
+	reader->n_bytes_read += n + (c == '\n');
+	n = n < LINE_MAX_BYTES ? n : LINE_MAX_BYTES;
+	while (n > 0 && reader->line[n - 1] == '\r')
 		n--;
-	*ret = (size_t)n < LINE_MAX_BYTES ? (size_t)n : LINE_MAX_BYTES;
+	*ret = n;
 	return CTX_OK;
 }
 
@@ -98,7 +120,7 @@ static FILE *open_plain(const char *path)
 bool ctx_stacktext_is(const char *path)
 {
 	FILE *file = open_plain(path);
-	struct reader reader = {.file = file};
+	struct reader reader = {.file = file, .is_probing = true};
 	unsigned samples = 0, frames = 0, folded = 0, others = 0;
 	size_t n;
 
@@ -229,7 +251,7 @@ static enum ctx_status add_frame(struct reader *reader, const struct ctx_named_f
 {
 	enum ctx_status status;
 
-	if (reader->n_frames == FRAMES_MAX)
+	if (reader->n_frames == LINE_MAX_BYTES) /* as many as a line of folded stacks can have */
 		return CTX_OK;
 	status = ctx_grow(&reader->frames, &reader->frames_cap, reader->n_frames + 1, err);
 	if (status != CTX_OK)
@@ -271,6 +293,8 @@ static enum ctx_status on_frame(struct reader *reader, const struct ctx_st_frame
 					      .n_module = frame->module.n};
 	enum ctx_status status;
 
+	if (frame->is_inlined && reader->n_inlined == CTX_NAMED_FRAMES_MAX)
+		return CTX_OK;
 	if (frame->is_inlined) {
 		status = ctx_grow(&reader->inlined, &reader->inlined_cap, reader->n_inlined + 1, err);
 		return status == CTX_OK ? ctx_strtab_add(&reader->named.names, function.name, function.n_name,

@@ -247,6 +247,63 @@ static void test_cfi_table__a_list_that_is_not_sound_is_not_used(void **state)
 	ctx_elf_close(&own.file);
 }
 
+#define OVERLAPPING 200u
+#define OVERLAPPING_BYTES 27u
+
+/*
+ * Descriptions of functions that lie in each other: each goes to the section's end, and its program passes over the
+ * headers of the others. `header` lists them.
+ */
+static void put_overlapping(struct ctx_buf *section, uint64_t at, struct ctx_buf *header, uint64_t header_at)
+{
+	static const uint8_t cie[] = {12, 0, 0, 0, 0, 0, 0, 0, 1, 'z', 'R', 0, 1, 0x78, 16, 1};
+	size_t end = sizeof(cie) + 1 + OVERLAPPING * OVERLAPPING_BYTES;
+
+	ctx_buf_put_u8(section, sizeof(cie) + 1 - 4);
+	ctx_buf_put(section, cie + 1, sizeof(cie) - 1);
+	ctx_buf_put_u8(section, 0); /* addresses as they are */
+	ctx_buf_put(header, (const uint8_t[]){1, 0x1b, 3, 0x3b}, 4);
+	ctx_buf_put_u32(header, (uint32_t)(at - header_at - 4));
+	ctx_buf_put_u32(header, OVERLAPPING);
+	for (uint32_t i = 0; i < OVERLAPPING; i++) {
+		uint64_t begin = header_at + 0x10000 + i * 16;
+
+		ctx_buf_put_u32(header, (uint32_t)(begin - header_at));
+		ctx_buf_put_u32(header, (uint32_t)(at + section->n - header_at));
+		ctx_buf_put_u32(section, (uint32_t)(end - section->n - 4));
+		ctx_buf_put_u32(section, (uint32_t)section->n);
+		ctx_buf_put_u64(section, begin);
+		ctx_buf_put_u64(section, 16);
+		ctx_buf_put_u8(section, 0);
+		/* An expression of the next one's header; at the end nothing. */
+		ctx_buf_put_u8(section, i + 1 < OVERLAPPING ? 0x0f : 0);
+		ctx_buf_put_u8(section, i + 1 < OVERLAPPING ? OVERLAPPING_BYTES - 2 : 0);
+	}
+	assert_int_equal(section->n, end);
+}
+
+static void test_cfi_table__descriptions_that_overlap_cost_no_more_than_their_section(void **state)
+{
+	struct ctx_buf section = {0}, header = {0};
+	struct ctx_cfi_source source = {.machine = CTX_MACHINE_X86_64, .sections.n = 1};
+	struct ctx_cfi_table *table;
+	struct ctx_cfi_stats stats;
+
+	(void)state;
+	put_overlapping(&section, 0x10000, &header, 0x20000);
+	source.sections.items[0] = (struct ctx_cfi_section){
+		.bytes = section.bytes, .n = section.n, .address = 0x10000, .is_eh = true};
+	source.header = (struct ctx_cfi_section){.bytes = header.bytes, .n = header.n, .address = 0x20000};
+	table = build(&source);
+	assert_int_equal(table->n_listed, OVERLAPPING);
+	stats = ctx_cfi_table_stats(table);
+	assert_true(stats.functions > 0 && stats.functions < OVERLAPPING / 2);
+	assert_true(stats.damaged >= OVERLAPPING - stats.functions);
+	ctx_cfi_table_close(table);
+	ctx_buf_deinit(&section);
+	ctx_buf_deinit(&header);
+}
+
 static void test_cfi_table__a_part_for_which_memory_runs_out_is_read_later(void **state)
 {
 	struct own own = open_own();
@@ -300,6 +357,7 @@ int main(void)
 		cmocka_unit_test(test_cfi_table__says_what_each_description_says),
 		cmocka_unit_test(test_cfi_table__a_part_goes_on_with_the_function_behind_it),
 		cmocka_unit_test(test_cfi_table__a_list_that_is_not_sound_is_not_used),
+		cmocka_unit_test(test_cfi_table__descriptions_that_overlap_cost_no_more_than_their_section),
 		cmocka_unit_test(test_cfi_table__a_part_for_which_memory_runs_out_is_read_later),
 		cmocka_unit_test(test_cfi_table__any_number_of_threads_may_use_it),
 	};

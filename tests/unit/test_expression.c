@@ -472,6 +472,7 @@ static void test_expression__errors_have_a_message_and_a_column(void **state)
 		{"LEAF IN \"a{1000}{1000}\"", 9, "this pattern is too large"},
 		{"LEAF IN \"(a{200}b+){60}\"", 9, "this pattern is too large"},
 		{"LEAF IN \"[]a]++++++++++++++\"", 9, "this pattern is too large"},
+		{"LEAF IN \"(())++++++++++++++\"", 9, "this pattern is too large"},
 		{"LEAF IN \"(a)\\1\"", 9, "references to groups"},
 		{"LEAF IN 3", 6, "IN wants LEAF or STACK on one side"},
 		{"LEAF IN STACK", 6, "IN wants LEAF or STACK on one side"},

@@ -5,22 +5,11 @@
 #include "base/mem.h"
 #include "formats/jsonprofile/jsonprofile.h"
 #include "tests/unit/source_check.h"
+#include "tests/unit/written_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-static char path[] = "/tmp/test_jsonprofile.XXXXXX";
-
-static void write_text(const char *text, size_t n)
-{
-	FILE *file = fopen(path, "w");
-
-	assert_non_null(file);
-	assert_int_equal(fwrite(text, 1, n, file), n);
-	assert_int_equal(fclose(file), 0);
-}
 
 static void note(struct ctx_buf *out, const struct ctx_event_source *source, const struct ctx_event *event,
 		 struct ctx_event_function *functions)
@@ -66,7 +55,7 @@ static void check_events(const char *text, const char *want)
 	struct ctx_event event;
 	enum ctx_status status;
 
-	write_text(text, strlen(text));
+	write_bytes(text, strlen(text));
 	assert_true(ctx_jsonprofile_is(path));
 	assert_int_equal(ctx_jsonprofile_open(path, &source, NULL), CTX_OK);
 	ctx_buf_printf(&out, "%s %llu ns\n", source->info.format,
@@ -101,13 +90,13 @@ static void test_jsonprofile__speedscopes_samples_follow_each_other(void **state
 		     "2000 thread 0 time 3000: work[] a.js:7 main[] -:0\n"
 		     "9000 thread 0 time 1000: main[] -:0\n"
 		     "! 1 entries refer to nothing, or have no time or weight that can be\n");
-	check_events(SPEEDSCOPE("{\"type\": \"sampled\", \"unit\": \"bytes\", \"samples\": [[0], [1]], "
-				"\"weights\": [512, -1]}"),
+	check_events(SPEEDSCOPE("{\"type\": \"sampled\", \"unit\": \"bytes\", \"samples\": [[0], [1], [1]], "
+				"\"weights\": [512, -1, 8e16]}"),
 		     "speedscope 1 ns\n"
 		     "! no times in the file: all samples are at 0\n"
 		     "thread 1 profile of 0\n"
 		     "0 thread 0 bytes 512: main[] -:0\n"
-		     "! 1 entries refer to nothing, or have no time or weight that can be\n");
+		     "! 2 entries refer to nothing, or have no time or weight that can be\n");
 }
 
 static void test_jsonprofile__speedscopes_opens_and_closes_are_time_at_the_open_frames(void **state)
@@ -187,7 +176,7 @@ static void test_jsonprofile__firefoxs_tables_are_of_threads_or_shared(void **st
 		"\"path\": "
 		"\"/lib/libx.so\"}], \"threads\": [{\"name\": \"one\", \"pid\": \"10\", \"tid\": 11, " TABLES
 		", \"stringArray\": " STRINGS ", \"samples\": {\"stack\": [0, 1, null, 2], \"time\": [1, 3, "
-					      "4, 5], \"weight\": [1, 2, 1, 1]}}]}",
+		"4, 5], \"weight\": [1, 2, 1, 1]}}]}",
 		want);
 	check_events("{\"meta\": {\"interval\": 0.5}, \"libs\": [{\"name\": \"libx.so\", \"path\": "
 		     "\"/lib/libx.so\"}], "
@@ -197,6 +186,26 @@ static void test_jsonprofile__firefoxs_tables_are_of_threads_or_shared(void **st
 		     "\"timeDeltas\": [1, 2, 1, 1], \"weight\": [0.5, 1, 1, 0.5], \"weightType\": "
 		     "\"tracing-ms\"}}]}",
 		     want);
+}
+
+static void test_jsonprofile__firefoxs_later_tables_have_offsets_and_sources(void **state)
+{
+	(void)state;
+	check_events("{\"meta\": {\"interval\": 1}, \"libs\": [], \"shared\": {"
+		     "\"stackTable\": {\"frame\": [0, 1, 1, 1], \"prefixOffset\": [0, 1, 2, 4]}, "
+		     "\"frameTable\": {\"func\": [0, 1], \"line\": [null, 12]}, "
+		     "\"funcTable\": {\"name\": [0, 1], \"resource\": [-1, 0], \"source\": [null, 0], "
+		     "\"lineNumber\": [null, 10]}, \"resourceTable\": {\"name\": [3]}, "
+		     "\"sources\": {\"filename\": [2]}, \"stringArray\": " STRINGS "}, "
+		     "\"threads\": [{\"name\": \"one\", \"pid\": \"10\", \"tid\": 11, \"samples\": "
+		     "{\"stack\": [0, 1, 2, 3], \"timeDeltas\": [1, 1, 1, 1]}}]}",
+		     "Firefox Profiler 4000001 ns\n"
+		     "thread 11 one of 0\n"
+		     "1000000 thread 0 time 1000000: main[] -:0\n"
+		     "2000000 thread 0 time 1000000: work[libx] a.c:12 main[] -:0\n"
+		     "3000000 thread 0 time 1000000: work[libx] a.c:12 main[] -:0\n"
+		     "4000000 thread 0 time 1000000: work[libx] a.c:12\n"
+		     "! 1 entries refer to nothing, or have no time or weight that can be\n");
 }
 
 static void test_jsonprofile__other_files_are_refused(void **state)
@@ -209,35 +218,19 @@ static void test_jsonprofile__other_files_are_refused(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < CTX_COUNT_OF(others); i++) {
-		write_text(others[i], strlen(others[i]));
+		write_bytes(others[i], strlen(others[i]));
 		assert_false(ctx_jsonprofile_is(path));
 		assert_int_equal(ctx_jsonprofile_open(path, &source, NULL), CTX_E_FORMAT);
 	}
 	while (n < sizeof(deep))
 		deep[n++] = '[';
-	write_text(deep, n);
+	write_bytes(deep, n);
 	assert_true(ctx_jsonprofile_is(path));
 	assert_int_equal(ctx_jsonprofile_open(path, &source, &err), CTX_E_FORMAT);
 	assert_non_null(strstr(err.msg, "64 deep"));
-	write_text("{\"timeDeltas\": \"callFrame\", \"callFrame\": 1, }", 45);
+	write_bytes("{\"timeDeltas\": \"callFrame\", \"callFrame\": 1, }", 45);
 	assert_int_equal(ctx_jsonprofile_open(path, &source, &err), CTX_E_FORMAT);
 	assert_null(strchr(err.msg, '\n'));
-}
-
-static int make_path(void **state)
-{
-	int fd = mkstemp(path);
-
-	(void)state;
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0 ? 0 : -1;
-}
-
-static int remove_path(void **state)
-{
-	(void)state;
-	return unlink(path);
 }
 
 int main(void)
@@ -247,6 +240,7 @@ int main(void)
 		cmocka_unit_test(test_jsonprofile__speedscopes_opens_and_closes_are_time_at_the_open_frames),
 		cmocka_unit_test(test_jsonprofile__a_cpuprofiles_samples_last_to_the_next),
 		cmocka_unit_test(test_jsonprofile__firefoxs_tables_are_of_threads_or_shared),
+		cmocka_unit_test(test_jsonprofile__firefoxs_later_tables_have_offsets_and_sources),
 		cmocka_unit_test(test_jsonprofile__other_files_are_refused),
 	};
 

@@ -4,15 +4,14 @@
  */
 #include "base/buf.h"
 #include "base/mem.h"
+#include "formats/named/named.h"
 #include "formats/pprof/pprof_reader.h"
 #include "tests/unit/source_check.h"
+#include "tests/unit/written_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-static char path[] = "/tmp/test_pprof.XXXXXX";
 
 /* --- making --- */
 
@@ -111,15 +110,6 @@ static void put_profile(struct ctx_buf *out, bool packed)
 	put_value(out, 9, UINT64_C(1700000000000000000));
 	put_value(out, 10, UINT64_C(2500000000));
 	put_value(out, 14, S_CPU);
-}
-
-static void write_bytes(const void *bytes, size_t n)
-{
-	FILE *file = fopen(path, "w");
-
-	assert_non_null(file);
-	assert_int_equal(fwrite(bytes, 1, n, file), n);
-	assert_int_equal(fclose(file), 0);
 }
 
 /* --- reading --- */
@@ -246,6 +236,74 @@ static void test_pprof__an_unknown_function_is_its_address(void **state)
 	ctx_buf_deinit(&out);
 }
 
+static void test_pprof__types_of_one_name_and_two_units_are_two_metrics(void **state)
+{
+	struct ctx_buf bytes = {0}, out = {0};
+
+	(void)state;
+	VALUES(&bytes, 1, S_CPU, S_COUNT);
+	VALUES(&bytes, 1, S_CPU, S_US);
+	put_sample(&bytes, true, NULL, 0, (int64_t[]){3, 30}, 2);
+	for (size_t i = 0; i < CTX_COUNT_OF(strings); i++)
+		put_bytes(&bytes, 6, strings[i], strlen(strings[i]));
+	write_bytes(bytes.bytes, bytes.n);
+	assert_int_equal(read_all(&out), CTX_END);
+	assert_string_equal((const char *)out.bytes, "cpu (microseconds) in ns; cpu (count) in events; \n"
+						     "! no times in the file: all samples are at 0\n"
+						     "cpu (count) 3:\ncpu (microseconds) 30000:\n");
+	ctx_buf_deinit(&bytes);
+	ctx_buf_deinit(&out);
+}
+
+static void test_pprof__more_types_than_a_source_has_metrics_are_refused(void **state)
+{
+	struct ctx_buf bytes = {0}, out = {0};
+
+	(void)state;
+	for (uint64_t i = 0; i <= CTX_NAMED_METRICS_MAX; i++)
+		VALUES(&bytes, 1, i + 1, S_COUNT);
+	write_bytes(bytes.bytes, bytes.n);
+	assert_int_equal(read_all(&out), CTX_E_LIMIT);
+	ctx_buf_deinit(&bytes);
+	ctx_buf_deinit(&out);
+}
+
+/* Of a stack that is too deep the leaf's part is there; its samples of two types have the same frames. */
+static void test_pprof__a_stack_that_is_too_deep_says_so(void **state)
+{
+	static uint64_t stack[CTX_NAMED_FRAMES_MAX + 5];
+	struct ctx_event_source *source;
+	struct ctx_buf bytes = {0};
+	struct ctx_event event;
+	unsigned n_samples = 0;
+
+	(void)state;
+	for (size_t i = 0; i < CTX_COUNT_OF(stack); i++)
+		stack[i] = i == CTX_NAMED_FRAMES_MAX - 1 ? 2 : 1;
+	VALUES(&bytes, 1, S_SAMPLES, S_COUNT);
+	VALUES(&bytes, 1, S_CPU, S_US);
+	put_sample(&bytes, true, stack, CTX_NAMED_FRAMES_MAX, (int64_t[]){1, 2}, 2);
+	put_sample(&bytes, true, stack, CTX_COUNT_OF(stack), (int64_t[]){3, 4}, 2);
+	put_location(&bytes, 1, 0, 0x1000, NULL, 0);
+	put_location(&bytes, 2, 0, 0x2000, NULL, 0);
+	write_bytes(bytes.bytes, bytes.n);
+	assert_int_equal(ctx_pprof_open(path, &source, NULL), CTX_OK);
+	while (source->next(source, &event, NULL) == CTX_OK) {
+		const uint64_t *frames = event.sample.stack.frames;
+
+		if (event.kind != CTX_EV_SAMPLE)
+			continue;
+		assert_int_equal(event.sample.stack.n_frames, CTX_NAMED_FRAMES_MAX);
+		assert_int_equal(frames[CTX_NAMED_FRAMES_MAX - 2], 0x1000);
+		assert_int_equal(frames[CTX_NAMED_FRAMES_MAX - 1],
+				 n_samples < 2 ? 0x2000 : ctx_frame_truncated(CTX_TRUNCATED_DEPTH));
+		n_samples++;
+	}
+	assert_int_equal(n_samples, 4);
+	source->close(source);
+	ctx_buf_deinit(&bytes);
+}
+
 /* Any beginning of a profile is a profile with less in it, or damaged. */
 static void test_pprof__profiles_cut_anywhere_are_less_or_damaged(void **state)
 {
@@ -282,27 +340,14 @@ static void test_pprof__other_files_are_not_taken_for_profiles(void **state)
 	assert_false(ctx_pprof_is("/tmp"));
 }
 
-static int make_path(void **state)
-{
-	int fd = mkstemp(path);
-
-	(void)state;
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0 ? 0 : -1;
-}
-
-static int remove_path(void **state)
-{
-	(void)state;
-	return unlink(path);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pprof__samples_have_the_frames_and_values_of_the_profile),
 		cmocka_unit_test(test_pprof__an_unknown_function_is_its_address),
+		cmocka_unit_test(test_pprof__types_of_one_name_and_two_units_are_two_metrics),
+		cmocka_unit_test(test_pprof__more_types_than_a_source_has_metrics_are_refused),
+		cmocka_unit_test(test_pprof__a_stack_that_is_too_deep_says_so),
 		cmocka_unit_test(test_pprof__profiles_cut_anywhere_are_less_or_damaged),
 		cmocka_unit_test(test_pprof__other_files_are_not_taken_for_profiles),
 	};

@@ -4,9 +4,11 @@
  */
 #include "base/buf.h"
 #include "base/mem.h"
+#include "formats/named/named.h"
 #include "formats/stacktext/st_line.h"
 #include "formats/stacktext/stacktext.h"
 #include "tests/unit/source_check.h"
+#include "tests/unit/written_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -184,17 +186,6 @@ static void test_stacktext__cut_lines_are_read_within_their_bounds(void **state)
 
 /* --- sources --- */
 
-static char path[] = "/tmp/test_stacktext.XXXXXX";
-
-static void write_text(const char *text, size_t n)
-{
-	FILE *file = fopen(path, "w");
-
-	assert_non_null(file);
-	assert_int_equal(fwrite(text, 1, n, file), n);
-	assert_int_equal(fclose(file), 0);
-}
-
 /* All events as lines: "start 1 app", "sample 10 thread 0 metric 0 weight 5: leaf [module]; ..." */
 static void read_all(const char *text, struct ctx_buf *out)
 {
@@ -204,7 +195,7 @@ static void read_all(const char *text, struct ctx_buf *out)
 	struct ctx_event event;
 	enum ctx_status status;
 
-	write_text(text, strlen(text));
+	write_bytes(text, strlen(text));
 	assert_true(ctx_stacktext_is(path));
 	assert_int_equal(ctx_stacktext_open(path, &source, NULL), CTX_OK);
 	ctx_buf_printf(out, "%s %llu ns", source->info.format, (unsigned long long)source->info.duration_ns);
@@ -342,10 +333,10 @@ static void test_stacktext__other_texts_are_not_taken_for_stacks(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < CTX_COUNT_OF(texts); i++) {
-		write_text(texts[i], strlen(texts[i]));
+		write_bytes(texts[i], strlen(texts[i]));
 		assert_false(ctx_stacktext_is(path));
 	}
-	write_text("main;work\0x 12\n", 15);
+	write_bytes("main;work\0x 12\n", 15);
 	assert_false(ctx_stacktext_is(path));
 	assert_false(ctx_stacktext_is("/no/such/file"));
 	assert_false(ctx_stacktext_is("/tmp"));
@@ -353,7 +344,53 @@ static void test_stacktext__other_texts_are_not_taken_for_stacks(void **state)
 	assert_int_equal(mkfifo(path, 0600), 0); /* nobody writes: not waited for */
 	assert_false(ctx_stacktext_is(path));
 	assert_int_equal(unlink(path), 0);
-	write_text("", 0);
+	write_bytes("", 0);
+}
+
+/* A line of 2 MiB is cut; of a stack that is too deep the root is missing, not the leaf. */
+static void test_stacktext__lines_and_stacks_have_a_limit(void **state)
+{
+	struct ctx_event_source *source;
+	struct ctx_buf text = {0};
+	struct ctx_event event;
+	unsigned n_samples = 0, n_damaged = 0;
+
+	(void)state;
+	for (int i = 0; i < 100000; i++)
+		ctx_buf_put_text(&text, "f;");
+	ctx_buf_put_text(&text, "leaf 3\n");
+	for (int i = 0; i < 1 << 20; i++)
+		ctx_buf_put_text(&text, "f;");
+	ctx_buf_put_text(&text, "leaf 4\na;b 5\n");
+	write_bytes(text.bytes, text.n);
+	assert_int_equal(ctx_stacktext_open(path, &source, NULL), CTX_OK);
+	while (source->next(source, &event, NULL) == CTX_OK) {
+		n_damaged += event.kind == CTX_EV_DAMAGE;
+		if (event.kind != CTX_EV_SAMPLE)
+			continue;
+		assert_int_equal(event.sample.stack.n_frames, n_samples == 0 ? CTX_NAMED_FRAMES_MAX : 2);
+		assert_int_equal(ctx_frame_function(event.sample.stack.frames[0]), n_samples == 0 ? 1 : 3);
+		if (n_samples++ == 0)
+			assert_int_equal(event.sample.stack.frames[CTX_NAMED_FRAMES_MAX - 1],
+					 ctx_frame_truncated(CTX_TRUNCATED_DEPTH));
+	}
+	assert_int_equal(n_samples, 2);
+	assert_int_equal(n_damaged, 1);
+	source->close(source);
+	ctx_buf_deinit(&text);
+}
+
+static void test_stacktext__more_events_than_a_source_has_metrics_are_refused(void **state)
+{
+	struct ctx_event_source *source;
+	struct ctx_buf text = {0};
+
+	(void)state;
+	for (unsigned i = 0; i <= CTX_NAMED_METRICS_MAX; i++)
+		ctx_buf_printf(&text, "app 7 1.0: event%u: \n", i);
+	write_bytes(text.bytes, text.n);
+	assert_int_equal(ctx_stacktext_open(path, &source, NULL), CTX_E_LIMIT);
+	ctx_buf_deinit(&text);
 }
 
 static void test_stacktext__a_text_without_samples_is_refused(void **state)
@@ -364,22 +401,6 @@ static void test_stacktext__a_text_without_samples_is_refused(void **state)
 	(void)state;
 	assert_int_equal(ctx_stacktext_open("/no/such/file", &source, &err), CTX_E_NOTFOUND);
 	assert_non_null(strstr(err.msg, "/no/such/file"));
-}
-
-static int make_path(void **state)
-{
-	int fd = mkstemp(path);
-
-	(void)state;
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0 ? 0 : -1;
-}
-
-static int remove_path(void **state)
-{
-	(void)state;
-	return unlink(path);
 }
 
 int main(void)
@@ -394,6 +415,8 @@ int main(void)
 		cmocka_unit_test(test_stacktext__ticks_weigh_their_periods_where_each_has_one),
 		cmocka_unit_test(test_stacktext__folded_stacks_have_one_thread_and_no_times),
 		cmocka_unit_test(test_stacktext__other_texts_are_not_taken_for_stacks),
+		cmocka_unit_test(test_stacktext__lines_and_stacks_have_a_limit),
+		cmocka_unit_test(test_stacktext__more_events_than_a_source_has_metrics_are_refused),
 		cmocka_unit_test(test_stacktext__a_text_without_samples_is_refused),
 	};
 

@@ -38,6 +38,12 @@ expect 1 "phases.er: no metric 'heapallocbytes'" ctxan phases.er phases.er --dif
 expect 1 'flat.data has no call stacks' ctxan flat.data good.data --diff -r tree
 expect 1 'flat.data has no thread states' ctxan phases.er flat.data --diff -r states
 expect 1 'spin.er has no waits in the selection' ctxan full.er spin.er --diff -r waits
+# Of several reports those are printed that can be.
+says '^waits: spin.er has no waits in the selection' ctxan full.er spin.er --diff -r waits,functions
+grep -q '^Difference of functions' out.txt || fail "the report behind one that has nothing to compare: $(cat out.txt)"
+says '^heap: full.er: no metric' ctxan full.er spin.er --diff -r heap,functions,heap
+expect 1 'spin.er has no waits in the selection' ctxan full.er spin.er --diff -r heap,waits
+expect 1 'spin.er has no waits in the selection' ctxan full.er spin.er --diff -r functions,waits --format json
 expect 1 'phases.er has no samples in the selection' ctxan phases.er --diff -i 0:0.1 -i 50%:60%
 expect 1 'has no calls of a function .nobody.' ctxan phases.er phases.er --diff --per-count calls:nobody
 

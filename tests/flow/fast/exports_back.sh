@@ -1,4 +1,5 @@
-# What ctxan exports as folded stacks, for pprof, speedscope and the Firefox Profiler it reads back: the same own weight for every function.
+# What ctxan exports as folded stacks, for pprof, speedscope and the Firefox Profiler it reads back: the same own weight for every function, and the
+# same weights with callees together.
 . "$(dirname "$0")/../common.sh" "$@"
 need jq gzip
 unpack perfdata/same
@@ -9,6 +10,11 @@ by_name() {
 		jq -r '[.rows[] | select(.function != "<Total>" and .exclusive > 0) | {n: (.function | sub(" \\[[^\\]]*\\]$"; "")), e: .exclusive}] | group_by(.n)[] | "\(.[0].n) \(map(.e) | add)"' | sort
 }
 
+# with_callees FILE: the weights with callees of all functions together: without callers they would be the own ones.
+with_callees() {
+	ctxan -q "$1" -r functions --limit 0 --format json | jq '[.rows[].inclusive] | add'
+}
+
 for file in good.data processes.data; do
 	by_name "$file" >own.txt
 	[ "$(wc -l <own.txt)" -gt 3 ] || fail "$file: only $(wc -l <own.txt) functions"
@@ -17,6 +23,8 @@ for file in good.data processes.data; do
 	by_name back.folded >folded.txt
 	by_name back.pb.gz >pprof.txt
 	cmp -s own.txt pprof.txt || fail "$file, pprof: $(diff own.txt pprof.txt | head -n 5)"
+	all=$(with_callees "$file")
+	[ "$(with_callees back.pb.gz)" = "$all" ] || fail "$file, pprof: other callers"
 	# Folded stacks have no load objects: <Unknown> functions are named with theirs there.
 	grep -v '<' own.txt >own.named
 	grep -v '<' folded.txt >folded.named
@@ -28,6 +36,7 @@ for file in good.data processes.data; do
 		grep -v '<' json.txt >json.named
 		cmp -s own.named json.named || fail "$file, $format: $(diff own.named json.named | head -n 5)"
 		[ "$(ctxan -q back.json -r functions --limit 1 --format json | jq .samples)" = "$(ctxan -q "$file" -r functions --limit 1 --format json | jq .samples)" ] || fail "$file, $format: another number of samples"
+		[ "$(with_callees back.json)" = "$all" ] || fail "$file, $format: other callers"
 		rm -f back.json*
 	done
 	rm -f back.*
