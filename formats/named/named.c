@@ -250,7 +250,7 @@ static enum ctx_status name_thread(struct ctx_named *named, const struct ctx_nam
 
 static uint64_t key_of(int64_t number, uint32_t life)
 {
-	return (uint64_t)number ^ (uint64_t)life << 40;
+	return (uint64_t)number ^ (uint64_t)life << 32;
 }
 
 enum ctx_status ctx_named_thread(struct ctx_named *named, const struct ctx_named_thread *thread,
@@ -258,8 +258,8 @@ enum ctx_status ctx_named_thread(struct ctx_named *named, const struct ctx_named
 {
 	uint32_t tid;
 	bool is_new;
-	enum ctx_status status =
-		number_of(&named->processes, key_of(thread->pid, thread->process_life), &event->process, &is_new, err);
+	enum ctx_status status = number_of(&named->processes, key_of(thread->pid, thread->process_life),
+					   &event->process, &is_new, err);
 
 	if (status == CTX_OK && is_new)
 		status = start_process(named, thread, event->process, err);
