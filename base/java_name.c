@@ -94,16 +94,15 @@ static bool ends_with(const char *name, size_t n, const char *end)
 	return n >= length && memcmp(name + n - length, end, length) == 0;
 }
 
-/* Without the address of a hidden class: "+0x...", "/0x...", ".0x...". */
+/* Without the address of a hidden class, and what follows it: "+0x00007f0c08007a08/360062456". */
 static size_t without_address(const char *name, size_t n)
 {
-	size_t digits = 0;
-
-	while (digits < n && isxdigit((unsigned char)name[n - 1 - digits]))
-		digits++;
-	if (digits == 0 || n < digits + 3 || name[n - digits - 1] != 'x' || name[n - digits - 2] != '0')
-		return n;
-	return strchr("+/.", name[n - digits - 3]) != NULL ? n - digits - 3 : n;
+	for (size_t i = 1; i + 3 < n; i++) {
+		if (strchr("+/.", name[i]) != NULL && name[i] != '\0' && name[i + 1] == '0' &&
+		    name[i + 2] == 'x' && isxdigit((unsigned char)name[i + 3]))
+			return i;
+	}
+	return n;
 }
 
 /* Without the number that the virtual machine gave a class that it made. */

@@ -24,7 +24,7 @@ static uint32_t *find(const struct ctx_strtab *table, uint32_t *slots, size_t ca
 	while (slots[i] != FREE_SLOT) {
 		uint32_t id = slots[i];
 
-		if (table->lengths[id] == n && memcmp(table->strings[id], text, n) == 0)
+		if (table->lengths[id] == n && (n == 0 || memcmp(table->strings[id], text, n) == 0))
 			break;
 		i = (i + 1) & (cap - 1);
 	}

@@ -95,9 +95,11 @@ static enum ctx_status end(struct ctx_jfr_reader *reader, struct ctx_err *err)
 		return CTX_END;
 	reader->is_ended = true;
 	if (reader->names.missing != 0)
-		status = ctx_named_damage(&reader->named, err,
-					  "%llu threads, stacks or methods are not in the constant pools",
-					  (unsigned long long)reader->names.missing);
+		status = ctx_named_warn(
+			&reader->named, err,
+			"%llu threads, call stacks or methods are numbers that the recorder did "
+			"not explain",
+			(unsigned long long)reader->names.missing);
 	if (status == CTX_OK && reader->impossible != 0)
 		status = ctx_named_damage(&reader->named, err, "%llu events have impossible weights or times",
 					  (unsigned long long)reader->impossible);

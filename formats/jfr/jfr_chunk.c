@@ -214,7 +214,8 @@ bool ctx_jfr_read(const struct ctx_jfr_chunk *chunk, uint32_t class, struct ctx_
 	for (uint32_t i = 0; i < of->n_fields && !of->is_bad && !bytes->cursor.failed; i++) {
 		const struct ctx_jfr_field *field = &types->fields[of->first_field + i];
 		struct ctx_jfr_value value = {.field = field, .at = bytes->cursor.at};
-		uint32_t kind = field->is_constant ? (uint32_t)CTX_JFR_LONG : types->classes[field->class].kind;
+		uint32_t kind =
+			field->is_constant ? (uint32_t)CTX_JFR_LONG : types->classes[field->class].kind;
 
 		if (field->is_array || kind == CTX_JFR_STRUCT || kind == CTX_JFR_STRING)
 			ctx_jfr_skip_value(types, field, bytes);

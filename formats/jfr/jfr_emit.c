@@ -32,12 +32,16 @@ static enum ctx_status set_thread(struct ctx_jfr_reader *reader, uint32_t number
 	life->lives += life->has_ended;
 	life->has_ended = false;
 	named.life = thread->life + (life->lives << 24);
-	return ctx_named_thread(&reader->named, &named, event, err);
+	if (ctx_named_thread(&reader->named, &named, event, err) != CTX_OK)
+		return CTX_E_NOMEM;
+	life->number = event->thread;
+	return CTX_OK;
 }
 
 /* A sample of a metric; what would overflow the sum is left out. */
-static enum ctx_status emit_sample(struct ctx_jfr_reader *reader, const struct ctx_event *like, uint32_t metric,
-				   uint64_t weight, const struct ctx_named_stack *stack, struct ctx_err *err)
+static enum ctx_status emit_sample(struct ctx_jfr_reader *reader, const struct ctx_event *like,
+				   uint32_t metric, uint64_t weight, const struct ctx_named_stack *stack,
+				   struct ctx_err *err)
 {
 	struct ctx_event event = {.time_ns = like->time_ns,
 				  .process = like->process,
@@ -52,7 +56,7 @@ static enum ctx_status emit_sample(struct ctx_jfr_reader *reader, const struct c
 	return ctx_named_sample(&reader->named, &event, stack->frames, stack->n, err);
 }
 
-/* The thread that had the lock, if it lives. */
+/* The thread that had the lock: it may have ended since. */
 static enum ctx_status other_of(struct ctx_jfr_reader *reader, const struct ctx_jfr_record *record,
 				uint64_t time_ns, uint32_t *ret, struct ctx_err *err)
 {
@@ -60,9 +64,12 @@ static enum ctx_status other_of(struct ctx_jfr_reader *reader, const struct ctx_
 	enum ctx_status status;
 
 	*ret = CTX_NONE;
-	if (record->other == CTX_JFR_NONE ||
-	    (record->other < reader->n_lives && reader->lives[record->other].has_ended))
+	if (record->other == CTX_JFR_NONE)
 		return CTX_OK;
+	if (record->other < reader->n_lives && reader->lives[record->other].has_ended) {
+		*ret = reader->lives[record->other].number;
+		return CTX_OK;
+	}
 	status = set_thread(reader, record->other, time_ns, &event, err);
 	if (status == CTX_OK)
 		*ret = event.thread;

@@ -9,13 +9,26 @@ static const uint8_t name_and_cause[] = {CTX_JFR_NAME, CTX_JFR_CAUSE, CTX_JFR_RO
 static const uint8_t operation[] = {CTX_JFR_OPERATION, CTX_JFR_ROLES};
 static const uint8_t nothing[] = {CTX_JFR_ROLES};
 
-#define SAMPLE_OF(type, of) {.name = (type), .handler = CTX_JFR_SAMPLE, .metric = (of)}
+#define SAMPLE_OF(type, of)                                                                                  \
+	{                                                                                                    \
+		.name = (type), .handler = CTX_JFR_SAMPLE, .metric = (of)                                    \
+	}
 #define BYTES_OF(type, of, field)                                                                            \
-	{.name = (type), .handler = CTX_JFR_BYTES_SAMPLE, .metric = (of), .weight = (field)}
-#define WAIT_OF(type, how) {.name = (type), .handler = CTX_JFR_WAIT, .operation = (how)}
-#define IO_OF(type, how, field) {.name = (type), .handler = CTX_JFR_IO, .operation = (how), .weight = (field)}
+	{                                                                                                    \
+		.name = (type), .handler = CTX_JFR_BYTES_SAMPLE, .metric = (of), .weight = (field)           \
+	}
+#define WAIT_OF(type, how)                                                                                   \
+	{                                                                                                    \
+		.name = (type), .handler = CTX_JFR_WAIT, .operation = (how)                                  \
+	}
+#define IO_OF(type, how, field)                                                                              \
+	{                                                                                                    \
+		.name = (type), .handler = CTX_JFR_IO, .operation = (how), .weight = (field)                 \
+	}
 #define INTERVAL_OF(type, text, fields)                                                                      \
-	{.name = (type), .handler = CTX_JFR_INTERVAL, .label = (text), .more = (fields)}
+	{                                                                                                    \
+		.name = (type), .handler = CTX_JFR_INTERVAL, .label = (text), .more = (fields)               \
+	}
 
 static const struct ctx_jfr_event_type types[] = {
 	SAMPLE_OF("jdk.ExecutionSample", CTX_JFR_METRIC_JAVA),
@@ -52,7 +65,8 @@ static const struct ctx_jfr_event_type types[] = {
 
 const struct ctx_jfr_metric_type ctx_jfr_metric_types[CTX_JFR_METRIC_N] = {
 	[CTX_JFR_METRIC_JAVA] = {"Java Execution", "java", CTX_METRIC_CPU_TIME, CTX_UNIT_NS},
-	[CTX_JFR_METRIC_NATIVE] = {"Java in Native Methods", "javanative", CTX_METRIC_THREAD_TIME, CTX_UNIT_NS},
+	[CTX_JFR_METRIC_NATIVE] = {"Java in Native Methods", "javanative", CTX_METRIC_THREAD_TIME,
+				   CTX_UNIT_NS},
 	[CTX_JFR_METRIC_CPU] = {"Java CPU Time", "javacpu", CTX_METRIC_CPU_TIME, CTX_UNIT_NS},
 	[CTX_JFR_METRIC_WALL] = {"Wall Clock", "wallclock", CTX_METRIC_THREAD_TIME, CTX_UNIT_NS},
 	[CTX_JFR_METRIC_ALLOCATED] = {"Java Bytes Allocated", "javabytes", CTX_METRIC_BYTES, CTX_UNIT_BYTES},
@@ -100,8 +114,7 @@ bool ctx_jfr_events_next(const struct ctx_jfr_chunk *chunk, const struct ctx_jfr
 		ret->is_whole = ctx_jfr_read(chunk, event.class, &event.fields, &ret->object);
 		ret->begin_ns = ctx_jfr_time_ns(chunk, ret->object.values[CTX_JFR_START].number);
 		ret->duration_ns = ctx_jfr_span_ns(chunk, &ret->object.values[CTX_JFR_DURATION]);
-		if (ret->duration_ns > CTX_TRACED_WEIGHT_MAX ||
-		    ret->begin_ns > INT64_MAX - ret->duration_ns)
+		if (ret->duration_ns > CTX_TRACED_WEIGHT_MAX || ret->begin_ns > INT64_MAX - ret->duration_ns)
 			ret->is_whole = false;
 		return true;
 	}

@@ -56,7 +56,7 @@ struct ctx_jfr_event_type {
 /* What is done with events of a type. NULL: nothing. */
 const struct ctx_jfr_event_type *ctx_jfr_event_type(const char *name);
 
-struct ctx_jfr_event_map { /* all zero is none */
+struct ctx_jfr_event_map {			 /* all zero is none */
 	const struct ctx_jfr_event_type **types; /* owned; by class of a chunk, NULL ignored */
 };
 

@@ -20,8 +20,8 @@ static uint64_t period_of(const char *text)
 	static const struct {
 		const char *word;
 		uint64_t ns;
-	} units[] = {{"ns", 1},		    {"us", 1000},	     {"ms", 1000000}, {"s", 1000000000},
-		     {"m", 60000000000},    {"h", 3600000000000},    {"", 1}};
+	} units[] = {{"ns", 1},		 {"us", 1000},	       {"ms", 1000000}, {"s", 1000000000},
+		     {"m", 60000000000}, {"h", 3600000000000}, {"", 1}};
 	char *end;
 	uint64_t number = strtoull(text, &end, 10);
 
@@ -39,7 +39,8 @@ static uint64_t period_of(const char *text)
 /* async-profiler's clocks; what else it is told to sample is a counter. */
 static bool is_clock(const char *event)
 {
-	static const char *const clocks[] = {"cpu", "wall", "itimer", "ctimer", "cpu-clock", "task-clock", ""};
+	static const char *const clocks[] = {"cpu",	  "wall",	"itimer", "ctimer",
+					     "cpu-clock", "task-clock", ""};
 
 	for (size_t i = 0; i < CTX_COUNT_OF(clocks); i++) {
 		if (strcmp(clocks[i], event) == 0)

@@ -6,16 +6,16 @@
 
 #include "formats/jfr/jfr_events.h"
 
-struct ctx_jfr_facts { /* all zero is none */
-	bool has[CTX_JFR_METRIC_N];	       /* events of a metric */
+struct ctx_jfr_facts {		    /* all zero is none */
+	bool has[CTX_JFR_METRIC_N]; /* events of a metric */
 	bool has_traced[CTX_TRACED_N];
 	uint64_t period_ns[CTX_JFR_METRIC_N]; /* 0 unknown */
-	bool is_counting; /* async-profiler's samples are of a counter, not of time */
+	bool is_counting;		      /* async-profiler's samples are of a counter, not of time */
 	bool has_vm;
 	int64_t pid;
 	uint64_t vm_start_ms;
 	char *vm_name, *vm_version, *vm_arguments, *java_arguments; /* owned; NULL unknown */
-	uint64_t begin_ns, end_ns; /* of all events that are read; UINT64_MAX and 0: none */
+	uint64_t begin_ns, end_ns;  /* of all events that are read; UINT64_MAX and 0: none */
 	uint64_t n_events, damaged; /* events that are read, and those that cannot be */
 };
 

@@ -19,8 +19,9 @@ struct ctx_jfr_files {
 	size_t n_paths, paths_cap;
 	struct ctx_jfr_place *places; /* owned */
 	size_t n_places, places_cap;
-	uint64_t bytes;	      /* of all chunks */
-	struct ctx_buf notes; /* lines about what is no chunk, each with its file and offset; zero-terminated, empty: none */
+	uint64_t bytes; /* of all chunks */
+	struct ctx_buf
+		notes; /* lines about what is no chunk, each with its file and offset; zero-terminated, empty: none */
 };
 
 /* Whether the file begins with a chunk, or the directory has such a file *.jfr. */

@@ -69,7 +69,7 @@ static size_t add_text(struct ctx_jfr_names *names, const struct ctx_jfr_chunk *
 
 static const char *text_at(const struct ctx_jfr_names *names, size_t at)
 {
-	return (const char *)names->text.bytes + at;
+	return names->text.bytes != NULL ? (const char *)names->text.bytes + at : "";
 }
 
 /* The file in which a class would be by the rules of Java: of the outermost class. */
@@ -80,7 +80,7 @@ static void put_file(struct ctx_buf *out, const char *class, size_t n)
 	for (size_t i = 0; i < n; i++)
 		simple = class[i] == '.' ? i + 1 : simple;
 	for (size_t i = 0; i < n && (class[i] != '$' || i <= simple); i++)
-		ctx_buf_put_u8(out, class[i] == '.' ? '/' : (uint8_t)class[i]);
+		ctx_buf_put_u8(out, class[i] == '.' ? '/' : (uint8_t) class[i]);
 	ctx_buf_put_text(out, ".java");
 	ctx_buf_put_u8(out, 0);
 }
@@ -194,7 +194,8 @@ static enum ctx_status frame_of(struct ctx_jfr_names *names, const struct ctx_jf
 static enum ctx_status class_frame(struct ctx_jfr_names *names, const struct ctx_jfr_chunk *chunk,
 				   const struct ctx_jfr_value *value, uint64_t *ret, struct ctx_err *err)
 {
-	struct ctx_named_function function = {.module = "<Java classes>", .n_module = strlen("<Java classes>")};
+	struct ctx_named_function function = {.module = "<Java classes>",
+					      .n_module = strlen("<Java classes>")};
 	struct ctx_buf name CTX_AUTO_BUF = {0};
 	uint32_t id = kept(&names->classes, value);
 	enum ctx_status status;

@@ -14,24 +14,24 @@
 #define CTX_JFR_NONE UINT32_MAX
 
 struct ctx_jfr_thread {
-	uint32_t vm;	 /* as the caller numbers them */
-	uint32_t life;	 /* of the tid: Java's number of the thread, and further ones after its end */
-	int64_t tid;	 /* the system's; Java's number where there is none: of virtual threads */
+	uint32_t vm;   /* as the caller numbers them */
+	uint32_t life; /* of the tid: Java's number of the thread, and further ones after its end */
+	int64_t tid;   /* the system's; Java's number where there is none: of virtual threads */
 	const char *name;
 };
 
-struct ctx_jfr_names { /* all zero but for `named` is none */
-	struct ctx_named *named; /* borrowed */
+struct ctx_jfr_names {						   /* all zero but for `named` is none */
+	struct ctx_named *named;				   /* borrowed */
 	struct ctx_map64 stacks, methods, classes, threads_by_key; /* of the chunk */
-	struct ctx_strtab all_stacks;	/* frames one after the other, from the leaf */
-	struct ctx_strtab all_threads;	/* VM, tid, Java's number */
+	struct ctx_strtab all_stacks;  /* frames one after the other, from the leaf */
+	struct ctx_strtab all_threads; /* VM, tid, Java's number */
 	struct ctx_strtab texts;
 	struct ctx_jfr_thread *threads; /* owned; by number */
 	size_t threads_cap;
 	uint64_t *frames; /* owned; room for one stack */
 	size_t frames_cap;
 	struct ctx_buf text, file; /* room for names */
-	uint64_t missing; /* entries that are not in the pools */
+	uint64_t missing;	   /* entries that are not in the pools */
 };
 
 void ctx_jfr_names_deinit(struct ctx_jfr_names *names);

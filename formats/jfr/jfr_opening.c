@@ -39,10 +39,12 @@ static enum ctx_status note_damage(struct ctx_jfr_reader *reader, size_t place,
 	char text[160];
 
 	if (header->size > chunk->n)
-		snprintf(text, sizeof(text), "chunk of %llu bytes is cut after %llu: its whole events are read",
+		snprintf(text, sizeof(text),
+			 "chunk of %llu bytes is cut after %llu: its whole events are read",
 			 (unsigned long long)header->size, (unsigned long long)chunk->n);
 	else if (chunk->end < chunk->n)
-		snprintf(text, sizeof(text), "chunk is damaged there, or was not finished: what comes before is read");
+		snprintf(text, sizeof(text),
+			 "chunk is damaged there, or was not finished: what comes before is read");
 	else if (n_damaged != 0)
 		snprintf(text, sizeof(text), "%llu events of the chunk cannot be read",
 			 (unsigned long long)n_damaged);
@@ -114,9 +116,9 @@ static enum ctx_status find_vm(struct ctx_jfr_reader *reader, const struct ctx_j
 	reader->vms[reader->n_vms] = (struct ctx_jfr_vm){.pid = facts->pid};
 	lane.vm = (uint32_t)reader->n_vms++;
 	status = set_command(&reader->vms[lane.vm], facts, err);
-	return status == CTX_OK ? ctx_jfr_names_add_thread(&reader->names, &lane, &reader->vms[lane.vm].lane,
-							   err)
-				: status;
+	return status == CTX_OK
+		       ? ctx_jfr_names_add_thread(&reader->names, &lane, &reader->vms[lane.vm].lane, err)
+		       : status;
 }
 
 /*
@@ -201,9 +203,9 @@ static enum ctx_status add_metrics(struct ctx_jfr_reader *reader, struct ctx_err
 
 		if (!has(reader, i))
 			continue;
-		status = ctx_named_metric(&reader->named, type->name,
-					  is_counted ? CTX_UNIT_EVENTS : type->unit, &reader->metrics[i],
-					  err);
+		status =
+			ctx_named_metric(&reader->named, type->name,
+					 is_counted ? CTX_UNIT_EVENTS : type->unit, &reader->metrics[i], err);
 		if (status != CTX_OK)
 			return status;
 		info->metrics[reader->metrics[i]].word = type->word;

@@ -19,8 +19,9 @@ struct ctx_jfr_part { /* a chunk */
 
 /* A thread of the names, while events are handed out. */
 struct ctx_jfr_life {
-	uint32_t lives; /* that have ended */
-	bool has_ended; /* the last one */
+	uint32_t lives;	 /* that have ended before the last one */
+	uint32_t number; /* of the source, of the last one */
+	bool has_ended;	 /* the last one */
 };
 
 struct ctx_jfr_reader {
@@ -35,13 +36,13 @@ struct ctx_jfr_reader {
 	size_t at, next_place;
 	struct ctx_jfr_life *lives; /* owned; by thread of the names */
 	size_t n_lives, lives_cap;
-	uint32_t metrics[CTX_JFR_METRIC_N];   /* numbers of the source */
+	uint32_t metrics[CTX_JFR_METRIC_N];  /* numbers of the source */
 	uint32_t first_traced[CTX_TRACED_N]; /* the first of the metrics of a kind */
-	uint64_t begin_ns;		      /* since 1970: time 0 */
-	uint64_t weight;		      /* of all samples */
-	uint64_t impossible;		      /* samples left out because of it */
-	uint64_t bytes;			      /* of chunks that are read */
-	size_t note_at;			      /* of files.notes */
+	uint64_t begin_ns;		     /* since 1970: time 0 */
+	uint64_t weight;		     /* of all samples */
+	uint64_t impossible;		     /* samples left out because of it */
+	uint64_t bytes;			     /* of chunks that are read */
+	size_t note_at;			     /* of files.notes */
 	bool is_ended;
 };
 

@@ -64,8 +64,8 @@ static enum ctx_status thread_of(const struct context *in, uint32_t *ret, struct
 
 	*ret = CTX_JFR_NONE;
 	for (size_t i = 0; i < CTX_COUNT_OF(roles) && *ret == CTX_JFR_NONE; i++) {
-		enum ctx_status status = ctx_jfr_names_thread(in->reading->names, in->owner,
-							      value_of(in, roles[i]), ret, err);
+		enum ctx_status status =
+			ctx_jfr_names_thread(in->reading->names, in->owner, value_of(in, roles[i]), ret, err);
 
 		if (status != CTX_OK)
 			return status;
@@ -116,8 +116,8 @@ static enum ctx_status on_sample(const struct context *in, struct ctx_jfr_record
 
 static enum ctx_status on_wait(const struct context *in, struct ctx_jfr_record *record, struct ctx_err *err)
 {
-	enum ctx_status status = ctx_jfr_names_thread(in->reading->names, in->owner,
-						      value_of(in, CTX_JFR_PREVIOUS_OWNER), &record->other, err);
+	enum ctx_status status = ctx_jfr_names_thread(
+		in->reading->names, in->owner, value_of(in, CTX_JFR_PREVIOUS_OWNER), &record->other, err);
 
 	record->kind = CTX_JFR_RECORD_TRACED;
 	record->traced = CTX_TRACED_SYNC;
@@ -213,11 +213,10 @@ static enum ctx_status on_event(const struct context *in, struct ctx_jfr_record 
 		return on_counter(in, record, "Java heap in use (bytes)",
 				  (int64_t)amount(value_of(in, CTX_JFR_HEAP_USED)), err);
 	case CTX_JFR_THREAD_BEGIN:
-		record->kind = CTX_JFR_RECORD_BEGIN;
-		return add(in->reading, record, err);
 	case CTX_JFR_THREAD_END:
-		record->kind = CTX_JFR_RECORD_END;
-		return add(in->reading, record, err);
+		record->kind = in->event->type->handler == CTX_JFR_THREAD_END ? CTX_JFR_RECORD_END
+									      : CTX_JFR_RECORD_BEGIN;
+		return record->thread != in->reading->lane ? add(in->reading, record, err) : CTX_OK;
 	default:
 		return CTX_OK;
 	}
@@ -246,9 +245,8 @@ enum ctx_status ctx_jfr_records_read(const struct ctx_jfr_reading *reading, cons
 	ctx_jfr_names_restart(reading->names);
 	while (status == CTX_OK && ctx_jfr_events_next(owner->chunk, &map, &at, &event)) {
 		struct context in = {reading, owner, &event};
-		struct ctx_jfr_record record = {.duration_ns = event.duration_ns,
-						.other = CTX_JFR_NONE,
-						.text = CTX_JFR_NONE};
+		struct ctx_jfr_record record = {
+			.duration_ns = event.duration_ns, .other = CTX_JFR_NONE, .text = CTX_JFR_NONE};
 
 		if (!is_used(&event))
 			continue;

@@ -19,19 +19,19 @@ struct ctx_jfr_record {
 	uint64_t serial;
 	uint64_t weight; /* of a sample; of input and output its bytes */
 	uint64_t duration_ns;
-	uint64_t number;  /* address of a lock; value of a counter */
-	uint32_t thread;  /* of the names */
-	uint32_t other;	  /* thread that had the lock; CTX_JFR_NONE */
-	uint32_t stack;	  /* of the names */
-	uint32_t text;	  /* of names->texts: of a mark, a file; CTX_JFR_NONE */
-	uint8_t kind;	  /* enum ctx_jfr_record_kind */
-	uint8_t metric;	  /* enum ctx_jfr_metric */
-	uint8_t traced;	  /* enum ctx_traced_kind */
+	uint64_t number; /* address of a lock; value of a counter */
+	uint32_t thread; /* of the names */
+	uint32_t other;	 /* thread that had the lock; CTX_JFR_NONE */
+	uint32_t stack;	 /* of the names */
+	uint32_t text;	 /* of names->texts: of a mark, a file; CTX_JFR_NONE */
+	uint8_t kind;	 /* enum ctx_jfr_record_kind */
+	uint8_t metric;	 /* enum ctx_jfr_metric */
+	uint8_t traced;	 /* enum ctx_traced_kind */
 	uint8_t operation;
 	bool failed;
 };
 
-struct ctx_jfr_records { /* all zero is none */
+struct ctx_jfr_records {	      /* all zero is none */
 	struct ctx_jfr_record *items; /* owned */
 	size_t n, cap;
 	uint64_t serial;

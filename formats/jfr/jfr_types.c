@@ -62,8 +62,8 @@ static const char *const roles[CTX_JFR_ROLES] = {
 };
 
 static const char *const kinds[] = {
-	[CTX_JFR_BOOLEAN] = "boolean", [CTX_JFR_BYTE] = "byte",	  [CTX_JFR_CHAR] = "char",
-	[CTX_JFR_SHORT] = "short",     [CTX_JFR_INT] = "int",	  [CTX_JFR_LONG] = "long",
+	[CTX_JFR_BOOLEAN] = "boolean", [CTX_JFR_BYTE] = "byte",	    [CTX_JFR_CHAR] = "char",
+	[CTX_JFR_SHORT] = "short",     [CTX_JFR_INT] = "int",	    [CTX_JFR_LONG] = "long",
 	[CTX_JFR_FLOAT] = "float",     [CTX_JFR_DOUBLE] = "double", [CTX_JFR_STRING] = "java.lang.String",
 };
 
@@ -198,10 +198,8 @@ static enum ctx_status begin(struct parsing *parsing, enum element element)
 	if (element == ELEMENT_CLASS) {
 		status = ctx_grow(&types->classes, &types->classes_cap, types->n_classes + 1, parsing->err);
 		if (status == CTX_OK)
-			types->classes[types->n_classes++] =
-				(struct ctx_jfr_class){.name = "",
-						       .first_field = (uint32_t)types->n_fields,
-						       .text_field = NONE};
+			types->classes[types->n_classes++] = (struct ctx_jfr_class){
+				.name = "", .first_field = (uint32_t)types->n_fields, .text_field = NONE};
 	} else if (element == ELEMENT_FIELD) {
 		status = ctx_grow(&types->fields, &types->fields_cap, types->n_fields + 1, parsing->err);
 		if (status == CTX_OK)

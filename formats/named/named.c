@@ -258,7 +258,7 @@ static enum ctx_status name_thread(struct ctx_named *named, const struct ctx_nam
 
 static uint64_t key_of(int64_t number, uint32_t life)
 {
-	return (uint64_t)number ^ (uint64_t)life << 40;
+	return (uint64_t)number ^ (uint64_t)life << 32;
 }
 
 enum ctx_status ctx_named_thread(struct ctx_named *named, const struct ctx_named_thread *thread,
