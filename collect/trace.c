@@ -240,9 +240,11 @@ enum ctx_status ctx_trace_attach(struct ctx_trace *trace, int64_t pid, uint64_t 
 	put_setting(trace, setting);
 	if (status == CTX_OK)
 		status = ctx_attach_create(&options, &trace->attached[trace->n_attached], err);
-	if (status == CTX_OK)
-		*ret_ns = ctx_attach_result(trace->attached[trace->n_attached++]).stopped_ns;
-	return status;
+	if (status != CTX_OK)
+		return status;
+	*ret_ns = ctx_attach_result(trace->attached[trace->n_attached++]).stopped_ns;
+	trace->counts.calls.is_late = true;
+	return CTX_OK;
 }
 
 enum ctx_status ctx_trace_detach(struct ctx_trace *trace, struct ctx_err *err)

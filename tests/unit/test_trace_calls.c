@@ -206,6 +206,11 @@ static void test_trace_calls__a_program_without_hooks_is_told_how_to_get_them(vo
 		assert_non_null(strstr(text, "-fpatchable-function-entry=5"));
 	}
 	assert_int_equal(said, 1);
+	counts.calls.is_late = true;
+	for (unsigned i = 0; i < CTX_TRACE_TEXTS; i++) {
+		if (ctx_trace_text(&counts, &trace, i, text))
+			assert_non_null(strstr(text, "are patched only when a program starts"));
+	}
 	counts.calls.events = 5;
 	counts.calls.patched = 3;
 	for (unsigned i = 0, n = 0; i < CTX_TRACE_TEXTS; i++) {
