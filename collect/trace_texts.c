@@ -183,6 +183,14 @@ bool ctx_trace_text(const struct ctx_trace_counts *counts, const struct ctx_rec_
 		snprintf(text, size, "%llu calls are not recorded, since they were shorter than --calls-min",
 			 (number)counts->calls.left_out);
 		return counts->calls.left_out != 0;
+	case 14:
+		snprintf(text, size,
+			 "--calls-of has chosen nothing: it is for functions that are patched, and the "
+			 "program "
+			 "calls its hooks by itself (-finstrument-functions, -pg): all its calls are "
+			 "recorded");
+		return trace->calls && trace->calls_of != NULL && counts->calls.events != 0 &&
+		       counts->calls.patched == 0;
 	default:
 		snprintf(text, size,
 			 "%s are missing: %llu places in the memory of traced processes were damaged, %llu "
