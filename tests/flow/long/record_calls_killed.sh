@@ -223,6 +223,11 @@ if mkdir small && mount -t tmpfs -o size=256k tmpfs small 2>mount.err; then
 		rm -rf full.db small/full.er
 	done
 	umount small
+	# Where what waits to be written is as much as may be, the target does not wait for it.
+	mount -t tmpfs -o size=1m tmpfs small
+	timeout 60 ctxrec -q -O --no-archive --states off -o small/full.er --calls --trace-full wait --memory 2M -- ./many 20000000 >after.txt 2>err.txt
+	[ $? = 3 ] && [ "$(cat after.txt)" = 20000000 ] || fail "full disk, full queues: $(cat after.txt err.txt)"
+	umount small
 else
 	leave_out "no tmpfs may be mounted: a full disk"
 fi
