@@ -497,6 +497,8 @@ static void fail(struct ctx_recorder *recorder, const struct ctx_err *err)
 	if (recorder->has_failed)
 		return;
 	recorder->has_failed = true;
+	if (recorder->trace != NULL)
+		ctx_trace_give_up(recorder->trace);
 	if (recorder->writer != NULL)
 		ctx_exp_fail(recorder->writer, err->msg);
 	snprintf(text, sizeof(text), "recording failed: %s", err->msg);

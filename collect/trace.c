@@ -189,6 +189,11 @@ void ctx_trace_destroy(struct ctx_trace *trace)
 	free(trace);
 }
 
+void ctx_trace_give_up(struct ctx_trace *trace)
+{
+	ctx_trace_segments_close(&trace->segments);
+}
+
 static void put_setting(const struct ctx_trace *trace, char out[SETTING_MAX])
 {
 	snprintf(out, SETTING_MAX, "%s:%s", ctx_trace_listener_name(trace->listener), trace->letters);
@@ -242,6 +247,7 @@ enum ctx_status ctx_trace_attach(struct ctx_trace *trace, int64_t pid, uint64_t 
 		status = ctx_attach_create(&options, &trace->attached[trace->n_attached], err);
 	if (status == CTX_OK)
 		*ret_ns = ctx_attach_result(trace->attached[trace->n_attached++]).stopped_ns;
+	trace->counts.calls.is_late = true;
 	return status;
 }
 

@@ -49,6 +49,11 @@ CTX_MUST_CHECK enum ctx_status ctx_trace_create(const struct ctx_trace_options *
 /* What still runs in the targets goes on untraced. Of processes that were attached ctx_trace_detach comes first. NULL is allowed. */
 void ctx_trace_destroy(struct ctx_trace *trace);
 
+/*
+ * After a failure: targets are told that nobody reads any more, and go on without waiting for room; what begins later is not traced.
+ */
+void ctx_trace_give_up(struct ctx_trace *trace);
+
 /* This process's own environment, for a child to be forked: with the runtime, and as it was. */
 CTX_MUST_CHECK enum ctx_status ctx_trace_enter_environment(struct ctx_trace *trace, struct ctx_err *err);
 void ctx_trace_leave_environment(struct ctx_trace *trace);
@@ -103,6 +108,7 @@ struct ctx_trace_call_counts {
 	uint64_t events;	     /* begins and ends */
 	uint64_t left_out;	     /* calls that were too short */
 	uint64_t patched, unpatched; /* functions of which hooks were made calls, and could not be */
+	bool is_late; /* processes ran already when they were attached: nothing is patched in these */
 	struct ctx_trace_calls_lost lost;
 };
 

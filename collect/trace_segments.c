@@ -90,6 +90,17 @@ void ctx_trace_segments_init(struct ctx_trace_segments *segments, uint64_t limit
 	pthread_mutex_init(&segments->lock, NULL);
 }
 
+void ctx_trace_segments_close(struct ctx_trace_segments *segments)
+{
+	for (struct ctx_trace_segment *segment = segments->first; segment != NULL; segment = segment->next)
+		atomic_store(&segment->header->closed, 1);
+	pthread_mutex_lock(&segments->lock);
+	segments->are_closed = true;
+	for (struct ctx_trace_segment *segment = segments->arrived; segment != NULL; segment = segment->next)
+		atomic_store(&segment->header->closed, 1);
+	pthread_mutex_unlock(&segments->lock);
+}
+
 void ctx_trace_segments_deinit(struct ctx_trace_segments *segments)
 {
 	ctx_trace_segments_take(segments);
@@ -106,6 +117,10 @@ enum ctx_status ctx_trace_segments_make(struct ctx_trace_segments *segments, int
 	enum ctx_status status = CTX_END;
 
 	pthread_mutex_lock(&segments->lock);
+	if (segments->are_closed) {
+		pthread_mutex_unlock(&segments->lock);
+		return CTX_END;
+	}
 	if (ctx_trace_grant(segments->limit_bytes, segments->used_bytes, n_segments, &grant)) {
 		status = create(&grant, ret_fd, &segment, err);
 		segments->failed += status != CTX_OK;

@@ -35,10 +35,13 @@ struct ctx_trace_segments {
 	uint64_t failed;       /* could not be made, for other reasons than the bound */
 	uint64_t refused;      /* for the bound: of processes that have none */
 	uint64_t refused_more; /* of processes that have some */
+	bool are_closed;       /* by ctx_trace_segments_close */
 };
 
 void ctx_trace_segments_init(struct ctx_trace_segments *segments, uint64_t limit_bytes);
-/* Tells all targets that nobody reads any more. */
+/* Tells all targets that nobody reads any more, so that none waits; none is made from here on. By the recorder's thread. */
+void ctx_trace_segments_close(struct ctx_trace_segments *segments);
+/* The same, and releases them. */
 void ctx_trace_segments_deinit(struct ctx_trace_segments *segments);
 
 /*

@@ -83,6 +83,12 @@ static void put_hookless(const struct ctx_trace_counts *counts, char *text, size
 	if (counts->calls.patched != 0)
 		snprintf(text, size,
 			 "no call was recorded: none of the functions that were patched was called");
+	else if (counts->calls.is_late)
+		snprintf(text, size,
+			 "no call was recorded: hooks of -fpatchable-function-entry, -mnop-mcount and "
+			 "-fxray-instrument are patched only when a program starts (without -p), and the "
+			 "process has called no "
+			 "others (-finstrument-functions, -pg, -pg -mfentry)");
 	else
 		snprintf(text, size,
 			 "no call was recorded: the program has no hooks; compile it with "
@@ -140,9 +146,12 @@ bool ctx_trace_text(const struct ctx_trace_counts *counts, const struct ctx_rec_
 		snprintf(text, size,
 			 "%llu %s forbidden themselves system calls that tracing needs (seccomp): from then "
 			 "on what "
-			 "they start is not recorded, and of their threads at most 16",
+			 "they start is not recorded, and of their threads at most 16%s",
 			 (number)counts->restricted,
-			 counts->restricted == 1 ? "program has" : "programs have");
+			 counts->restricted == 1 ? "program has" : "programs have",
+			 trace->calls ? "; calls of threads that had made none by then, and calls much "
+					"deeper than those before, are not"
+				      : "");
 		return counts->restricted != 0;
 	case 6:
 		put_ringless(counts, trace, text, size);
@@ -174,6 +183,14 @@ bool ctx_trace_text(const struct ctx_trace_counts *counts, const struct ctx_rec_
 		snprintf(text, size, "%llu calls are not recorded, since they were shorter than --calls-min",
 			 (number)counts->calls.left_out);
 		return counts->calls.left_out != 0;
+	case 14:
+		snprintf(text, size,
+			 "--calls-of has chosen nothing: it is for functions that are patched, and the "
+			 "program "
+			 "calls its hooks by itself (-finstrument-functions, -pg): all its calls are "
+			 "recorded");
+		return trace->calls && trace->calls_of != NULL && counts->calls.events != 0 &&
+		       counts->calls.patched == 0;
 	default:
 		snprintf(text, size,
 			 "%s are missing: %llu places in the memory of traced processes were damaged, %llu "

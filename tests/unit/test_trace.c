@@ -314,6 +314,26 @@ static void test_trace_grant__a_thousand_threads_have_rings(void **state)
 	assert_true(rings >= 1000);
 }
 
+static void test_trace__nobody_waits_for_a_recorder_that_gave_up(void **state)
+{
+	struct ctx_trace_segments segments;
+	int fd;
+
+	(void)state;
+	ctx_trace_segments_init(&segments, (uint64_t)1 << 30);
+	assert_int_equal(ctx_trace_segments_make(&segments, 5, 0, &fd, NULL), CTX_OK);
+	close(fd);
+	ctx_trace_segments_take(&segments);
+	assert_int_equal(ctx_trace_segments_make(&segments, 6, 0, &fd, NULL), CTX_OK);
+	close(fd);
+	assert_int_equal(atomic_load(&segments.first->header->closed), 0);
+	ctx_trace_segments_close(&segments);
+	assert_int_equal(atomic_load(&segments.first->header->closed), 1);
+	assert_int_equal(atomic_load(&segments.arrived->header->closed), 1);
+	assert_int_equal(ctx_trace_segments_make(&segments, 7, 0, &fd, NULL), CTX_END);
+	ctx_trace_segments_deinit(&segments);
+}
+
 static void test_trace_segments__the_bound_counts_what_there_is(void **state)
 {
 	const uint64_t one = ctx_rt_segment_bytes(1, CTX_RT_RING_BYTES_MIN);
@@ -673,6 +693,7 @@ int main(void)
 		cmocka_unit_test(test_trace_drain__rings_are_pulled_together_up_to_a_limit),
 		cmocka_unit_test(test_trace_grant__all_segments_together_stay_within_the_bound),
 		cmocka_unit_test(test_trace_grant__a_thousand_threads_have_rings),
+		cmocka_unit_test(test_trace__nobody_waits_for_a_recorder_that_gave_up),
 		cmocka_unit_test(test_trace_segments__the_bound_counts_what_there_is),
 		cmocka_unit_test(test_trace_listener__a_process_is_answered_at_both_sockets),
 		cmocka_unit_test(test_trace_drain__pauses_are_longer_while_little_is_found),

@@ -206,6 +206,11 @@ static void test_trace_calls__a_program_without_hooks_is_told_how_to_get_them(vo
 		assert_non_null(strstr(text, "-fpatchable-function-entry=5"));
 	}
 	assert_int_equal(said, 1);
+	counts.calls.is_late = true;
+	for (unsigned i = 0; i < CTX_TRACE_TEXTS; i++) {
+		if (ctx_trace_text(&counts, &trace, i, text))
+			assert_non_null(strstr(text, "are patched only when a program starts"));
+	}
 	counts.calls.events = 5;
 	counts.calls.patched = 3;
 	for (unsigned i = 0, n = 0; i < CTX_TRACE_TEXTS; i++) {
@@ -216,10 +221,35 @@ static void test_trace_calls__a_program_without_hooks_is_told_how_to_get_them(vo
 	}
 }
 
+static void test_trace_calls__a_choice_among_functions_that_are_not_patched_is_said(void **state)
+{
+	struct ctx_trace_counts counts = {.processes = 1, .calls.events = 4};
+	struct ctx_rec_trace trace = {.calls = true, .calls_of = "f.*"};
+	char text[CTX_TRACE_TEXT_MAX];
+	unsigned said = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < CTX_TRACE_TEXTS; i++) {
+		if (!ctx_trace_text(&counts, &trace, i, text))
+			continue;
+		said++;
+		assert_non_null(strstr(text, "--calls-of has chosen nothing"));
+	}
+	assert_int_equal(said, 1);
+	counts.calls.patched = 1;
+	for (unsigned i = 0; i < CTX_TRACE_TEXTS; i++)
+		assert_true(!ctx_trace_text(&counts, &trace, i, text) || strstr(text, "--calls-of") == NULL);
+	counts.calls.patched = 0;
+	trace.calls_of = NULL;
+	for (unsigned i = 0; i < CTX_TRACE_TEXTS; i++)
+		assert_false(ctx_trace_text(&counts, &trace, i, text));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_trace_calls__words_are_begins_and_ends),
+		cmocka_unit_test(test_trace_calls__a_choice_among_functions_that_are_not_patched_is_said),
 		cmocka_unit_test(test_trace_calls__where_words_are_missing_calls_end),
 		cmocka_unit_test(test_trace_calls__what_makes_no_sense_is_counted),
 		cmocka_unit_test(test_trace_calls__any_words_give_events_that_fit),

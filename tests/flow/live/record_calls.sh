@@ -59,6 +59,9 @@ grep -q ' 2 functions were patched' err.txt || fail "--calls-of: $(cat err.txt)"
 grep -E '^(jump|set) ' own.txt | sort >wanted.txt
 counts of.er >got.txt
 cmp -s wanted.txt got.txt || fail "--calls-of: $(cat got.txt)"
+gcc -O2 -g -pg "$targets/calls.c" -o calls -pthread
+ctxrec -q -O -o all.er --calls-of '^(jump|set)$' --trace-full wait -- ./calls >own.txt 2>err.txt || fail "--calls-of with -pg: $(cat err.txt)"
+grep -q 'calls-of has chosen nothing: it is for functions that are patched' err.txt || fail "--calls-of with -pg: $(cat err.txt)"
 gcc -O2 -g -fpatchable-function-entry=2 "$targets/calls.c" -o calls -pthread
 ctxrec -q -O -o small.er --calls -- ./calls >own.txt 2>err.txt || fail "2 bytes of nops: $(cat err.txt)"
 grep -q 'functions could not be patched' err.txt || fail "2 bytes of nops: $(cat err.txt)"
