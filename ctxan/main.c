@@ -271,7 +271,14 @@ static enum ctx_status answer_whole(struct ctx_options *options, struct ctx_err 
 	return status;
 }
 
-/* Results of SQL and exports may exceed memory: they are printed unbuffered. */
+/* A dump that nobody reads page by page. Mistakes of options are found before its first row. */
+static bool is_dump(const struct ctx_options *options)
+{
+	return options->n_reports == 1 && options->reports[0].kind->is_dump &&
+	       options->report.format != CTX_REPORT_HTML && ctx_pager_command(options) == NULL;
+}
+
+/* Results of SQL, exports and dumps may exceed memory: they are printed unbuffered. */
 static enum ctx_status answer_as_it_comes(struct ctx_options *options, struct ctx_err *err)
 {
 	enum ctx_status status;
@@ -302,7 +309,8 @@ static enum ctx_status answer(struct ctx_options *options, struct ctx_err *err)
 		status = ctx_output_check(options, options->output.path, err);
 		if (status == CTX_OK)
 			status = ctx_output_write(options, &(struct ctx_output_answer){print_all, NULL}, err);
-	} else if (options->output.sql != NULL || options->output.export != NULL || options->browse)
+	} else if (options->output.sql != NULL || options->output.export != NULL || options->browse ||
+		   is_dump(options))
 		status = answer_as_it_comes(options, err);
 	else
 		status = answer_whole(options, err);

@@ -7,6 +7,7 @@
 #include "base/err.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct ctx_interval {
@@ -36,6 +37,22 @@ static inline bool ctx_interval_overlaps(struct ctx_interval a, struct ctx_inter
 static inline bool ctx_interval_contains(struct ctx_interval outer, struct ctx_interval inner)
 {
 	return outer.begin_ns <= inner.begin_ns && inner.end_ns <= outer.end_ns;
+}
+
+/* Whether one of sorted, disjoint intervals has the time. O(log n). */
+static inline bool ctx_intervals_have(const struct ctx_interval *intervals, size_t n, uint64_t time_ns)
+{
+	size_t low = 0, high = n;
+
+	while (low < high) { /* the first that ends later */
+		size_t middle = low + (high - low) / 2;
+
+		if (intervals[middle].end_ns <= time_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < n && ctx_interval_has(intervals[low], time_ns);
 }
 
 /*

@@ -98,8 +98,8 @@ struct ctx_samples_query {
 typedef enum ctx_status (*ctx_report_sample_fn)(void *context, const struct ctx_sample *sample,
 						struct ctx_err *err);
 
-/* The same for every call. */
-typedef enum ctx_status (*ctx_report_call_fn)(void *context, const struct ctx_traced *call, bool is_selected,
+/* The same for every call. `passes`: its thread and the filters select it, whenever it was. */
+typedef enum ctx_status (*ctx_report_call_fn)(void *context, const struct ctx_traced *call, bool passes,
 					      struct ctx_err *err);
 
 struct ctx_report_source {
@@ -144,11 +144,11 @@ struct ctx_report_source {
 				  struct ctx_report_traced *ret, struct ctx_err *err);
 	/*
 	 * The completed calls of the whole run one by one, in order of their ends, with those that are not
-	 * selected: there may be more than memory holds. A call is of the interval in which it ends. Each call
-	 * of this reads the database.
+	 * selected: there may be more than memory holds. Those that end before `from_ns` are left out. Each
+	 * call of this reads the database.
 	 */
-	enum ctx_status (*calls)(struct ctx_report_source *source, ctx_report_call_fn each, void *context,
-				 struct ctx_err *err);
+	enum ctx_status (*calls)(struct ctx_report_source *source, uint64_t from_ns, ctx_report_call_fn each,
+				 void *context, struct ctx_err *err);
 	/*
 	 * Sums of every metric by the values of `by`, words and expressions separated by commas; NULL:
 	 * those of --by. `stacks` NULL: as recorded; otherwise borrowed until the source is closed. A

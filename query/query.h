@@ -163,8 +163,8 @@ CTX_MUST_CHECK enum ctx_status ctx_query_traced(struct ctx_query *query, enum ct
 						struct ctx_report_traced *ret, struct ctx_err *err);
 
 /* As `calls` of struct ctx_report_source. */
-CTX_MUST_CHECK enum ctx_status ctx_query_calls(struct ctx_query *query, ctx_report_call_fn each,
-					       void *context, struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_query_calls(struct ctx_query *query, uint64_t from_ns,
+					       ctx_report_call_fn each, void *context, struct ctx_err *err);
 
 /* Sums by the values of keys, unordered. Owned by the caller (ctx_query_index_free). */
 struct ctx_query_index {

@@ -319,14 +319,14 @@ static enum ctx_status fill_phases(struct source *source, struct index *index, s
 	return status;
 }
 
-static enum ctx_status pull_calls(struct ctx_report_source *base, ctx_report_call_fn each, void *context,
-				  struct ctx_err *err)
+static enum ctx_status pull_calls(struct ctx_report_source *base, uint64_t from_ns, ctx_report_call_fn each,
+				  void *context, struct ctx_err *err)
 {
 	struct source *source = source_of(base);
 	enum ctx_status status;
 
 	begin(source, false);
-	status = ctx_query_calls(&source->query, each, context, err);
+	status = ctx_query_calls(&source->query, from_ns, each, context, err);
 	end(source);
 	return status;
 }

@@ -12,8 +12,11 @@ struct collecting {
 	bool out_of_order;
 };
 
-/* For filters it is a sample without a metric whose weight is its bytes or its duration. */
-static bool is_selected(const struct collecting *collecting, const struct ctx_traced *operation)
+/*
+ * Apart from its time. For filters it is a sample without a metric whose weight is its bytes or its
+ * duration.
+ */
+static bool passes(const struct collecting *collecting, const struct ctx_traced *operation)
 {
 	const struct ctx_selection *selection = collecting->selection;
 	struct ctx_sample sample = {
@@ -28,16 +31,19 @@ static bool is_selected(const struct collecting *collecting, const struct ctx_tr
 
 	if (collecting->selected != NULL && !collecting->selected[operation->thread])
 		return false;
-	if (!ctx_selection_has_operation(selection, &sample, operation))
+	return ctx_selection_has_operation(selection, &sample, operation);
+}
+
+static bool is_selected(const struct collecting *collecting, const struct ctx_traced *operation)
+{
+	const struct ctx_selection *selection = collecting->selection;
+
+	if (!passes(collecting, operation))
 		return false;
 	/* What ends behind an interval may touch it, and begins and ends belong together. */
 	if (operation->kind == CTX_TRACED_MARK)
 		return true;
-	for (size_t i = 0; i < selection->n_intervals; i++) {
-		if (ctx_interval_has(selection->intervals[i], operation->time_ns))
-			return true;
-	}
-	return false;
+	return ctx_intervals_have(selection->intervals, selection->n_intervals, operation->time_ns);
 }
 
 /* Heap only: an unselected operation is reduced to freeing memory of selected ones. */
@@ -121,11 +127,11 @@ static enum ctx_status pass_call(void *context, const struct ctx_traced *call, s
 {
 	const struct passing_calls *passing = context;
 
-	return passing->each(passing->context, call, is_selected(&passing->selecting, call), err);
+	return passing->each(passing->context, call, passes(&passing->selecting, call), err);
 }
 
-enum ctx_status ctx_query_calls(struct ctx_query *query, ctx_report_call_fn each, void *context,
-				struct ctx_err *err)
+enum ctx_status ctx_query_calls(struct ctx_query *query, uint64_t from_ns, ctx_report_call_fn each,
+				void *context, struct ctx_err *err)
 {
 	struct passing_calls passing = {
 		.selecting = {.selection = query->selection}, .each = each, .context = context};
@@ -133,11 +139,11 @@ enum ctx_status ctx_query_calls(struct ctx_query *query, ctx_report_call_fn each
 							    &passing.selecting.selected, err);
 
 	if (status == CTX_OK)
-		status =
-			ctx_store_scan_traced(query->store,
-					      &(struct ctx_store_traced_scan){
-						      CTX_TRACED_CALL, CTX_INTERVAL_ALL, pass_call, &passing},
-					      err);
+		status = ctx_store_scan_traced(
+			query->store,
+			&(struct ctx_store_traced_scan){
+				CTX_TRACED_CALL, {from_ns, UINT64_MAX}, pass_call, &passing},
+			err);
 	free(passing.selecting.selected);
 	return status;
 }

@@ -311,8 +311,7 @@ static void keep_longest(struct call_times *times, const struct ctx_traced *call
 	times->calls[new.index].address = number;
 }
 
-static enum ctx_status add(void *context, const struct ctx_traced *call, bool is_selected,
-			   struct ctx_err *err)
+static enum ctx_status add(void *context, const struct ctx_traced *call, bool passes, struct ctx_err *err)
 {
 	struct call_times *times = context;
 	const struct ctx_profile *profile = times->page.profile;
@@ -325,7 +324,9 @@ static enum ctx_status add(void *context, const struct ctx_traced *call, bool is
 	if (function >= profile->n_functions)
 		return CTX_OK;
 	number = ++times->numbers[times->name_of[function]];
-	if (!is_selected || !times->wanted[function] || !ctx_traced_passes(&times->page, call))
+	if (!passes || !times->wanted[function] || !ctx_traced_passes(&times->page, call) ||
+	    !ctx_intervals_have(times->page.selection->intervals, times->page.selection->n_intervals,
+				call->time_ns))
 		return CTX_OK;
 	sums = &times->sums[function];
 	sums->calls++;
@@ -539,7 +540,7 @@ static enum ctx_status print(struct ctx_report_source *source, const struct ctx_
 	if (status == CTX_OK)
 		status = prepare(&times, err);
 	if (status == CTX_OK)
-		status = source->calls(source, add, &times, err);
+		status = source->calls(source, 0, add, &times, err);
 	if (status == CTX_OK) {
 		ctx_call_durations_sort(&times.durations);
 		if (!ctx_head_is_whole_run(times.page.selection))

@@ -476,10 +476,10 @@ static enum ctx_status phases(struct ctx_report_source *base, bool of_run, const
 	return CTX_OK;
 }
 
-static enum ctx_status calls(struct ctx_report_source *base, ctx_report_call_fn each, void *context,
-			     struct ctx_err *err)
+static enum ctx_status calls(struct ctx_report_source *base, uint64_t from_ns, ctx_report_call_fn each,
+			     void *context, struct ctx_err *err)
 {
-	return INNER(base)->calls(INNER(base), each, context, err);
+	return INNER(base)->calls(INNER(base), from_ns, each, context, err);
 }
 
 static enum ctx_status slices(struct ctx_report_source *base, size_t per_thread, size_t max_threads,

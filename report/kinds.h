@@ -28,6 +28,7 @@
 	X(sync)                                                                                              \
 	X(io)                                                                                                \
 	X(calls)                                                                                             \
+	X(events)                                                                                            \
 	X(marks)                                                                                             \
 	X(threads)                                                                                           \
 	X(processes)                                                                                         \

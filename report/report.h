@@ -83,6 +83,7 @@ struct ctx_report_kind {
 	const char *order;   /* why it cannot be sorted, ": it is in order of time"; NULL: it has sort keys */
 	unsigned traced;     /* 1 << enum ctx_traced_kind: its rows are such operations */
 	bool needs_key;	     /* needs --by or a key of its own */
+	bool is_dump;	     /* there may be more rows than memory holds */
 	const char *sort_exclusive,
 		*sort_inclusive;		/* keys for gprofng's e.METRIC and i.METRIC; NULL: none */
 	const struct ctx_report_alias *aliases; /* ended by a NULL name; NULL: none */

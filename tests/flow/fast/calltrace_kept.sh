@@ -40,6 +40,19 @@ done
 [ "${UPDATE_GOLDEN:-0}" = 1 ] && cp calls.said "$source_dir/testdata/calltrace/own-calls.expected"
 diff -u "$source_dir/testdata/calltrace/own-calls.expected" calls.said || fail "calls"
 
+# Each event in order of time: an interval has an exit without its entry, and an entry without its exit.
+{
+	ctxan -q own.txt -r events
+	ctxan -q own.txt -r events --format csv
+	ctxan -q own.txt -r events --format json -i 0.006:0.008
+	ctxan -q own.txt -r events --limit 3 -t w
+	ctxan -q own.txt -r events --function parse --format csv
+	ctxan -q same-ns.txt -r events
+	ctxan -q own.txt -r events --sort name
+} >events.said 2>&1
+[ "${UPDATE_GOLDEN:-0}" = 1 ] && cp events.said "$source_dir/testdata/calltrace/own-events.expected"
+diff -u "$source_dir/testdata/calltrace/own-events.expected" events.said || fail "events"
+
 # Exports have calls as they were: B twice without a pause between, C within one ns, A while its thread does not run.
 for format in chrome-trace speedscope; do
 	ctxan -q same-ns.txt --export "$format" -o "same-ns.$format" 2>/dev/null || fail "$format"
