@@ -341,24 +341,34 @@ static enum ctx_status print_reports(struct ctx_comparing *comparing, struct ctx
 #define PAGE_BYTES ((size_t)20 << 20) /* unless --max-size says otherwise */
 #define TEXT_BYTES ((size_t)64 << 20) /* of tables, as the browser reads them */
 
-static bool is_wanted(const struct ctx_options *options, const char *report)
+/* The report as it was asked for; NULL: nobody did. */
+static const struct ctx_option_report *find_wanted(const struct ctx_options *options, const char *report)
 {
 	for (size_t i = 0; i < options->n_reports; i++) {
 		if (strcmp(options->reports[i].kind->name, report) == 0)
-			return true;
+			return &options->reports[i];
 	}
-	return false;
+	return NULL;
 }
 
-/* What every page has, unless the recordings do not have it: a reason, then, not an error. */
-static enum ctx_status add_usual(struct ctx_comparing *comparing, const char *report, struct ctx_err *err)
+static enum ctx_status add_functions(struct ctx_comparing *comparing, const struct ctx_option_report *wanted,
+				     struct ctx_err *err)
 {
-	const struct ctx_option_report usual = {.kind = ctx_report_find(report)};
+	const struct ctx_option_report usual = {.kind = ctx_report_find("functions")};
+
+	return print_report(comparing, wanted != NULL ? wanted : &usual, true, err);
+}
+
+/* Recordings may have no call stacks: a reason why there is no tree, unless it was asked for. */
+static enum ctx_status add_tree(struct ctx_comparing *comparing, const struct ctx_option_report *wanted,
+				struct ctx_err *err)
+{
+	const struct ctx_option_report usual = {.kind = ctx_report_find("tree")};
 	struct ctx_err why = {0};
 	enum ctx_status status;
 
-	if (is_wanted(comparing->options, report))
-		return CTX_OK;
+	if (wanted != NULL)
+		return print_report(comparing, wanted, true, err);
 	status = print_report(comparing, &usual, true, &why);
 	if (status == CTX_E_ARG) {
 		ctx_diff_html_leave_out(comparing->page, why.msg);
@@ -369,18 +379,23 @@ static enum ctx_status add_usual(struct ctx_comparing *comparing, const char *re
 	return status;
 }
 
+/* Functions and the tree, then what else was asked for. */
 static enum ctx_status fill_page(struct ctx_comparing *comparing, struct ctx_err *err)
 {
 	const struct ctx_options *options = comparing->options;
-	enum ctx_status status = CTX_OK;
+	const struct ctx_option_report *functions = find_wanted(options, "functions"),
+				       *tree = find_wanted(options, "tree");
+	enum ctx_status status = add_functions(comparing, functions, err);
 
-	if (!is_wanted(options, "functions"))
-		status = print_report(comparing,
-				      &(struct ctx_option_report){.kind = ctx_report_find("functions")}, true,
-				      err);
 	if (status == CTX_OK)
-		status = add_usual(comparing, "tree", err);
-	return status == CTX_OK && options->n_reports != 0 ? print_reports(comparing, err) : status;
+		status = add_tree(comparing, tree, err);
+	for (size_t i = 0; i < options->n_reports && status == CTX_OK; i++) {
+		const struct ctx_option_report *report = &options->reports[i];
+
+		if (report != functions && report != tree)
+			status = print_report(comparing, report, true, err);
+	}
+	return status;
 }
 
 /* The page with the nodes of the tree that have at least this share. CTX_E_LIMIT: too large. */

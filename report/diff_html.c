@@ -157,6 +157,7 @@ enum ctx_status ctx_diff_html_write(const struct ctx_diff_html *page, size_t max
 {
 	struct ctx_buf text CTX_AUTO_BUF = {0}, head CTX_AUTO_BUF = {0}, packed CTX_AUTO_BUF = {0};
 	struct ctx_html_template template = ctx_html_diff_template();
+	const struct ctx_html_file file = {&head, &packed};
 	enum ctx_status status;
 	size_t n;
 
@@ -176,8 +177,8 @@ enum ctx_status ctx_diff_html_write(const struct ctx_diff_html *page, size_t max
 		status = ctx_html_gzip(&text, &packed, err);
 	if (status != CTX_OK)
 		return status;
-	n = template.n + head.n + (packed.n + 2) / 3 * 4;
+	n = ctx_html_file_size(template, &file);
 	if (n > max_bytes)
 		return ctx_err_set(err, CTX_E_LIMIT, "a page of %zu bytes is larger than --max-size", n);
-	return ctx_html_file_write(template, &(struct ctx_html_file){&head, &packed}, out, err);
+	return ctx_html_file_write(template, &file, out, err);
 }

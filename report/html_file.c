@@ -63,6 +63,15 @@ static void write_base64(const struct ctx_buf *bytes, FILE *out)
 	}
 }
 
+size_t ctx_html_file_size(struct ctx_html_template page, const struct ctx_html_file *file)
+{
+	size_t n = page.n - strlen(HEAD_MARK PROFILE_MARK) + file->head->n + (file->packed->n + 2) / 3 * 4;
+
+	for (size_t i = 0; i < file->head->n; i++)
+		n += file->head->bytes[i] == '<' ? strlen("\\u003c") - 1 : 0;
+	return n;
+}
+
 enum ctx_status ctx_html_file_write(struct ctx_html_template page, const struct ctx_html_file *file,
 				    FILE *out, struct ctx_err *err)
 {

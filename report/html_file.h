@@ -18,6 +18,9 @@ struct ctx_html_file {
 	const struct ctx_buf *packed; /* of ctx_html_gzip */
 };
 
+/* Bytes of the whole file. */
+size_t ctx_html_file_size(struct ctx_html_template page, const struct ctx_html_file *file);
+
 /* The caller checks `out` for write errors. */
 CTX_MUST_CHECK enum ctx_status ctx_html_file_write(struct ctx_html_template page,
 						   const struct ctx_html_file *file, FILE *out,

@@ -236,7 +236,7 @@ def page_of(recording, *words):
 def check_page(recording, *names):
     """The page has the reports as they are in JSON, functions and the tree first."""
     for words, reports in (["--sort", "inclusive", "--per", "second"], names[:1]), ([], names):
-        data, _ = page_of(recording, *words, "-r", ",".join(reports))
+        data, _ = page_of(recording, *words, "-r", ",".join([*reports, "tree"]))
         assert [table["data"]["report"] for table in data["tables"]] == ["functions", "tree", *reports], reports
         for table in data["tables"]:
             name = table["data"]["report"]

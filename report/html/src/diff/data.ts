@@ -65,7 +65,7 @@ export interface Line {
 }
 
 export interface Comparison {
-	tables: Table[]; /* functions first, unless others were asked for */
+	tables: Table[]; /* functions first */
 	lines: Line[];
 	notes: { recording: string; text: string }[];
 	left_out: string[];

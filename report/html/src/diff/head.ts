@@ -16,15 +16,15 @@ function inputsOf(names: string[]): string {
 	return names.length > INPUTS ? `${few.join(", ")} and ${names.length - INPUTS} more` : few.join(", ");
 }
 
-/** "a.er and b.er" */
+/** "a.er and b.er", "a.1.er (3 recordings) and b.er" */
 export function titleOf(data: TableData): string {
-	const [a, b] = data.sides.map((side) => inputsOf(side.inputs));
+	const [a, b] = data.sides.map(({ inputs }) => visible(baseName(inputs[0] ?? "")) + (inputs.length > 1 ? ` (${inputs.length} recordings)` : ""));
 	return a === b ? `${a}: two selections` : `${a} and ${b}`;
 }
 
 function sideRow(data: TableData, side: 0 | 1, scale: Scale): HTMLElement {
 	const given = data.sides[side];
-	const cells = [inputsOf(given.inputs), `${scale.weight(given.weight)} ${scale.unit}`, formatCount(given.samples), intervalsOf(given), blocksOf(given), given.alone === null || !(given.weight > 0) ? "" : `${((100 * given.alone) / given.weight).toFixed(1)}\u2009%`];
+	const cells = [inputsOf(given.inputs), `${scale.weight(given.weight)} ${scale.unit}${given.inputs.length > 1 ? " (mean)" : ""}`, formatCount(given.samples), intervalsOf(given), blocksOf(given), given.alone === null || !(given.weight > 0) ? "" : `${((100 * given.alone) / given.weight).toFixed(1)}\u2009%`];
 	const name = make("th", { scope: "row", class: `side side-${side === 0 ? "a" : "b"}` }, side === 0 ? "A" : "B");
 	const row = make("tr", {}, name, ...cells.map((text, i) => make("td", { class: i === 0 ? "input" : "" }, text)));
 	row.children[1]!.setAttribute("title", given.inputs.map(visible).join("\n"));
@@ -83,7 +83,7 @@ function lines({ lines: given, tables }: Comparison): HTMLElement[] {
 		const share = (line.end_ns - line.begin_ns) / longest;
 		return make("div", { class: "line" }, make("span", { class: `side side-${line.side.toLowerCase()}`, title: visible(line.recording) }, line.side), chart(rates[i]!, share, most, line), make("span", { class: "quiet" }, formatTime(line.end_ns - line.begin_ns)));
 	});
-	return [make("figure", { class: "lines" }, make("figcaption", { class: "quiet" }, `Over time, both sides from the begin of what is compared; the tallest part is ${peak}.`), ...rows)];
+	return [make("figure", { class: given.length > 2 ? "lines many" : "lines" }, make("figcaption", { class: "quiet" }, `Over time, both sides from the begin of what is compared; the tallest part is ${peak}.`), ...rows)];
 }
 
 function chart(rates: number[], share: number, most: number, line: Line): SVGElement {
