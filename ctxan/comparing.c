@@ -9,7 +9,9 @@
 #include "ctxan/opening.h"
 #include "query/marked.h"
 #include "query/store_source.h"
+#include "report/diff_html.h"
 #include "report/diff_report.h"
+#include "report/report_exports.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +41,9 @@ struct ctx_comparing {
 	const struct ctx_options *options;
 	struct side sides[CTX_COMPARE_SIDES];
 	struct ctx_renames *renames;
-	const char *metric; /* of the sources that are open; NULL: that of the options */
+	const char *metric;	    /* of the sources that are open; NULL: that of the options */
+	struct ctx_diff_html *page; /* tables are put there instead of being printed; NULL: none */
+	double least_share;	    /* of the page's tree */
 };
 
 static void close_source(struct opened *opened)
@@ -253,16 +257,22 @@ static bool is_total(const struct ctx_options *options, enum ctx_diff_subject su
 	       (subject == CTX_DIFF_FUNCTIONS || subject == CTX_DIFF_OBJECTS || subject == CTX_DIFF_LINES);
 }
 
+static bool prints_text(const struct ctx_comparing *comparing)
+{
+	return comparing->page == NULL && comparing->options->report.format == CTX_REPORT_TEXT;
+}
+
 static enum ctx_status print_table(struct ctx_comparing *comparing, const struct ctx_compared *table,
 				   const char *function, struct ctx_err *err)
 {
 	const struct ctx_options *options = comparing->options;
 	struct ctx_report_options report = options->report;
-	const struct ctx_diff_named named = {ctx_report_find(table->report), table->title};
+	const struct ctx_diff_named named = {.kind = ctx_report_find(table->report),
+					     .title = table->title,
+					     .least_share = comparing->least_share};
 	struct ctx_diff_spec spec = {.subject = table->subject,
 				     .total = is_total(options, table->subject),
-				     .folds = options->report.format == CTX_REPORT_TEXT &&
-					      !options->report.no_fold,
+				     .folds = prints_text(comparing) && !options->report.no_fold,
 				     .renames = comparing->renames,
 				     .weighting = options->diff.weighting};
 	enum ctx_status status = choose_metric(comparing, table->metric, err);
@@ -271,7 +281,10 @@ static enum ctx_status print_table(struct ctx_comparing *comparing, const struct
 		spec.sides[i] = (struct ctx_diff_side){comparing->sides[i].sources, comparing->sides[i].n};
 	if (function != NULL)
 		report.function = function;
-	return status == CTX_OK ? ctx_diff_report_print(&spec, &named, &report, err) : status;
+	if (status != CTX_OK)
+		return status;
+	return comparing->page != NULL ? ctx_diff_html_add(comparing->page, &spec, &named, &report, err)
+				       : ctx_diff_report_print(&spec, &named, &report, err);
 }
 
 /* Whether a side has operations of the metric at all: nobody may have recorded leaks. */
@@ -294,7 +307,6 @@ static bool has_metric(const struct ctx_comparing *comparing, const char *metric
 static enum ctx_status print_report(struct ctx_comparing *comparing, const struct ctx_option_report *wanted,
 				    bool is_first, struct ctx_err *err)
 {
-	const struct ctx_options *options = comparing->options;
 	size_t n, printed = 0;
 	const struct ctx_compared *tables = ctx_compared_of(wanted->kind->name, &n);
 	enum ctx_status status = CTX_OK;
@@ -303,29 +315,11 @@ static enum ctx_status print_report(struct ctx_comparing *comparing, const struc
 		/* Nothing of it on either side; the first says what is missing. */
 		if (!has_metric(comparing, tables[i].metric) && (i != 0 || n == 1))
 			continue;
-		if ((!is_first || printed != 0) && options->report.format == CTX_REPORT_TEXT)
-			fputc('\n', options->report.out);
+		if ((!is_first || printed != 0) && prints_text(comparing))
+			fputc('\n', comparing->options->report.out);
 		status = print_table(comparing, &tables[i], wanted->function, err);
 		printed++;
 	}
-	return status;
-}
-
-/* --export: the stacks of both sides. */
-static enum ctx_status export_stacks(struct ctx_comparing *comparing, struct ctx_err *err)
-{
-	struct ctx_diff_spec spec = {.renames = comparing->renames,
-				     .weighting = comparing->options->diff.weighting};
-	struct ctx_merged *merged;
-	enum ctx_status status;
-
-	for (int i = 0; i < CTX_COMPARE_SIDES; i++)
-		spec.sides[i] = (struct ctx_diff_side){comparing->sides[i].sources, comparing->sides[i].n};
-	status = ctx_merged_make(&spec, &merged, err);
-	if (status != CTX_OK)
-		return status;
-	status = ctx_exporting_difference(ctx_merged_source(merged), comparing->options, err);
-	ctx_merged_destroy(merged);
 	return status;
 }
 
@@ -350,6 +344,137 @@ static enum ctx_status print_reports(struct ctx_comparing *comparing, struct ctx
 		fprintf(options->report.out, "%s: %s\n", options->reports[i].kind->name, err->msg);
 		status = CTX_OK;
 	}
+	return status;
+}
+
+/* ---- --export html ---- */
+
+#define PAGE_BYTES ((size_t)20 << 20) /* unless --max-size says otherwise */
+#define TEXT_BYTES ((size_t)64 << 20) /* of tables, as the browser reads them */
+
+/* The report as it was asked for; NULL: nobody did. */
+static const struct ctx_option_report *find_wanted(const struct ctx_options *options, const char *report)
+{
+	for (size_t i = 0; i < options->n_reports; i++) {
+		if (strcmp(options->reports[i].kind->name, report) == 0)
+			return &options->reports[i];
+	}
+	return NULL;
+}
+
+static enum ctx_status add_functions(struct ctx_comparing *comparing, const struct ctx_option_report *wanted,
+				     struct ctx_err *err)
+{
+	const struct ctx_option_report usual = {.kind = ctx_report_find("functions")};
+
+	return print_report(comparing, wanted != NULL ? wanted : &usual, true, err);
+}
+
+/* Recordings may have no call stacks: a reason why there is no tree, unless it was asked for. */
+static enum ctx_status add_tree(struct ctx_comparing *comparing, const struct ctx_option_report *wanted,
+				struct ctx_err *err)
+{
+	const struct ctx_option_report usual = {.kind = ctx_report_find("tree")};
+	struct ctx_err why = {0};
+	enum ctx_status status;
+
+	if (wanted != NULL)
+		return print_report(comparing, wanted, true, err);
+	status = print_report(comparing, &usual, true, &why);
+	if (status == CTX_E_ARG) {
+		ctx_diff_html_leave_out(comparing->page, why.msg);
+		return CTX_OK;
+	}
+	if (status != CTX_OK && err != NULL)
+		*err = why;
+	return status;
+}
+
+/* Functions and the tree, then what else was asked for. */
+static enum ctx_status fill_page(struct ctx_comparing *comparing, struct ctx_err *err)
+{
+	const struct ctx_options *options = comparing->options;
+	const struct ctx_option_report *functions = find_wanted(options, "functions"),
+				       *tree = find_wanted(options, "tree");
+	enum ctx_status status = add_functions(comparing, functions, err);
+
+	if (status == CTX_OK)
+		status = add_tree(comparing, tree, err);
+	for (size_t i = 0; i < options->n_reports && status == CTX_OK; i++) {
+		const struct ctx_option_report *report = &options->reports[i];
+
+		if (report != functions && report != tree)
+			status = print_report(comparing, report, true, err);
+	}
+	return status;
+}
+
+/* The page with the nodes of the tree that have at least this share. CTX_E_LIMIT: too large. */
+static enum ctx_status write_page_of(struct ctx_comparing *comparing, double least_share, struct ctx_err *err)
+{
+	const struct ctx_options *options = comparing->options;
+	size_t most = options->output.max_size != 0 ? options->output.max_size : PAGE_BYTES;
+	struct ctx_diff_spec spec = {0};
+	char text[128];
+	enum ctx_status status = choose_metric(comparing, NULL, err);
+
+	for (int i = 0; i < CTX_COMPARE_SIDES; i++)
+		spec.sides[i] = (struct ctx_diff_side){comparing->sides[i].sources, comparing->sides[i].n};
+	if (status == CTX_OK)
+		status = ctx_diff_html_create(&spec, &comparing->page, err);
+	if (status != CTX_OK)
+		return status;
+	comparing->least_share = least_share;
+	status = fill_page(comparing, err);
+	if (least_share > 0) {
+		snprintf(text, sizeof(text), "calls with less than %g %% of either side are not in the tree",
+			 100 * least_share);
+		ctx_diff_html_leave_out(comparing->page, text);
+	}
+	if (status == CTX_OK && ctx_diff_html_size(comparing->page) > TEXT_BYTES)
+		status = ctx_err_set(err, CTX_E_LIMIT, "its tables are too large for a browser");
+	if (status == CTX_OK)
+		status = ctx_diff_html_write(comparing->page, most, options->report.out, err);
+	ctx_diff_html_destroy(comparing->page);
+	comparing->page = NULL;
+	if (status == CTX_OK && least_share > 0 && !options->quiet)
+		fprintf(stderr, "ctxan: html: %s: the page would be too large\n", text);
+	return status;
+}
+
+/* Of a page that is too large the tree is made smaller: other tables have a row for each function at most. */
+static enum ctx_status write_page(struct ctx_comparing *comparing, struct ctx_err *err)
+{
+	static const double leasts[] = {0, 1e-5, 1e-4, 1e-3, 1e-2};
+	enum ctx_status status = CTX_E_LIMIT;
+
+	for (size_t i = 0; i < CTX_COUNT_OF(leasts) && status == CTX_E_LIMIT; i++) {
+		if (err != NULL)
+			*err = (struct ctx_err){0};
+		status = write_page_of(comparing, leasts[i], err);
+	}
+	return status;
+}
+
+/* --export: the stacks of both sides. */
+static enum ctx_status export_sides(struct ctx_comparing *comparing, struct ctx_err *err)
+{
+	struct ctx_diff_spec spec = {.renames = comparing->renames,
+				     .weighting = comparing->options->diff.weighting};
+	struct ctx_merged *merged;
+	enum ctx_status status = ctx_exporting_check_terminal(comparing->options, err);
+
+	if (status != CTX_OK)
+		return status;
+	if (comparing->options->output.export == &ctx_export_html)
+		return write_page(comparing, err);
+	for (int i = 0; i < CTX_COMPARE_SIDES; i++)
+		spec.sides[i] = (struct ctx_diff_side){comparing->sides[i].sources, comparing->sides[i].n};
+	status = ctx_merged_make(&spec, &merged, err);
+	if (status != CTX_OK)
+		return status;
+	status = ctx_exporting_difference(ctx_merged_source(merged), comparing->options, err);
+	ctx_merged_destroy(merged);
 	return status;
 }
 
@@ -412,8 +537,8 @@ enum ctx_status ctx_comparing_answer(const struct ctx_options *options, struct c
 
 	if (status != CTX_OK)
 		return status;
-	status = options->output.export != NULL ? export_stacks(comparing, err)
-						: print_reports(comparing, err);
+	status =
+		options->output.export != NULL ? export_sides(comparing, err) : print_reports(comparing, err);
 	ctx_comparing_close(comparing);
 	return status;
 }

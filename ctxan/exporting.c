@@ -61,7 +61,7 @@ static enum ctx_status write_export(struct ctx_report_source *source, const stru
 	return status;
 }
 
-static enum ctx_status check_terminal(const struct ctx_options *options, struct ctx_err *err)
+enum ctx_status ctx_exporting_check_terminal(const struct ctx_options *options, struct ctx_err *err)
 {
 	const struct ctx_export_kind *kind = options->output.export;
 
@@ -74,9 +74,7 @@ static enum ctx_status check_terminal(const struct ctx_options *options, struct 
 enum ctx_status ctx_exporting_difference(struct ctx_report_source *merged, const struct ctx_options *options,
 					 struct ctx_err *err)
 {
-	enum ctx_status status = check_terminal(options, err);
-
-	return status == CTX_OK ? write_shown(merged, options, err) : status;
+	return write_shown(merged, options, err);
 }
 
 enum ctx_status ctx_exporting_answer(struct ctx_store *store, const char *name,
@@ -97,7 +95,7 @@ enum ctx_status ctx_exporting_answer(struct ctx_store *store, const char *name,
 	if (selection->asks_operations)
 		return ctx_err_set(err, CTX_E_ARG,
 				   "--export excludes filters that use traced operations (HSIZE, IOFD, ...)");
-	status = check_terminal(options, err);
+	status = ctx_exporting_check_terminal(options, err);
 	if (status != CTX_OK)
 		return status;
 	status = ctx_query_source_open(&spec, &source, err);

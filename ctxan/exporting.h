@@ -13,7 +13,11 @@ CTX_MUST_CHECK enum ctx_status ctx_exporting_answer(struct ctx_store *store, con
 						    const struct ctx_selection *selection,
 						    const struct ctx_options *options, struct ctx_err *err);
 
-/* The same of a difference's two sides (compare/merged.h). CTX_E_ARG: not in this format. */
+/* CTX_E_ARG: the format is binary, and standard output a terminal. */
+CTX_MUST_CHECK enum ctx_status ctx_exporting_check_terminal(const struct ctx_options *options,
+							    struct ctx_err *err);
+
+/* The same of a difference's two sides (compare/merged.h); the terminal is not checked. */
 CTX_MUST_CHECK enum ctx_status ctx_exporting_difference(struct ctx_report_source *merged,
 							const struct ctx_options *options,
 							struct ctx_err *err);

@@ -130,7 +130,8 @@ static enum ctx_status check_diff_sides(const struct ctx_options *options, struc
 static enum ctx_status check_diff(const struct ctx_options *options, struct ctx_err *err)
 {
 	const char *sort = options->report.sort;
-	const char *other = options->browse		      ? "--browse"
+	const char *other = options->browse
+				    ? "--browse: the browser has one recording, --export html both sides"
 			    : options->follow.wanted	      ? "--follow"
 			    : options->output.sql != NULL     ? "--sql"
 			    : options->output.show_sql	      ? "--show-sql"
@@ -237,10 +238,11 @@ static enum ctx_status check_export(const struct ctx_options *options, struct ct
 		return ctx_err_set(err, CTX_E_ARG, "--export %s is a directory: -o NAME%s", kind->name,
 				   kind->suffix);
 	if (options->diff.wanted && !kind->takes_difference)
-		return ctx_err_set(err, CTX_E_ARG,
-				   "--diff --export %s: not in this format; flamegraph, folded, pprof and "
-				   "speedscope have two sides",
-				   kind->name);
+		return ctx_err_set(
+			err, CTX_E_ARG,
+			"--diff --export %s: not in this format; html, flamegraph, folded, pprof and "
+			"speedscope have two sides",
+			kind->name);
 	if (options->n_inputs > 1 && !options->diff.wanted)
 		return ctx_err_set(err, CTX_E_ARG,
 				   "--export requires a single recording, or two sides and --diff");

@@ -74,7 +74,7 @@ enum ctx_status ctx_page_opening_place(struct ctx_options *options, struct ctx_e
 	if (strcmp(input, "-") == 0 || !is_writable_beside(input))
 		status = in_temporary(strcmp(input, "-") == 0 ? "recording" : ctx_path_base(input),
 				      &options->page, err);
-	else if (asprintf(&options->page, "%s.html", input) < 0) {
+	else if (asprintf(&options->page, "%s%s.html", input, options->diff.wanted ? ".diff" : "") < 0) {
 		options->page = NULL;
 		status = ctx_err_nomem(err);
 	}

@@ -1,5 +1,6 @@
 #include "report/diff_page.h"
 
+#include "report/diff_notes.h"
 #include "report/names.h"
 
 #include <inttypes.h>
@@ -244,18 +245,17 @@ static void put_alone(struct ctx_diff_page *page)
 
 struct noting {
 	struct ctx_diff_page *page;
-	const char *path;
-	unsigned *n;
+	unsigned n;
 };
 
-static void put_note(void *context, const char *text)
+static void put_note(void *context, const char *path, const char *text)
 {
-	const struct noting *noting = context;
+	struct noting *noting = context;
 	struct ctx_buf line CTX_AUTO_BUF = {0};
 
-	if (++*noting->n > NOTES_MOST)
+	if (++noting->n > NOTES_MOST)
 		return;
-	ctx_name_put_text(&line, noting->path, noting->page->options->ascii);
+	ctx_name_put_text(&line, path, noting->page->options->ascii);
 	ctx_buf_put_text(&line, ": ");
 	ctx_name_put_text(&line, text, noting->page->options->ascii);
 	ctx_buf_put_u8(&line, '\0');
@@ -263,28 +263,14 @@ static void put_note(void *context, const char *text)
 		ctx_out_wrapped(&noting->page->out, "note: ", (const char *)line.bytes, 6);
 }
 
-/* What each recording lacks: a difference may be that. */
 static void put_notes(struct ctx_diff_page *page)
 {
-	unsigned n = 0;
+	struct noting noting = {page, 0};
 
-	for (int side = 0; side < CTX_COMPARE_SIDES; side++) {
-		const struct ctx_diff_side *given = &page->spec->sides[side];
-
-		for (size_t i = 0; i < given->n; i++) {
-			struct ctx_report_source *source = given->sources[i];
-			struct noting noting = {page, source->selection.path, &n};
-			struct ctx_report_parts parts;
-			struct ctx_head head;
-
-			if (source->parts(source, &(struct ctx_parts_query){0}, &parts, NULL) != CTX_OK)
-				continue;
-			head = ctx_head_of_parts(&source->selection, &parts);
-			ctx_head_warnings(&head, put_note, &noting);
-		}
-	}
-	if (n > NOTES_MOST)
-		ctx_out_line(&page->out, ctx_out_format(&page->out, "note: and %u more", n - NOTES_MOST));
+	ctx_diff_notes(page->spec, put_note, &noting);
+	if (noting.n > NOTES_MOST)
+		ctx_out_line(&page->out,
+			     ctx_out_format(&page->out, "note: and %u more", noting.n - NOTES_MOST));
 }
 
 void ctx_diff_page_put_titles(struct ctx_diff_page *page)

@@ -14,7 +14,8 @@ struct ctx_diff_page {
 	struct ctx_out out;
 	const struct ctx_diff_spec *spec;
 	const struct ctx_report_kind *kind;
-	const char *title; /* NULL: the form's */
+	const char *title;  /* NULL: the form's */
+	double least_share; /* of struct ctx_diff_named */
 	const struct ctx_report_options *options;
 	const struct ctx_diff_form *form;
 	struct ctx_diff diff;

@@ -96,6 +96,7 @@ enum ctx_status ctx_diff_report_print(const struct ctx_diff_spec *spec, const st
 
 	page.kind = named != NULL && named->kind != NULL ? named->kind : page.form->kind;
 	page.title = named != NULL ? named->title : NULL;
+	page.least_share = named != NULL ? named->least_share : 0;
 	if (status != CTX_OK)
 		return status;
 	status = print(&page, err);

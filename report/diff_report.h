@@ -11,6 +11,7 @@
 struct ctx_diff_named {
 	const struct ctx_report_kind *kind; /* NULL: the subject's */
 	const char *title;		    /* "heap: bytes allocated" */
+	double least_share; /* tree: nodes lighter than this share of everything on both sides are left out */
 };
 
 /*

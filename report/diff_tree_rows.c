@@ -152,11 +152,23 @@ static void put_node(struct rows *rows, uint32_t node)
 	ctx_out_row_end(&page->out);
 }
 
+/* A node's weight is at most that of its parent: what is above a heavy one is heavy. */
+static bool is_heavy(const struct rows *rows, uint32_t node)
+{
+	const struct ctx_diff *diff = &rows->page->diff;
+	const double *weight = diff->rows[rows->tree.nodes[node].row].weight;
+	double least = rows->page->least_share;
+
+	return weight[CTX_COMPARE_A] >= least * diff->sides[CTX_COMPARE_A].weight ||
+	       weight[CTX_COMPARE_B] >= least * diff->sides[CTX_COMPARE_B].weight;
+}
+
 static bool is_wanted(const struct rows *rows, uint32_t node)
 {
 	const struct ctx_report_options *options = rows->page->options;
 
-	return (options->depth == 0 || rows->tree.nodes[node].level <= options->depth) &&
+	return is_heavy(rows, node) &&
+	       (options->depth == 0 || rows->tree.nodes[node].level <= options->depth) &&
 	       ctx_diff_item_matches(&rows->page->diff.items, item_at(rows, node), options->function);
 }
 

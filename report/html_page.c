@@ -10,16 +10,15 @@
  */
 #include "base/buf.h"
 #include "base/mem.h"
+#include "report/html_file.h"
 #include "report/html_head.h"
 #include "report/html_profile.h"
 #include "report/html_states.h"
 #include "report/html_template.h"
 #include "report/report_exports.h"
 
-#include <limits.h>
 #include <stdarg.h>
 #include <string.h>
-#include <zlib.h>
 
 #define MAX_BYTES ((size_t)20 << 20) /* unless --max-size says otherwise */
 #define BUCKETS_MOST 4096u
@@ -27,36 +26,6 @@
 #define BUCKETS_LEAST 64u
 #define SOURCES_SHARE 5u /* the largest share of the available size that sources may use */
 #define STATES_SHARE 5u	 /* and the states */
-#define GZIP_WINDOW (15 + 16)
-#define LEVEL 6 /* 9 takes seven times as long for one percent less: a page is packed several times */
-#define HEAD_MARK "/*CTX-HEAD*/"
-#define PROFILE_MARK "/*CTX-PROFILE*/"
-
-static enum ctx_status gzip(const struct ctx_buf *in, struct ctx_buf *out, struct ctx_err *err)
-{
-	z_stream stream = {0};
-	uint8_t *room;
-	int rc;
-
-	if (in->n > UINT_MAX / 2)
-		return ctx_err_set(err, CTX_E_LIMIT, "a profile of %zu bytes is too large for a page", in->n);
-	if (deflateInit2(&stream, LEVEL, Z_DEFLATED, GZIP_WINDOW, 9, Z_DEFAULT_STRATEGY) != Z_OK)
-		return ctx_err_nomem(err);
-	ctx_buf_clear(out);
-	room = ctx_buf_reserve(out, deflateBound(&stream, in->n));
-	if (room == NULL) {
-		deflateEnd(&stream);
-		return ctx_err_nomem(err);
-	}
-	stream.next_in = in->bytes;
-	stream.avail_in = (uInt)in->n;
-	stream.next_out = room;
-	stream.avail_out = (uInt)(out->cap - out->n);
-	rc = deflate(&stream, Z_FINISH);
-	out->n += stream.total_out;
-	deflateEnd(&stream);
-	return rc == Z_STREAM_END ? CTX_OK : ctx_err_set(err, CTX_E_INTERNAL, "zlib: %d", rc);
-}
 
 struct fitting {
 	const struct ctx_export_input *input;
@@ -81,7 +50,7 @@ static enum ctx_status pack(struct fitting *fitting, struct ctx_err *err)
 
 	ctx_buf_clear(&fitting->bytes);
 	status = ctx_html_profile_encode(&page, &fitting->bytes, err);
-	return status == CTX_OK ? gzip(&fitting->bytes, &fitting->packed, err) : status;
+	return status == CTX_OK ? ctx_html_gzip(&fitting->bytes, &fitting->packed, err) : status;
 }
 
 static bool fits(const struct fitting *fitting)
@@ -102,7 +71,7 @@ static enum ctx_status make_states(struct fitting *fitting, struct ctx_err *err)
 		ctx_html_states_put(&fitting->states, profile->run.end_ns, &fitting->bytes);
 		status = ctx_buf_check(&fitting->bytes, err);
 		if (status == CTX_OK)
-			status = gzip(&fitting->bytes, &fitting->packed, err);
+			status = ctx_html_gzip(&fitting->bytes, &fitting->packed, err);
 		if (fitting->states_full == 0)
 			fitting->states_full = fitting->packed.n;
 		fitting->has_states = fitting->packed.n <= fitting->room / STATES_SHARE;
@@ -182,55 +151,6 @@ static enum ctx_status fit(struct fitting *fitting, struct ctx_err *err)
 	if (status == CTX_OK && !fits(fitting))
 		status = ctx_err_set(err, CTX_E_LIMIT, "no page of this recording is as small as --max-size");
 	return status;
-}
-
-/* '<' occurs only in strings of the metadata: written as an escape, it cannot end the element. */
-static void write_head(const struct ctx_buf *head, FILE *out)
-{
-	for (size_t i = 0; i < head->n; i++) {
-		if (head->bytes[i] == '<')
-			fputs("\\u003c", out);
-		else
-			putc(head->bytes[i], out);
-	}
-}
-
-static void write_base64(const struct ctx_buf *bytes, FILE *out)
-{
-	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-	for (size_t i = 0; i < bytes->n; i += 3) {
-		size_t left = bytes->n - i;
-		uint32_t three = (uint32_t)bytes->bytes[i] << 16 |
-				 (left > 1 ? (uint32_t)bytes->bytes[i + 1] << 8 : 0) |
-				 (left > 2 ? bytes->bytes[i + 2] : 0);
-
-		putc(digits[three >> 18], out);
-		putc(digits[three >> 12 & 63], out);
-		putc(left > 1 ? digits[three >> 6 & 63] : '=', out);
-		putc(left > 2 ? digits[three & 63] : '=', out);
-	}
-}
-
-static enum ctx_status write_page(const struct fitting *fitting, const struct ctx_buf *head, FILE *out,
-				  struct ctx_err *err)
-{
-	struct ctx_html_template page = ctx_html_template();
-	const char *head_at = memmem(page.bytes, page.n, HEAD_MARK, strlen(HEAD_MARK));
-	const char *profile_at = memmem(page.bytes, page.n, PROFILE_MARK, strlen(PROFILE_MARK));
-	const char *end = page.bytes + page.n;
-
-	if (head_at == NULL || profile_at == NULL || profile_at < head_at)
-		return ctx_err_set(err, CTX_E_INTERNAL,
-				   "the template of the page has no place for a profile");
-	fwrite(page.bytes, 1, (size_t)(head_at - page.bytes), out);
-	write_head(head, out);
-	head_at += strlen(HEAD_MARK);
-	fwrite(head_at, 1, (size_t)(profile_at - head_at), out);
-	write_base64(&fitting->packed, out);
-	profile_at += strlen(PROFILE_MARK);
-	fwrite(profile_at, 1, (size_t)(end - profile_at), out);
-	return CTX_OK;
 }
 
 static void CTX_PRINTF(2, 3) leave_out(struct ctx_html_left_out *left_out, const char *format, ...)
@@ -332,7 +252,8 @@ static enum ctx_status write_html(const struct ctx_export_input *input, FILE *ou
 		status = ctx_html_head_put(&head, &text, err);
 	}
 	if (status == CTX_OK)
-		status = write_page(&fitting, &text, out, err);
+		status = ctx_html_file_write(ctx_html_template(),
+					     &(struct ctx_html_file){&text, &fitting.packed}, out, err);
 	if (status == CTX_OK)
 		put_remarks(&fitting);
 	ctx_buf_deinit(&text);
@@ -352,5 +273,6 @@ const struct ctx_export_kind ctx_export_html = {
 	.takes_reports = true,
 	.takes_max_size = true,
 	.takes_metrics = true,
+	.takes_difference = true, /* another page: report/diff_html.h */
 	.write = write_html,
 };

@@ -1,5 +1,5 @@
 /*
- * The built page (report/html/page.html), embedded in the program.
+ * The built pages (report/html/page.html, diff.html), embedded in the program.
  */
 #ifndef CTX_REPORT_HTML_TEMPLATE_H
 #define CTX_REPORT_HTML_TEMPLATE_H
@@ -12,5 +12,6 @@ struct ctx_html_template {
 };
 
 struct ctx_html_template ctx_html_template(void);
+struct ctx_html_template ctx_html_diff_template(void); /* of a comparison */
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * src/ -> page.html, the template that ctxan has inside: one file with script, style and the licences of its parts. The same sources give the same
- * bytes. With --check nothing is written: it fails when page.html is not what the sources give.
+ * src/ -> page.html and diff.html, the templates that ctxan has inside: each one file with script, style and the licences of its parts. The same sources give the same
+ * bytes. With --check nothing is written: it fails when they are not what the sources give.
  */
 import { createHash } from "node:crypto";
 import { readdir, readFile, writeFile } from "node:fs/promises";
@@ -9,13 +9,13 @@ import path from "node:path";
 import esbuild from "esbuild";
 
 const here = path.dirname(fileURLToPath(import.meta.url));
-const page = path.join(here, "page.html");
+const PAGES = { "page.html": "src/main.ts", "diff.html": "src/diff/main.ts" };
 const DATA_MARKS = ["/*CTX-HEAD*/", "/*CTX-PROFILE*/"]; /* ctxan puts its data there */
 
-async function bundle() {
+async function bundle(entry) {
 	const result = await esbuild.build({
 		absWorkingDir: here,
-		entryPoints: ["src/main.ts"],
+		entryPoints: [entry],
 		outdir: "build",
 		bundle: true,
 		write: false,
@@ -66,8 +66,8 @@ function put(template, mark, text) {
 	return parts.join(text);
 }
 
-async function build() {
-	const { script, style, inputs } = await bundle();
+async function build(entry) {
+	const { script, style, inputs } = await bundle(entry);
 	const safe = safeScript(script);
 	const hash = `sha256-${createHash("sha256").update(safe).digest("base64")}`;
 	let html = await readFile(path.join(here, "src/template.html"), "utf8");
@@ -80,10 +80,13 @@ async function build() {
 	return html;
 }
 
-const html = await build();
-if (!process.argv.includes("--check")) {
-	await writeFile(page, html);
-} else if (html !== (await readFile(page, "utf8"))) {
-	console.error("report/html/page.html is not what report/html/src gives: npm run build");
-	process.exitCode = 1;
+for (const [name, entry] of Object.entries(PAGES)) {
+	const page = path.join(here, name);
+	const html = await build(entry);
+	if (!process.argv.includes("--check")) {
+		await writeFile(page, html);
+	} else if (html !== (await readFile(page, "utf8"))) {
+		console.error(`report/html/${name} is not what report/html/src gives: npm run build`);
+		process.exitCode = 1;
+	}
 }

@@ -11,7 +11,7 @@ import { HARM, NAMES, TEXTS } from "./written_sources.mjs";
 let made = null;
 
 /* The recording and its page. */
-function hostile() {
+export function hostile() {
 	if (made !== null) return made;
 	const object = `<b>"'&amp;<img src=x onerror=${HARM}>`;
 	copyFileSync(path.join(buildDir, "bin/gen_experiment"), inWork("generator"));

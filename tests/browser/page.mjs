@@ -23,5 +23,6 @@ if (wanted === "picture") {
 	await import("./fragment.mjs");
 	await import("./access.mjs");
 	await import("./hostile.mjs");
+	await import("./diff.mjs");
 	await import("./damaged.mjs");
 }

@@ -1,10 +1,12 @@
 # Comparisons of two intervals of a kept recording by every report: diff_reports_kept.py CTXAN RECORDING WAITING: WAITING is one with waits.
 # Both sides of each row are what the report says of that side, to the nanosecond; exports have the same sums.
+import base64
 import csv
 import gzip
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import xml.etree.ElementTree
@@ -218,8 +220,56 @@ def check_exports(recording):
     titles = [title.text.split("\n") for title in graph.iter("{http://www.w3.org/2000/svg}title")]
     root = next(title for title in titles if title[0] == "<Total>")
     assert root[1] == f"A {a / 1e6:.3f} ms, B {b / 1e6:.3f} ms: {(b - a) / 1e6:+.3f} ms, {100 * (b - a) / a:+.2f} points of A's total", root
-    for export in ("folded", "speedscope", "pprof", "flamegraph"):
+    for export in ("folded", "speedscope", "pprof", "flamegraph", "html"):
         assert recording.diff("--export", export) == recording.diff("--export", export), export
+
+
+def page_of(recording, *words):
+    """The head and the data of the page."""
+    page = recording.diff("--export", "html", *words).decode()
+    head = re.search(r'<script type="application/json" id="head">(.*?)</script>', page, re.S).group(1)
+    packed = re.search(r'<script type="text/plain" id="profile">(.*?)</script>', page, re.S).group(1)
+    assert json.loads(head) == {"version": 1}, head
+    return json.loads(gzip.decompress(base64.b64decode(packed, validate=True))), len(page.encode())
+
+
+def check_page(recording, *names):
+    """The page has the reports as they are in JSON, functions and the tree first."""
+    for words, reports in (["--sort", "inclusive", "--per", "second"], names[:1]), ([], names):
+        data, _ = page_of(recording, *words, "-r", ",".join([*reports, "tree"]))
+        assert [table["data"]["report"] for table in data["tables"]] == ["functions", "tree", *reports], reports
+        for table in data["tables"]:
+            name = table["data"]["report"]
+            assert table["data"] == json.loads(recording.diff("-r", name, "--limit", "0", "--format", "json", *words)), (name, words)
+            text = recording.diff("-r", name, "--width", "1000", *words).decode()
+            assert text.startswith(f"Difference of {table['title']}"), (table["title"], text)
+    assert data["left_out"] == [], data["left_out"]
+    for line, interval in zip(data["lines"], HALVES, strict=True):
+        functions = json.loads(run(recording.ctxan, "-q", recording.path, "-r", "functions", "-i", interval, "--format", "json"))
+        assert [[line["begin_ns"], line["end_ns"]]] == functions["intervals_ns"] and sum(line["weights"]) == functions["weight"], line
+    texts = recording.diff("--width", "1000").decode()
+    assert len(data["notes"]) == texts.count("\nnote: ") and all(f"note: {note['recording']}: {note['text']}" in texts for note in data["notes"]), data["notes"]
+
+
+def check_small_page(recording):
+    """To fit, the lightest calls are left out, and the page says so."""
+    data, size = page_of(recording)
+    rows, largest = data["tables"][1]["data"]["rows"], size
+    template = size - len(base64.b64encode(gzip.compress(json.dumps(data).encode())))
+    for least in (1e-5, 1e-4, 1e-3, 1e-2):
+        heavy = [row for row in rows if row["level"] == 0 or row["a"] >= least * rows[0]["a"] or row["b"] >= least * rows[0]["b"]]
+        if len(heavy) == len(rows):
+            continue
+        small, size = page_of(recording, "--max-size", str(largest - 1))
+        assert size < largest and small["tables"][1]["data"]["rows"] == heavy and small["tables"][0] == data["tables"][0], least
+        assert small["left_out"] == [f"calls with less than {100 * least:g} % of either side are not in the tree"], small["left_out"]
+        largest = size
+    assert largest < len(recording.diff("--export", "html")), "nothing was left out"
+    try:
+        recording.diff("--export", "html", "--max-size", str(template))
+        raise AssertionError("a page that cannot be as small")
+    except subprocess.CalledProcessError as error:
+        assert b"larger than --max-size" in error.stderr, error.stderr
 
 
 def check_sides(recording):
@@ -248,6 +298,9 @@ def main():
     check_tree(recording)
     check_weights(recording)
     check_exports(recording)
+    check_page(recording, "objects", "lines", "callers-callees", "stacks", "threads", "states")
+    check_page(Recording(ctxan, waiting), "states", "waits")
+    check_small_page(recording)
     check_sides(recording)
     check_renamed(recording)
 

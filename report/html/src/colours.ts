@@ -30,7 +30,7 @@ export class Colours {
 	private readonly differences: Record<Theme, string[]>;
 
 	/** `weights`: by object, for their order. */
-	constructor(model: Model, weights: Float64Array) {
+	constructor(model: Pick<Model, "functions">, weights: Float64Array) {
 		const order = [...weights.keys()].sort((a, b) => weights[b]! - weights[a]! || a - b);
 		const hue = new Map(order.map((object, rank) => [object, HUES[rank % HUES.length]!]));
 		const shades = (theme: Theme) =>

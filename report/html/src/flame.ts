@@ -21,6 +21,9 @@ export interface FlameOptions {
 	unit: string;
 	picked: (path: number[], func: number) => void; /* functions from the root (without it) to the frame */
 	say: (text: string) => void; /* to aria-live */
+	/** By node, instead of those of the trees: what the tip says, and the change in shares, which is its colour. */
+	facts?: (node: number) => [string, string][];
+	change?: (node: number) => number;
 }
 
 export class Flame {
@@ -45,7 +48,7 @@ export class Flame {
 	private readonly later = eachFrame(() => this.draw());
 
 	constructor(
-		private readonly model: Model,
+		private readonly model: Pick<Model, "functions" | "objects">,
 		private readonly colours: Colours,
 		private readonly tip: Tip,
 		private readonly options: FlameOptions,
@@ -201,6 +204,7 @@ export class Flame {
 	}
 
 	private colour(at: number, func: number): string {
+		if (this.options.change !== undefined) return this.colours.ofDifference(this.options.change(this.order!.node[at]!));
 		if (this.spread.difference !== null) return this.colours.ofDifference(this.spread.difference[at]!);
 		return func === ROOT ? this.colours.palette.line : this.colours.of(func);
 	}
@@ -288,7 +292,9 @@ export class Flame {
 		const object = func === ROOT ? -1 : this.model.functions[func]!.object;
 		const lines: [string, string][] = [];
 		if (object >= 0) lines.push(["object", visible(baseName(this.model.objects[object]!))]);
-		if (this.other === null) {
+		if (this.options.facts !== undefined) {
+			lines.push(...this.options.facts(node));
+		} else if (this.other === null) {
 			lines.push(["self", `${formatWeight(tree.base[node]!, unit, tree.cum[node]!)} ${weightUnit(unit, tree.cum[node]!)}`]);
 			lines.push(["total", `${formatWeight(tree.cum[node]!, unit, tree.cum[node]!)} ${weightUnit(unit, tree.cum[node]!)}`]);
 			lines.push(["samples", formatCount(tree.cumSamples[node]!)]);

@@ -16,6 +16,11 @@ export async function loadProfile(base64: string): Promise<Profile> {
 	return decodeProfile(await unpack(bytesOf(base64)));
 }
 
+/** Packed bytes that are no profile. Throws ProfileError. */
+export async function loadBytes(base64: string): Promise<Uint8Array> {
+	return unpack(bytesOf(base64));
+}
+
 function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
 	const native = (Uint8Array as unknown as { fromBase64?: (text: string) => Uint8Array<ArrayBuffer> }).fromBase64;
 	try {

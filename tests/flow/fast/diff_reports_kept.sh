@@ -55,6 +55,21 @@ expect 1 'stump.data' ctxan good.data stump.data --diff -o half.txt
 expect 1 'without --per share' ctxan phases.er spin.er --diff --per share --export folded -o half.txt
 [ ! -e half.txt ] || fail "half an answer was written"
 
+# A page of what a side has no call stacks for has no tree, and says why; asked for, the tree is an error.
+ctxan -q flat.data good.data --diff --export html -o flat.html || fail "a page without call stacks"
+grep -o 'id="profile">[^<]*' flat.html | cut -d '>' -f 2 | base64 -d | gzip -dc >flat.json || fail "the data of a page"
+grep -q '"left_out":\["flat.data has no call stacks' flat.json || fail "why there is no tree: $(tail -c 300 flat.json)"
+grep -q '"report":"tree"' flat.json && fail "a tree without call stacks"
+expect 1 'flat.data has no call stacks' ctxan flat.data good.data --diff -r tree --export html -o half.txt
+expect 1 'no metric' ctxan phases.er spin.er --diff --metric page-faults --export html -o half.txt
+expect 1 'excludes --limit' ctxan phases.er spin.er --diff --limit 3 --export html -o half.txt
+[ ! -e half.txt ] || fail "half a page was written"
+
+# --open: beside A, under a name that is not that of A's own page.
+(unset DISPLAY WAYLAND_DISPLAY && ctxan -q phases.er spin.er --diff --export html --open >opened.txt 2>err.txt) || fail "--open: $(cat err.txt)"
+[ -s phases.er.diff.html ] && [ ! -e phases.er.html ] || fail "--open: where the page is"
+grep -q 'phases.er.diff.html$' opened.txt || fail "--open says: $(cat opened.txt)"
+
 # Many.
 many=$(yes spin.er | head -250 | paste -sd,)
 says '250 recordings' ctxan "$many" "$many" --diff --limit 1
