@@ -38,21 +38,26 @@ static enum ctx_status set_thread(struct ctx_jfr_reader *reader, uint32_t number
 	return CTX_OK;
 }
 
+struct weight {
+	uint32_t metric; /* of the source */
+	uint64_t weight;
+};
+
 /* A sample of a metric; what would overflow the sum is left out. */
 static enum ctx_status emit_sample(struct ctx_jfr_reader *reader, const struct ctx_event *like,
-				   uint32_t metric, uint64_t weight, const struct ctx_named_stack *stack,
+				   const struct weight *of, const struct ctx_named_stack *stack,
 				   struct ctx_err *err)
 {
 	struct ctx_event event = {.time_ns = like->time_ns,
 				  .process = like->process,
 				  .thread = like->thread,
-				  .sample = {.weight = weight, .metric = metric, .cpu = -1}};
+				  .sample = {.weight = of->weight, .metric = of->metric, .cpu = -1}};
 
-	if (weight > INT64_MAX - reader->weight) {
+	if (of->weight > INT64_MAX - reader->weight) {
 		reader->impossible++;
 		return CTX_OK;
 	}
-	reader->weight += weight;
+	reader->weight += of->weight;
 	return ctx_named_sample(&reader->named, &event, stack->frames, stack->n, err);
 }
 
@@ -102,13 +107,17 @@ static enum ctx_status emit_traced(struct ctx_jfr_reader *reader, const struct c
 	if (status != CTX_OK || record->traced == CTX_TRACED_MARK)
 		return status;
 	if (record->traced == CTX_TRACED_SYNC)
-		return emit_sample(reader, event, first + CTX_SYNC_METRIC_TIME, record->duration_ns, stack,
+		return emit_sample(reader, event,
+				   &(struct weight){first + CTX_SYNC_METRIC_TIME, record->duration_ns}, stack,
 				   err);
-	status = emit_sample(reader, event, first + ctx_io_metric_of_time(&operation), record->duration_ns,
+	status = emit_sample(reader, event,
+			     &(struct weight){first + ctx_io_metric_of_time(&operation), record->duration_ns},
 			     stack, err);
 	return status == CTX_OK && record->weight != 0
-		       ? emit_sample(reader, event, first + ctx_io_metric_of_bytes(&operation),
-				     record->weight, stack, err)
+		       ? emit_sample(
+				 reader, event,
+				 &(struct weight){first + ctx_io_metric_of_bytes(&operation), record->weight},
+				 stack, err)
 		       : status;
 }
 
@@ -130,7 +139,8 @@ enum ctx_status ctx_jfr_reader_emit(struct ctx_jfr_reader *reader, const struct 
 		return status;
 	switch (record->kind) {
 	case CTX_JFR_RECORD_SAMPLE:
-		return emit_sample(reader, &event, reader->metrics[record->metric], record->weight, &stack,
+		return emit_sample(reader, &event,
+				   &(struct weight){reader->metrics[record->metric], record->weight}, &stack,
 				   err);
 	case CTX_JFR_RECORD_TRACED:
 		return emit_traced(reader, record, &event, &stack, err);
