@@ -21,11 +21,12 @@ static enum ctx_status note(struct ctx_jfr_reader *reader, size_t place, uint64_
 {
 	const struct ctx_jfr_place *at = &reader->files.places[place];
 	struct ctx_buf *notes = &reader->files.notes;
+	unsigned long long from = at->offset + offset;
 
 	if (reader->note_at++ >= NOTES_MAX)
 		return CTX_OK;
-	ctx_buf_printf(notes, "%s: offset %llu: %s", ctx_path_base(reader->files.paths[at->file]),
-		       (unsigned long long)(at->offset + offset), text);
+	ctx_buf_printf(notes, "%s: offset %llu: %s", ctx_path_base(reader->files.paths[at->file]), from,
+		       text);
 	ctx_buf_put_u8(notes, 0);
 	return ctx_buf_check(notes, err);
 }

@@ -135,10 +135,9 @@ def their_summary(recording):
 
 
 def their_settings(recording):
-    """The periods of samples, in ns, and the VM's pid."""
+    """The periods of events, in ns, each with the number of its type, and the VM's pid."""
     text = perf_said.ask(recording, "jfr", "print", "--json", "--events", "jdk.ActiveSetting,jdk.JVMInformation", recording)
     units = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9}
-    types = dict(re.findall(r'@Name\("([^"]+)"\)\s.*?id=(\d+)', ""))  # none: settings name their type by its number
     periods, pid = set(), 0
     for event in json.loads(text)["recording"]["events"]:
         values = event["values"]
@@ -147,7 +146,7 @@ def their_settings(recording):
         elif values["name"] == "period" and re.fullmatch(r"\d+ [num]?s", values["value"]):
             number, unit = values["value"].split()
             periods.add((values["id"], int(number) * units[unit]))
-    return periods, pid, types
+    return periods, pid
 
 
 # ---- ctxan's side
@@ -231,7 +230,7 @@ def compare_functions(recording, metric, word, events, failures):
 
 def main():
     recording, least = sys.argv[1], dict(text.split("=") for text in sys.argv[3:])
-    settings, pid, _ = their_settings(recording)
+    settings, pid = their_settings(recording)
     failures = []
     ours = our_events(recording)
     # A type's period is one of the settings'; which one, the weights of its samples tell.

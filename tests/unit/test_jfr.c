@@ -9,14 +9,26 @@
 #include "tests/unit/source_check.h"
 #include "tests/unit/source_memory.h"
 
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char path[] = "/tmp/test_jfr.XXXXXX";
+static char path[32]; /* of a file in memory */
 
 /* --- types --- */
 
 #define BASIC "4 boolean", "8 int", "9 long", "10 float", "11 java.lang.String"
+
+/* NOLINTBEGIN(bugprone-suspicious-missing-comma): lines in two parts */
+#define ENTER_USUAL                                                                                          \
+	"102 jdk.JavaMonitorEnter startTime:9t duration:9t eventThread:20c stackTrace:22c previousOwner:20c" \
+	" address:9"
+#define ALLOCATION_OTHER                                                                                     \
+	"105 jdk.ObjectAllocationSample weight:8 objectClass:21c stackTrace:22c more:8a eventThread:20c"     \
+	" startTime:9t"
+#define ENTER_OTHER                                                                                          \
+	"102 jdk.JavaMonitorEnter address:9 previousOwner:20c stackTrace:22c duration:8t eventThread:20c"    \
+	" startTime:9t"
 
 static const char *const usual[] = {
 	BASIC,
@@ -28,8 +40,7 @@ static const char *const usual[] = {
 	"25 jdk.types.FrameType description:11",
 	"31 jdk.types.Symbol string:11",
 	"101 jdk.ExecutionSample startTime:9t sampledThread:20c stackTrace:22c state:11",
-	"102 jdk.JavaMonitorEnter startTime:9t duration:9t eventThread:20c stackTrace:22c previousOwner:20c "
-	"address:9",
+	ENTER_USUAL,
 	"103 jdk.ActiveSetting startTime:9t id:9 name:11 value:11",
 	"104 some.Unknown startTime:9t numbers:8a text:11 thread:20",
 	"105 jdk.ObjectAllocationSample startTime:9t eventThread:20c stackTrace:22c objectClass:21c weight:9",
@@ -42,15 +53,13 @@ static const char *const usual[] = {
 /* Other orders, further fields, shorter numbers, and a thread that is no constant. */
 static const char *const other[] = {
 	"107 jdk.CPULoad machineTotal:10 jvmSystem:10 jvmUser:10 startTime:9t",
-	"105 jdk.ObjectAllocationSample weight:8 objectClass:21c stackTrace:22c more:8a eventThread:20c "
-	"startTime:9t",
+	ALLOCATION_OTHER,
 	"24 jdk.types.Method modifiers:8 hidden:4 descriptor:31c name:31c type:21c",
 	"22 jdk.types.StackTrace frames:23a truncated:4",
 	"23 jdk.types.StackFrame bytecodeIndex:8 type:25c lineNumber:9 method:24c",
 	"20 java.lang.Thread javaThreadId:8 group:20c javaName:11 osThreadId:8 osName:11",
 	"101 jdk.ExecutionSample state:31c stackTrace:22c startTime:9t sampledThread:20",
-	"102 jdk.JavaMonitorEnter address:9 previousOwner:20c stackTrace:22c duration:8t eventThread:20c "
-	"startTime:9t",
+	ENTER_OTHER,
 	"103 jdk.ActiveSetting value:11 name:11 more:20 id:9 startTime:9t",
 	"106 jdk.GCPhasePause name:31c eventThread:20c duration:9t startTime:9t",
 	"31 jdk.types.Symbol string:11",
@@ -61,6 +70,8 @@ static const char *const other[] = {
 	"109 jdk.ActiveRecording startTime:9t id:9 name:11",
 	BASIC,
 };
+
+/* NOLINTEND(bugprone-suspicious-missing-comma) */
 
 struct world { /* how a chunk is written */
 	struct jfr jfr;
@@ -761,11 +772,11 @@ int main(void)
 		cmocka_unit_test(test_jfr__texts_have_six_encodings),
 		cmocka_unit_test(test_jfr__numbers_have_nine_bytes_at_most),
 	};
-	int fd = mkstemp(path), failed;
+	int fd = memfd_create("jfr", MFD_CLOEXEC), failed;
 
 	assert_true(fd >= 0);
-	close(fd);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	failed = cmocka_run_group_tests(tests, NULL, NULL);
-	unlink(path);
+	close(fd);
 	return failed;
 }
