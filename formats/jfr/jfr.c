@@ -72,17 +72,34 @@ static uint64_t complete_until(const struct ctx_jfr_reader *reader)
 	return start_ns > SLACK_NS ? start_ns - SLACK_NS : 0;
 }
 
+/* The earliest of the records from `first` on, or `earliest`. */
+static uint64_t earliest_of(const struct ctx_jfr_records *records, size_t first, uint64_t earliest)
+{
+	for (size_t i = first; i < records->n; i++)
+		earliest = records->items[i].time_ns < earliest ? records->items[i].time_ns : earliest;
+	return earliest;
+}
+
+/* Chunks until a record can be handed out: those that overlap are sorted once. */
 static enum ctx_status load_more(struct ctx_jfr_reader *reader, struct ctx_err *err)
 {
 	struct ctx_jfr_records *records = &reader->records;
-	enum ctx_status status;
+	uint64_t earliest_ns;
+	enum ctx_status status = CTX_OK;
 
 	if (records->n != 0)
 		memmove(records->items, records->items + reader->at,
 			(records->n - reader->at) * sizeof(*records->items));
 	records->n -= reader->at;
 	reader->at = 0;
-	status = load(reader, err);
+	earliest_ns = earliest_of(records, 0, UINT64_MAX);
+	while (status == CTX_OK && reader->next_place < reader->files.n_places &&
+	       earliest_ns >= complete_until(reader)) {
+		size_t n = records->n;
+
+		status = load(reader, err);
+		earliest_ns = earliest_of(records, n, earliest_ns);
+	}
 	ctx_jfr_records_sort(records);
 	return status;
 }
