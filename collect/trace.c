@@ -31,7 +31,6 @@
 #define SPARSE_PAUSE_NS UINT64_C(20000000)
 #define SETTING_MAX 1152u /* of CTX_RT_VARIABLE */
 #define PATTERN_MAX 480u
-#define TARGET_WAITS_NS UINT64_C(1000000000) /* for its memory: rt_recorder.h */
 #define COUNT_MAX (UINT64_C(1) << 40)
 #define ROUND_OPERATIONS 131072u /* at most before the rings of perf events are read again: some 20 ms */
 
@@ -712,17 +711,23 @@ static void add_counted(struct ctx_trace_counts *counts, uint64_t *sum, const _A
 		counts->damaged++;
 }
 
-/*
- * What the target counted, up to its end or now. A process that ended while it waited for its memory has recorded nothing
- * that is missing; one that lived on did not wait any more.
- */
-static void count_segment(struct ctx_trace_counts *counts, const struct ctx_trace_segment *segment,
-			  uint64_t until_ns)
+/* It may be anything. */
+static void take_name(const struct ctx_trace_segment *segment, char name[CTX_RT_APART_NAME_MAX])
 {
-	bool is_used = atomic_load(&segment->header->pid) != 0;
+	memcpy(name, segment->header->apart_name, CTX_RT_APART_NAME_MAX - 1);
+	name[CTX_RT_APART_NAME_MAX - 1] = '\0';
+	for (char *at = name; *at != '\0'; at++) {
+		if ((unsigned char)*at < ' ' || *at == 0x7f)
+			*at = '?';
+	}
+}
 
-	if (segment->process == CTX_NONE || !is_used) {
-		counts->nobodys += is_used || until_ns >= segment->created_ns + TARGET_WAITS_NS;
+/* What the target counted. */
+static void count_segment(struct ctx_trace_counts *counts, const struct ctx_trace_segment *segment)
+{
+	/* Or its process did not wait for it any more. */
+	if (segment->process == CTX_NONE || atomic_load(&segment->header->pid) == 0) {
+		counts->nobodys++;
 		return;
 	}
 	add_counted(counts, &counts->unplaced, &segment->header->unplaced);
@@ -732,7 +737,7 @@ static void count_segment(struct ctx_trace_counts *counts, const struct ctx_trac
 	counts->own += atomic_load(&segment->header->own_allocators) != 0;
 	counts->restricted += atomic_load(&segment->header->restricted) != 0;
 	if (atomic_load(&segment->header->apart) != 0 && counts->apart == 0)
-		ctx_trace_segment_name(segment, counts->apart_name);
+		take_name(segment, counts->apart_name);
 	add_counted(counts, &counts->apart, &segment->header->apart);
 	for (uint32_t i = 0; i < segment->grant.slots; i++) {
 		add_counted(counts, &counts->dropped, &segment->rings[i].slot->dropped);
@@ -756,7 +761,7 @@ void ctx_trace_after_end(struct ctx_trace *trace, int64_t pid, uint64_t time_ns)
 
 		if (segment->pid == pid && segment->created_ns <= time_ns &&
 		    (process == CTX_NONE || segment->process != process)) {
-			count_segment(&trace->counts, segment, time_ns);
+			count_segment(&trace->counts, segment);
 			ctx_trace_drain_forget(trace->drain, segment);
 			ctx_trace_segments_remove(&trace->segments, place);
 		} else {
@@ -773,7 +778,7 @@ struct ctx_trace_counts ctx_trace_counts(struct ctx_trace *trace)
 	ctx_trace_drain_lock(trace->drain);
 	for (const struct ctx_trace_segment *segment = trace->segments.first; segment != NULL;
 	     segment = segment->next)
-		count_segment(&counts, segment, ctx_clock_ns(CLOCK_MONOTONIC));
+		count_segment(&counts, segment);
 	ctx_trace_drain_unlock(trace->drain);
 	pthread_mutex_lock(&trace->segments.lock);
 	add(&counts.nobodys, trace->segments.failed);

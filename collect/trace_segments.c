@@ -6,7 +6,6 @@
 
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
@@ -167,14 +166,4 @@ void ctx_trace_segments_remove(struct ctx_trace_segments *segments, struct ctx_t
 	segments->used_bytes -= bytes_of(&segment->grant);
 	pthread_mutex_unlock(&segments->lock);
 	destroy(segment);
-}
-
-void ctx_trace_segment_name(const struct ctx_trace_segment *segment, char name[CTX_RT_APART_NAME_MAX])
-{
-	memcpy(name, segment->header->apart_name, CTX_RT_APART_NAME_MAX - 1);
-	name[CTX_RT_APART_NAME_MAX - 1] = '\0';
-	for (char *at = name; *at != '\0'; at++) {
-		if ((unsigned char)*at < ' ' || *at == 0x7f)
-			*at = '?';
-	}
 }

@@ -58,7 +58,4 @@ void ctx_trace_segments_take(struct ctx_trace_segments *segments);
 /* Removes *place, which is segments->first or a `next`. */
 void ctx_trace_segments_remove(struct ctx_trace_segments *segments, struct ctx_trace_segment **place);
 
-/* The name of what was opened apart (struct ctx_rt_header), whatever the target wrote there. */
-void ctx_trace_segment_name(const struct ctx_trace_segment *segment, char name[CTX_RT_APART_NAME_MAX]);
-
 #endif
