@@ -1,4 +1,5 @@
 # The tests of what is recorded inside the target, with the same programs built for 32 bits (i386), and once more with files and times of 64 bits in them.
+# In the long tier since beside other tests children that fork has made were lost now and then (10 of 20 allocations of each): not understood yet.
 . "$(dirname "$0")/../common.sh" "$@"
 [ -e "$bin/runtime/i386/libctxrt.so" ] && [ -e "$bin/examples/heap32" ] || skip "no compiler for programs of 32 bits"
 heap32 child 1 || skip "programs of 32 bits do not run here"
