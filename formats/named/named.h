@@ -76,8 +76,8 @@ struct ctx_named_thread {
 	uint64_t time_ns;
 	int64_t pid, tid;
 	uint32_t process_life, life; /* tell apart those that have one number after each other; 0 */
-	const char *process_name; /* of the first use */
-	const char *thread_name;  /* a thread is renamed */
+	const char *process_name;    /* of the first use */
+	const char *thread_name;     /* a thread is renamed */
 };
 
 /* The event's process and thread for a thread of the file. */

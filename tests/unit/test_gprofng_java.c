@@ -35,7 +35,8 @@ static void test_gp_java__types_read_as_people_write_them(void **state)
 	for (size_t i = 0; i < CTX_COUNT_OF(cases); i++) {
 		struct ctx_buf out = {0};
 
-		assert_int_equal(ctx_java_put_type(&out, cases[i].type, strlen(cases[i].type)), cases[i].used);
+		assert_int_equal(ctx_java_put_type(&out, cases[i].type, strlen(cases[i].type)),
+				 cases[i].used);
 		ctx_buf_put_u8(&out, 0);
 		assert_string_equal((const char *)out.bytes, cases[i].text);
 		ctx_buf_deinit(&out);
