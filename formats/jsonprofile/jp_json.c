@@ -72,7 +72,7 @@ yajl_val ctx_jp_member(yajl_val object, const char *key)
 
 size_t ctx_jp_length(yajl_val list)
 {
-	return list != NULL && YAJL_IS_ARRAY(list) ? list->u.array.len : 0;
+	return YAJL_IS_ARRAY(list) ? list->u.array.len : 0;
 }
 
 yajl_val ctx_jp_item(yajl_val list, size_t i)
