@@ -364,17 +364,17 @@ static char *unpacked_name(const char *input)
  * Opens a compressed recording: unpacked in a directory that is removed once it is read. What is in
  * it must not be compressed again.
  */
-static enum ctx_status open_packed(const char *input, struct ctx_private_dir *dir,
+static enum ctx_status open_packed(const char *input, struct ctx_private_dir *dir, char **ret_path,
 				   struct ctx_event_source **ret, struct ctx_err *err)
 {
-	char *name CTX_AUTO_FREE = unpacked_name(input), *path CTX_AUTO_FREE = NULL;
+	char *name CTX_AUTO_FREE = unpacked_name(input), *path;
 	enum ctx_status status = ctx_private_dir_create(dir, err);
 	const struct format *format;
 	struct ctx_err why = {0};
 
 	if (status != CTX_OK)
 		return status;
-	path = name != NULL ? ctx_path_join(dir->path, name) : NULL;
+	*ret_path = path = name != NULL ? ctx_path_join(dir->path, name) : NULL; /* sources borrow its name */
 	if (path == NULL)
 		return ctx_err_nomem(err);
 	status = ctx_packed_unpack(input, path, &why);
@@ -398,13 +398,15 @@ static enum ctx_status ingest(const struct recording *recording, const char *pat
 	struct ctx_ingest_options ingest_options;
 	struct ctx_progress progress = ctx_progress_start(input, options->quiet);
 	struct ctx_private_dir unpacked CTX_CLEANUP(ctx_private_dir_remove) = {.fd = -1};
+	char *path_of_it CTX_AUTO_FREE = NULL;
 	struct ctx_event_source *source;
 	mode_t mask;
 	enum ctx_status status = set_ingest_options(input, options, caches, &ingest_options, err);
 
 	if (status == CTX_OK)
-		status = recording->format == &packed ? open_packed(input, &unpacked, &source, err)
-						      : recording->format->open(input, &source, err);
+		status = recording->format == &packed
+				 ? open_packed(input, &unpacked, &path_of_it, &source, err)
+				 : recording->format->open(input, &source, err);
 	if (status != CTX_OK)
 		return status;
 	ingest_options.fingerprint = fingerprint;

@@ -65,6 +65,7 @@ static void check_events(const char *text, const char *want)
 		note(&out, source, &event, functions);
 	}
 	assert_int_equal(status, CTX_END);
+	source_check_deinit(&check);
 	source->close(source);
 	ctx_buf_put_u8(&out, 0);
 	assert_string_equal((const char *)out.bytes, want);

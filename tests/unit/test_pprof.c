@@ -163,6 +163,7 @@ static enum ctx_status read_all(struct ctx_buf *out)
 		if (event.kind == CTX_EV_DAMAGE || event.kind == CTX_EV_WARNING)
 			ctx_buf_printf(out, "! %s\n", event.text);
 	}
+	source_check_deinit(&check);
 	source->close(source);
 	ctx_buf_put_u8(out, 0);
 	return status;

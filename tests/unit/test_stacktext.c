@@ -249,6 +249,7 @@ static void read_all(const char *text, struct ctx_buf *out)
 		}
 	}
 	assert_int_equal(status, CTX_END);
+	source_check_deinit(&check);
 	source->close(source);
 	ctx_buf_put_u8(out, 0);
 }
