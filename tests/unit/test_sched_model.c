@@ -201,7 +201,7 @@ static void test_sched_model__changes_of_older_recordings_stay_as_they_are(void 
 struct entry {
 	uint64_t begin_ns, end_ns;
 	uint32_t thread, state, raw_stack, waker, waker_raw_stack;
-	bool is_wakeup;
+	uint32_t is_wakeup; /* no padding: entries are compared as bytes */
 };
 
 struct log {

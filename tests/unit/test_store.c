@@ -153,6 +153,17 @@ static void assert_same_threads(const struct ctx_profile *a, const struct ctx_pr
 	}
 }
 
+static void assert_same_loss(const struct ctx_loss *a, const struct ctx_loss *b)
+{
+	assert_int_equal(a->time.begin_ns, b->time.begin_ns);
+	assert_int_equal(a->time.end_ns, b->time.end_ns);
+	assert_int_equal(a->located, b->located);
+	assert_int_equal(a->has_kinds, b->has_kinds);
+	assert_int_equal(a->cpu, b->cpu);
+	assert_int_equal(a->count, b->count);
+	assert_memory_equal(a->kinds, b->kinds, sizeof(a->kinds));
+}
+
 static void assert_same_profile(const struct ctx_profile *a, const struct ctx_profile *b)
 {
 	assert_string_equal(a->name, b->name);
@@ -164,7 +175,7 @@ static void assert_same_profile(const struct ctx_profile *a, const struct ctx_pr
 	assert_int_equal(a->losses.damaged, b->losses.damaged);
 	assert_int_equal(a->losses.n_items, b->losses.n_items);
 	for (size_t i = 0; i < a->losses.n_items; i++)
-		assert_memory_equal(&a->losses.items[i], &b->losses.items[i], sizeof(*a->losses.items));
+		assert_same_loss(&a->losses.items[i], &b->losses.items[i]);
 	assert_int_equal(a->n_properties, b->n_properties);
 	for (size_t i = 0; i < a->n_properties; i++) {
 		assert_string_equal(a->properties[i].key, b->properties[i].key);
