@@ -3,81 +3,110 @@
 #include "browse/browser.h"
 #include "browse/browser_draw.h"
 #include "browse/browser_keys.h"
-#include "browse/rescue.h"
-#include "browse/screen.h"
+#include "browse/program.h"
+#include "browse/sides_draw.h"
 
-#include <signal.h>
+/* ---- one recording ---- */
 
-static enum ctx_status draw(struct ctx_browser *browser, struct ctx_screen *screen, struct ctx_canvas *canvas,
-			    struct ctx_err *err)
+static void resize_browser(void *context, unsigned rows, unsigned columns)
 {
+	ctx_browser_resize(context, rows, columns);
+}
+
+static enum ctx_status draw_browser(void *context, struct ctx_canvas *canvas, bool *ret_whole,
+				    struct ctx_err *err)
+{
+	struct ctx_browser *browser = context;
 	enum ctx_status status = ctx_browser_draw(browser, canvas, err);
 
-	if (status == CTX_OK)
-		ctx_screen_draw(screen, canvas, browser->redraws);
+	*ret_whole = browser->redraws;
 	browser->redraws = false;
 	return status;
 }
 
-static enum ctx_status take(struct ctx_browser *browser, const struct ctx_screen_event *event,
-			    struct ctx_err *err)
+static enum ctx_status press_browser(void *context, const struct ctx_screen_event *event, struct ctx_err *err)
 {
 	const struct ctx_browser_event given = {event->key, event->row, event->column};
-	unsigned rows, columns;
 
-	if (event->key != CTX_KEY_RESIZE)
-		return ctx_browser_press(browser, &given, err);
-	ctx_screen_size(&rows, &columns);
-	ctx_browser_resize(browser, rows, columns);
-	return CTX_OK;
+	return ctx_browser_press(context, &given, err);
 }
 
-/* All keys that came are taken before the screen is drawn: one that is held down does not queue up. */
-static enum ctx_status run(struct ctx_browser *browser, struct ctx_screen *screen, struct ctx_err *err)
+static bool quits_browser(const void *context)
 {
-	struct ctx_canvas canvas CTX_CLEANUP(ctx_canvas_deinit) = {0};
-	enum ctx_status status = draw(browser, screen, &canvas, err);
+	return ((const struct ctx_browser *)context)->quits;
+}
 
-	while (status == CTX_OK && !browser->quits && ctx_rescue_signal() == 0) {
-		bool works = ctx_browser_has_work(browser);
-		struct ctx_screen_event event = ctx_screen_read(screen, !works);
+static bool has_work(const void *context)
+{
+	return ctx_browser_has_work(context);
+}
 
-		if (event.is_gone)
-			break;
-		if (event.key == 0 && works)
-			status = ctx_browser_work(browser, err);
-		while (event.key != 0 && status == CTX_OK && !browser->quits) {
-			status = take(browser, &event, err);
-			event = ctx_screen_read(screen, false);
-		}
-		if (status == CTX_OK && !browser->quits && ctx_rescue_signal() == 0)
-			status = draw(browser, screen, &canvas, err);
-	}
-	return status;
+static enum ctx_status work(void *context, struct ctx_err *err)
+{
+	return ctx_browser_work(context, err);
 }
 
 enum ctx_status ctx_browse(const struct ctx_browse_host *host, const struct ctx_browse_options *options,
 			   struct ctx_err *err)
 {
 	struct ctx_browser browser;
-	struct ctx_screen *screen;
-	unsigned rows, columns;
-	int number;
-	enum ctx_status status = ctx_screen_open(options->color, &screen, err);
+	const struct ctx_program program = {.context = &browser,
+					    .resize = resize_browser,
+					    .draw = draw_browser,
+					    .press = press_browser,
+					    .quits = quits_browser,
+					    .has_work = has_work,
+					    .work = work};
+	enum ctx_status status = ctx_browser_init(&browser, host, options->ascii, err);
 
-	if (status != CTX_OK)
-		return status;
-	status = ctx_browser_init(&browser, host, options->ascii, err);
-	ctx_screen_size(&rows, &columns);
-	ctx_browser_resize(&browser, rows, columns);
 	if (status == CTX_OK)
-		status = run(&browser, screen, err);
+		status = ctx_program_run(&program, options->color, err);
 	ctx_browser_deinit(&browser);
-	number = ctx_rescue_signal();
-	ctx_screen_close(screen);
-	/* Who started the program is to see what ended it. */
-	if (number != 0)
-		(void)raise(number);
+	return status;
+}
+
+/* ---- a comparison ---- */
+
+static void resize_sides(void *context, unsigned rows, unsigned columns)
+{
+	ctx_sides_resize(context, rows, columns);
+}
+
+static enum ctx_status draw_sides(void *context, struct ctx_canvas *canvas, bool *ret_whole,
+				  struct ctx_err *err)
+{
+	struct ctx_sides *sides = context;
+	enum ctx_status status = ctx_sides_draw(sides, canvas, err);
+
+	*ret_whole = sides->redraws;
+	sides->redraws = false;
+	return status;
+}
+
+static enum ctx_status press_sides(void *context, const struct ctx_screen_event *event, struct ctx_err *err)
+{
+	return ctx_sides_press(context, event->key, event->row, event->column, err);
+}
+
+static bool quits_sides(const void *context)
+{
+	return ((const struct ctx_sides *)context)->quits;
+}
+
+enum ctx_status ctx_browse_sides(const struct ctx_sides_host *host, const struct ctx_browse_options *options,
+				 struct ctx_err *err)
+{
+	struct ctx_sides sides;
+	const struct ctx_program program = {.context = &sides,
+					    .resize = resize_sides,
+					    .draw = draw_sides,
+					    .press = press_sides,
+					    .quits = quits_sides};
+	enum ctx_status status = ctx_sides_init(&sides, host, options->ascii, err);
+
+	if (status == CTX_OK)
+		status = ctx_program_run(&program, options->color, err);
+	ctx_sides_deinit(&sides);
 	return status;
 }
 

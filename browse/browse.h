@@ -5,7 +5,8 @@
  *	keys, mouse <------------------------------------------------------------------------------'
  *
  *	pure: brush.h (interval), list.h (selection, scroll, search), outline.h (expanding), layout.h,
- *	prompt.h, keys.h, canvas.h. panes: pane.h. The state: browser.h. curses: screen.h, rescue.h.
+ *	prompt.h, keys.h, list_keys.h, canvas.h. panes: pane.h. The state: browser.h; of a comparison: sides.h. The loop:
+ *	program.h. curses: screen.h, rescue.h.
  */
 #ifndef CTX_BROWSE_BROWSE_H
 #define CTX_BROWSE_BROWSE_H
@@ -28,5 +29,10 @@ CTX_MUST_CHECK enum ctx_status ctx_browse_check(struct ctx_err *err);
  */
 CTX_MUST_CHECK enum ctx_status ctx_browse(const struct ctx_browse_host *host,
 					  const struct ctx_browse_options *options, struct ctx_err *err);
+
+/* The same of a comparison. Each table is made when it is shown first. */
+CTX_MUST_CHECK enum ctx_status ctx_browse_sides(const struct ctx_sides_host *host,
+						const struct ctx_browse_options *options,
+						struct ctx_err *err);
 
 #endif

@@ -90,21 +90,15 @@ struct searched {
 	struct ctx_buf text;
 };
 
-/* Ignores case, unless the word has capitals. */
 static bool has_word(void *context, size_t row)
 {
 	struct searched *searched = context;
-	bool exact = false;
 
-	for (const char *at = searched->word; *at != '\0'; at++)
-		exact |= *at >= 'A' && *at <= 'Z';
 	ctx_buf_clear(&searched->text);
 	searched->pane->kind->put(searched->pane, row, SEARCH_WIDTH, &searched->text);
 	ctx_buf_put_u8(&searched->text, '\0');
-	if (searched->text.failed)
-		return false;
-	return exact ? strstr((const char *)searched->text.bytes, searched->word) != NULL
-		     : strcasestr((const char *)searched->text.bytes, searched->word) != NULL;
+	return !searched->text.failed &&
+	       ctx_text_has_word((const char *)searched->text.bytes, searched->word);
 }
 
 enum ctx_status ctx_browser_find(struct ctx_browser *browser, bool backward, bool here, struct ctx_err *err)

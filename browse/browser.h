@@ -4,9 +4,6 @@
 #ifndef CTX_BROWSE_BROWSER_H
 #define CTX_BROWSE_BROWSER_H
 
-/* Columns of a tab: " 1 Title". */
-#define CTX_TAB_WIDTH(title) ((unsigned)strlen(title) + 3)
-
 #include "browse/brush.h"
 #include "browse/keys.h"
 #include "browse/layout.h"

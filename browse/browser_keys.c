@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "browse/answers.h"
+#include "browse/list_keys.h"
 
 #include <string.h>
 
@@ -210,27 +211,14 @@ static bool act_on_interval(struct ctx_browser *browser, enum ctx_action action)
 /* Keys that move in the rows. False: another key. */
 static bool act_on_rows(struct ctx_browser *browser, enum ctx_action action)
 {
-	long page = (long)browser->layout.n_table - 1;
+	struct ctx_pane *pane = ctx_browser_pane(browser);
+	bool moved = false;
 
+	if (ctx_list_act(&pane->list, action, &moved)) {
+		pane->was_moved |= moved;
+		return true;
+	}
 	switch (action) {
-	case CTX_ACTION_UP:
-		move(browser, -1);
-		return true;
-	case CTX_ACTION_DOWN:
-		move(browser, 1);
-		return true;
-	case CTX_ACTION_PAGE_UP:
-		move(browser, -page);
-		return true;
-	case CTX_ACTION_PAGE_DOWN:
-		move(browser, page);
-		return true;
-	case CTX_ACTION_FIRST:
-		move(browser, -(long)ctx_browser_pane(browser)->n_rows);
-		return true;
-	case CTX_ACTION_LAST:
-		move(browser, (long)ctx_browser_pane(browser)->n_rows);
-		return true;
 	case CTX_ACTION_EXPAND:
 		unfold(browser, CTX_UNFOLD_OPEN);
 		return true;
@@ -316,21 +304,6 @@ static void act_on_rest(struct ctx_browser *browser, enum ctx_action action)
 /* While a question is open. */
 static enum ctx_status type(struct ctx_browser *browser, uint32_t key, struct ctx_err *err)
 {
-	static const struct {
-		uint32_t key;
-		enum ctx_prompt_key press;
-	} presses[] = {{CTX_KEY_LEFT, CTX_PROMPT_LEFT},
-		       {CTX_KEY_RIGHT, CTX_PROMPT_RIGHT},
-		       {CTX_KEY_HOME, CTX_PROMPT_HOME},
-		       {CTX_KEY_END, CTX_PROMPT_END},
-		       {0x01, CTX_PROMPT_HOME},
-		       {0x05, CTX_PROMPT_END},
-		       {0x15, CTX_PROMPT_CLEAR},
-		       {CTX_KEY_BACKSPACE, CTX_PROMPT_BACKSPACE},
-		       {0x08, CTX_PROMPT_BACKSPACE},
-		       {0x7f, CTX_PROMPT_BACKSPACE},
-		       {CTX_KEY_DELETE, CTX_PROMPT_DELETE}};
-
 	if (browser->question == CTX_ASKS_REPLACE) {
 		if (key == 'y' || key == 'Y')
 			return ctx_browser_answer(browser, err);
@@ -344,13 +317,7 @@ static enum ctx_status type(struct ctx_browser *browser, uint32_t key, struct ct
 		browser->question = CTX_ASKS_NOTHING;
 		return CTX_OK;
 	}
-	for (size_t i = 0; i < CTX_COUNT_OF(presses); i++) {
-		if (presses[i].key == key) {
-			ctx_prompt_press(&browser->prompt, presses[i].press);
-			return CTX_OK;
-		}
-	}
-	ctx_prompt_put(&browser->prompt, key);
+	ctx_prompt_type(&browser->prompt, key);
 	return CTX_OK;
 }
 

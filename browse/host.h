@@ -1,10 +1,12 @@
 /*
- * Where the browser's recording comes from: sources of any selection, and the export of one.
+ * Where the browser's recording comes from: sources of any selection, and the export of one. And where a comparison's
+ * tables come from.
  */
 #ifndef CTX_BROWSE_HOST_H
 #define CTX_BROWSE_HOST_H
 
 #include "model/report_source.h"
+#include "report/report.h"
 
 /* What a source is asked for: intervals, threads and metrics that the profile has. */
 struct ctx_browse_selection {
@@ -31,6 +33,17 @@ struct ctx_browse_host {
 	/* Writes the selection to a file or directory, which does not exist yet. */
 	enum ctx_status (*export)(void *context, const struct ctx_browse_selection *selection,
 				  const char *format, const char *path, struct ctx_err *err);
+};
+
+/* A comparison: the caller's. */
+struct ctx_sides_host {
+	void *context;
+	const char *names[2];	   /* of the sides, as the user gave them; any bytes */
+	const char *const *tables; /* their titles */
+	size_t n_tables;	   /* at least 1 */
+	/* Prints a table with these options; a failure is shown in its place. */
+	enum ctx_status (*print)(void *context, size_t table, const struct ctx_report_options *options,
+				 struct ctx_err *err);
 };
 
 #endif

@@ -18,6 +18,8 @@
 
 #define CTX_LAYOUT_LEAST_ROWS 24u
 #define CTX_LAYOUT_LEAST_COLUMNS 80u
+/* Columns of a tab: " 1 Title". */
+#define CTX_TAB_WIDTH(title) ((unsigned)strlen(title) + 3)
 #define CTX_LAYOUT_LABEL 9u /* columns in front of the time line */
 
 struct ctx_layout {

@@ -1,5 +1,7 @@
 #include "browse/list.h"
 
+#include <string.h>
+
 static void show(struct ctx_list *list)
 {
 	size_t last = list->n > list->height ? list->n - list->height : 0;
@@ -75,4 +77,13 @@ bool ctx_list_find(struct ctx_list *list, const struct ctx_list_search *search)
 		}
 	}
 	return false;
+}
+
+bool ctx_text_has_word(const char *text, const char *word)
+{
+	bool exact = false;
+
+	for (const char *at = word; *at != '\0'; at++)
+		exact |= *at >= 'A' && *at <= 'Z';
+	return (exact ? strstr(text, word) : strcasestr(text, word)) != NULL;
 }

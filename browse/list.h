@@ -40,4 +40,7 @@ struct ctx_list_search {
 };
 bool ctx_list_find(struct ctx_list *list, const struct ctx_list_search *search);
 
+/* Whether a text has a word. Case is ignored, unless the word has capitals. */
+bool ctx_text_has_word(const char *text, const char *word);
+
 #endif

@@ -262,33 +262,31 @@ static bool prints_text(const struct ctx_comparing *comparing)
 	return comparing->page == NULL && comparing->options->report.format == CTX_REPORT_TEXT;
 }
 
-static enum ctx_status print_table(struct ctx_comparing *comparing, const struct ctx_compared *table,
-				   const char *function, struct ctx_err *err)
+enum ctx_status ctx_comparing_print(struct ctx_comparing *comparing, const struct ctx_compared *table,
+				    const struct ctx_report_options *report, struct ctx_err *err)
 {
 	const struct ctx_options *options = comparing->options;
-	struct ctx_report_options report = options->report;
 	const struct ctx_diff_named named = {.kind = ctx_report_find(table->report),
 					     .title = table->title,
 					     .least_share = comparing->least_share};
-	struct ctx_diff_spec spec = {.subject = table->subject,
-				     .total = is_total(options, table->subject),
-				     .folds = prints_text(comparing) && !options->report.no_fold,
-				     .renames = comparing->renames,
-				     .weighting = options->diff.weighting};
+	struct ctx_diff_spec spec = {
+		.subject = table->subject,
+		.total = is_total(options, table->subject),
+		.folds = comparing->page == NULL && !report->no_fold &&
+			 (report->format == CTX_REPORT_TEXT || report->format == CTX_REPORT_ROWS),
+		.renames = comparing->renames,
+		.weighting = options->diff.weighting};
 	enum ctx_status status = choose_metric(comparing, table->metric, err);
 
 	for (int i = 0; i < CTX_COMPARE_SIDES; i++)
 		spec.sides[i] = (struct ctx_diff_side){comparing->sides[i].sources, comparing->sides[i].n};
-	if (function != NULL)
-		report.function = function;
 	if (status != CTX_OK)
 		return status;
-	return comparing->page != NULL ? ctx_diff_html_add(comparing->page, &spec, &named, &report, err)
-				       : ctx_diff_report_print(&spec, &named, &report, err);
+	return comparing->page != NULL ? ctx_diff_html_add(comparing->page, &spec, &named, report, err)
+				       : ctx_diff_report_print(&spec, &named, report, err);
 }
 
-/* Whether a side has operations of the metric at all: nobody may have recorded leaks. */
-static bool has_metric(const struct ctx_comparing *comparing, const char *metric)
+bool ctx_comparing_has_metric(const struct ctx_comparing *comparing, const char *metric)
 {
 	bool has = metric == NULL;
 
@@ -309,15 +307,18 @@ static enum ctx_status print_report(struct ctx_comparing *comparing, const struc
 {
 	size_t n, printed = 0;
 	const struct ctx_compared *tables = ctx_compared_of(wanted->kind->name, &n);
+	struct ctx_report_options report = comparing->options->report;
 	enum ctx_status status = CTX_OK;
 
+	if (wanted->function != NULL)
+		report.function = wanted->function;
 	for (size_t i = 0; i < n && status == CTX_OK; i++) {
 		/* Nothing of it on either side; the first says what is missing. */
-		if (!has_metric(comparing, tables[i].metric) && (i != 0 || n == 1))
+		if (!ctx_comparing_has_metric(comparing, tables[i].metric) && (i != 0 || n == 1))
 			continue;
 		if ((!is_first || printed != 0) && prints_text(comparing))
 			fputc('\n', comparing->options->report.out);
-		status = print_table(comparing, &tables[i], wanted->function, err);
+		status = ctx_comparing_print(comparing, &tables[i], &report, err);
 		printed++;
 	}
 	return status;

@@ -8,6 +8,7 @@
 #include "ctxan/answer.h"
 #include "ctxan/archiving.h"
 #include "ctxan/comparing.h"
+#include "ctxan/comparing_browse.h"
 #include "ctxan/following.h"
 #include "ctxan/judging.h"
 #include "ctxan/opening.h"
@@ -203,7 +204,8 @@ static enum ctx_status answer_inputs(struct ctx_options *options, struct ctx_err
 	if (options->baseline.rules != NULL && options->diff.wanted)
 		return ctx_judging_answer(options, NULL, err);
 	if (options->diff.wanted)
-		return ctx_comparing_answer(options, err);
+		return options->browse ? ctx_comparing_browse(options, err)
+				       : ctx_comparing_answer(options, err);
 	if (n == 0) {
 		status = ctx_opening_newest(".", &newest, err);
 		inputs = (const char *const *)&newest;

@@ -61,20 +61,20 @@ static enum ctx_status check_selecting(const struct ctx_options *options, struct
 /* The browser chooses what is shown. */
 static enum ctx_status check_browse(const struct ctx_options *options, struct ctx_err *err)
 {
-	const char *other = options->n_reports != 0			? "--report"
-			    : options->output.export != NULL		? "--export"
-			    : options->output.sql != NULL		? "--sql"
-			    : options->output.show_sql			? "--show-sql"
-			    : options->output.path != NULL		? "--output"
-			    : options->report.format != CTX_REPORT_TEXT ? "--format"
-									: NULL;
+	const char *other = options->n_reports != 0 && !options->diff.wanted ? "--report"
+			    : options->output.export != NULL		     ? "--export"
+			    : options->output.sql != NULL		     ? "--sql"
+			    : options->output.show_sql			     ? "--show-sql"
+			    : options->output.path != NULL		     ? "--output"
+			    : options->report.format != CTX_REPORT_TEXT	     ? "--format"
+									     : NULL;
 
 	if (!options->browse)
 		return CTX_OK;
 	if (other != NULL)
 		return ctx_err_set(err, CTX_E_ARG, "--browse excludes %s", other);
-	if (options->n_inputs > 1)
-		return ctx_err_set(err, CTX_E_ARG, "--browse requires a single recording");
+	if (options->n_inputs > 1 && !options->diff.wanted)
+		return ctx_err_set(err, CTX_E_ARG, "--browse requires a single recording, or --diff");
 	if (n_standard_inputs(options) != 0)
 		return ctx_err_set(err, CTX_E_ARG, "--browse excludes '-': keys come from standard input");
 	return CTX_OK;
@@ -130,9 +130,7 @@ static enum ctx_status check_diff_sides(const struct ctx_options *options, struc
 static enum ctx_status check_diff(const struct ctx_options *options, struct ctx_err *err)
 {
 	const char *sort = options->report.sort;
-	const char *other = options->browse
-				    ? "--browse: the browser has one recording, --export html both sides"
-			    : options->follow.wanted	      ? "--follow"
+	const char *other = options->follow.wanted	      ? "--follow"
 			    : options->output.sql != NULL     ? "--sql"
 			    : options->output.show_sql	      ? "--show-sql"
 			    : options->report.callers	      ? "--callers"

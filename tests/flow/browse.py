@@ -173,6 +173,56 @@ def compare():
 		quit(t)
 
 
+def sides():
+	"""Two sides: tables of what changed."""
+	def side(name):
+		return ",".join(f"{name}.{i}.er" for i in (1, 2, 3))
+	with browse("--diff", side("before"), side("after")) as t:
+		t.expect("solve [regression]", "slower", KEYS)
+		golden(t, "sides_functions")
+		t.type("/render\n")
+		t.until("the row of render", lambda: "render" in selected(t, 3))
+		t.type("/nowhere\n")
+		t.expect("no row has 'nowhere'")
+		t.type("2")
+		t.expect("Call tree", "- <Truncated", "render")
+		golden(t, "sides_tree")
+		t.type(LEFT)
+		t.expect("+ <Truncated", "!  render")
+		golden(t, "sides_tree_collapsed")
+		t.type("\n" + DOWN + LEFT)
+		t.until("the row above", lambda: "- <Truncated" in selected(t, 3))
+		t.type("w")
+		t.expect("Remarks (Esc leaves)", "Explained by:")
+		golden(t, "sides_remarks")
+		t.type("?")
+		t.expect("Keys (Esc leaves)", "!Explained by:")
+		golden(t, "sides_help")
+		t.type(ESC + "7")
+		t.expect("has no waits in the selection")
+		t.type("\t\033[Z\033[Z")
+		t.expect("waiting for a CPU")
+		t.type("i")
+		t.expect("options of the command line select")
+		# The mouse: the third tab, a row.
+		t.type("\033[<0;25;2M\033[<0;25;2m")
+		t.expect("main › solve")
+		t.type("\033[<0;5;6M\033[<0;5;6m")
+		t.until("the third row", lambda: selected(t, 3) == t.line(5))
+		t.resize(20, 60)
+		t.expect("60x20 is too small: 80x24 at least")
+		t.resize(30, 120)
+		t.until("30 lines", lambda: KEYS in t.line(29))
+		golden(t, "sides_wide")
+		quit(t)
+	with browse("--diff", "phases.er", "-i", "300:700", "-i", "700:1100", "-r", "objects,lines", LC_ALL="C") as t:
+		t.expect("1 objects 2 lines", "[vdso]")
+		t.type("2")
+		t.expect("Line")
+		golden(t, "sides_intervals")
+		quit(t)
+
+
 def threads():
 	with browse("phases.er") as t:
 		t.expect("all 3 threads", KEYS)
@@ -218,9 +268,9 @@ def searching():
 		quit(t)
 
 
-def selected(t):
+def selected(t, first=7):
 	"""The row of the table that is reverse."""
-	for y in range(7, t.screen.lines - 1):
+	for y in range(first, t.screen.lines - 1):
 		if t.screen.buffer[y][0].reverse:
 			return t.line(y)
 	return ""
@@ -369,7 +419,8 @@ def refusals():
 	refused("--browse requires a terminal", ["sh", "-c", "ctxan --browse phases.er | cat; exit 1"])
 	refused("--browse excludes --report", ctxan + ["-r", "tree"])
 	refused("--browse excludes --export", ctxan + ["--export", "html"])
-	refused("--browse requires a single recording", ctxan + ["tight.er"])
+	refused("--browse requires a single recording, or --diff", ctxan + ["tight.er"])
+	refused("--browse excludes --export", ctxan + ["tight.er", "--diff", "--export", "html"])
 	refused("--browse excludes '-'", ["ctxan", "--browse", "-"])
 
 
@@ -383,7 +434,7 @@ def colours():
 				fail(f"{environment} {arguments}: colours are {'missing' if wanted else 'sent'}")
 
 
-CASES = [panes, source, interval, compare, threads, waits, searching, exports, sizes, signals, crashes, hostile, refusals, colours]
+CASES = [panes, source, interval, compare, sides, threads, waits, searching, exports, sizes, signals, crashes, hostile, refusals, colours]
 for case in CASES:
 	if len(sys.argv) > 2 and case.__name__ not in sys.argv[2:]:
 		continue

@@ -7,7 +7,7 @@ for candidate in python3 /usr/bin/python3; do
 done
 [ -n "$python" ] || skip "python3-pyte is not installed"
 
-unpack recordings/phases recordings/tight states/lock_convoy
+unpack recordings/phases recordings/tight recordings/regression states/lock_convoy
 for recording in phases tight lock_convoy; do
 	ctxan -q $recording.er -r header >/dev/null || fail "$recording.er cannot be ingested"
 done
