@@ -177,9 +177,7 @@ static enum ctx_status print_reports(struct answer *answer, const char *name, st
 	status = ctx_query_source_open(&spec, &answer->opened, err);
 	if (status != CTX_OK)
 		return status;
-	answer->source = answer->opened;
-	if (!ctx_hiding_is_empty(&options->hiding))
-		status = ctx_hiding_source_open(answer->opened, &options->hiding, &answer->source, err);
+	status = ctx_hiding_source_open(answer->opened, &options->hiding, &answer->source, err);
 	if (status != CTX_OK) {
 		ctx_query_source_close(answer->opened);
 		return status;

@@ -25,7 +25,7 @@ struct opened {
 	uint32_t thread;
 	uint32_t *metrics;		 /* owned */
 	struct ctx_report_source *store; /* of the database */
-	struct ctx_report_source *shown; /* that, or without hidden frames */
+	struct ctx_report_source *shown; /* that, or in a view, without hidden frames */
 	struct opened *next;
 };
 
@@ -75,11 +75,8 @@ static enum ctx_status open_sources(const struct host *host, struct opened *open
 	enum ctx_status status = ctx_query_source_open(&spec, &opened->store, err);
 
 	opened->shown = opened->store;
-	if (status == CTX_OK && !ctx_hiding_is_empty(&host->options->hiding)) {
+	if (status == CTX_OK)
 		status = ctx_hiding_source_open(opened->store, &host->options->hiding, &opened->shown, err);
-		if (status != CTX_OK)
-			opened->shown = opened->store;
-	}
 	return status;
 }
 

@@ -26,7 +26,8 @@ struct opened {
 	struct ctx_selection_spec words; /* borrows all its arrays */
 	char *experiment, *lineage;	 /* owned; NULL unless the input is a process of an experiment */
 	struct ctx_selection selection;
-	struct ctx_report_source *source;
+	struct ctx_report_source *source; /* of the database */
+	struct ctx_report_source *shown;  /* that, or in a view */
 };
 
 struct side {
@@ -35,6 +36,7 @@ struct side {
 	struct opened **opened;		 /* each owned */
 	struct ctx_report_source **sources;
 	size_t n, opened_cap, sources_cap;
+	enum ctx_view view;
 };
 
 struct ctx_comparing {
@@ -48,9 +50,11 @@ struct ctx_comparing {
 
 static void close_source(struct opened *opened)
 {
+	if (opened->shown != opened->source)
+		ctx_hiding_source_close(opened->shown);
 	ctx_query_source_close(opened->source);
 	ctx_selection_deinit(&opened->selection);
-	opened->source = NULL;
+	opened->source = opened->shown = NULL;
 }
 
 static void close_one(struct opened *opened)
@@ -79,6 +83,7 @@ static enum ctx_status open_source(struct side *side, size_t at, const char *met
 {
 	struct opened *opened = side->opened[at];
 	struct ctx_query_source_spec spec = {.store = opened->store, .words = &opened->words, .options = ""};
+	const struct ctx_hiding hiding = {.view = side->view};
 	struct ctx_called_words called;
 	struct ctx_marked marked;
 	enum ctx_status status;
@@ -103,7 +108,9 @@ static enum ctx_status open_source(struct side *side, size_t at, const char *met
 		return ctx_err_prefix(err, status, "%s", spec.path);
 	spec.selection = &opened->selection;
 	status = ctx_query_source_open(&spec, &opened->source, err);
-	side->sources[at] = opened->source;
+	if (status == CTX_OK)
+		status = ctx_hiding_source_open(opened->source, &hiding, &opened->shown, err);
+	side->sources[at] = opened->shown;
 	return status;
 }
 
@@ -184,6 +191,7 @@ static enum ctx_status open_side(struct side *side, const char *list, const stru
 	size_t n = 1;
 	enum ctx_status status = CTX_OK;
 
+	side->view = options->hiding.view;
 	side->names = strdup(list);
 	if (side->names == NULL)
 		return ctx_err_nomem(err);

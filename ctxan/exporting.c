@@ -44,20 +44,19 @@ static enum ctx_status write_shown(struct ctx_report_source *source, const struc
 					     : kind->write(&input, options->report.out, err);
 }
 
-/* Without hidden frames. */
+/* In the view, without hidden frames. */
 static enum ctx_status write_export(struct ctx_report_source *source, const struct ctx_options *options,
 				    struct ctx_err *err)
 {
 	struct ctx_report_source *shown;
 	enum ctx_status status;
 
-	if (ctx_hiding_is_empty(&options->hiding))
-		return write_shown(source, options, err);
 	status = ctx_hiding_source_open(source, &options->hiding, &shown, err);
 	if (status != CTX_OK)
 		return status;
 	status = write_shown(shown, options, err);
-	ctx_hiding_source_close(shown);
+	if (shown != source)
+		ctx_hiding_source_close(shown);
 	return status;
 }
 

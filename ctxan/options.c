@@ -136,6 +136,16 @@ SETTER(show)
 	return ctx_stack_test_add(&options->selection, option->name, value, err);
 }
 
+SETTER(view)
+{
+	int choice = 0;
+	enum ctx_status status = ctx_option_choice(option, value, &choice, err);
+
+	if (status == CTX_OK)
+		((struct ctx_options *)context)->hiding.view = (enum ctx_view)(CTX_VIEW_USER + choice);
+	return status;
+}
+
 SETTER(index)
 {
 	struct ctx_selection_spec *spec = &((struct ctx_options *)context)->selection;
@@ -440,6 +450,7 @@ static const struct ctx_option rows[] = {
 	{"hide", 0, CTX_OPTION_TEXT, .set = set_hide},
 	{"show", 0, CTX_OPTION_TEXT, .set = set_show},
 	{"fold-object", 0, CTX_OPTION_TEXT, STRING(hiding.objects)},
+	{"view", 0, CTX_OPTION_TEXT, .set = set_view, .words = WORDS("user", "expert", "machine")},
 	{"by", 0, CTX_OPTION_LIST, STRING(selection.by),
 	 .words = WORDS("thread", "process", "command", "thread-name", "thread-pattern", "cgroup", "container", "function", "object", "line", "cpu", "state", "wait",
 			"second", "time", "sample", "metric", "lwp", "file", "descriptor", "datasize", "duration")},

@@ -41,12 +41,13 @@ static enum ctx_status check_selecting(const struct ctx_options *options, struct
 	    (options->selection.n_intervals != 0 || options->selection.threads != NULL ||
 	     options->selection.processes != NULL || options->selection.cpus != NULL ||
 	     options->selection.n_filters != 0 || options->selection.n_tests != 0 ||
-	     options->hiding.objects != NULL || options->selection.metric != NULL ||
-	     options->report.function != NULL))
-		return ctx_err_set(err, CTX_E_ARG,
-				   "--sql selects by itself: it excludes --interval, --thread, --process, "
-				   "--cpu, --filter, --focus, --ignore, --hide, --show, --fold-object, "
-				   "--metric and --function");
+	     options->hiding.objects != NULL || options->hiding.view != CTX_VIEW_DEFAULT ||
+	     options->selection.metric != NULL || options->report.function != NULL))
+		return ctx_err_set(
+			err, CTX_E_ARG,
+			"--sql selects by itself: it excludes --interval, --thread, --process, "
+			"--cpu, --filter, --focus, --ignore, --hide, --show, --fold-object, --view, "
+			"--metric and --function");
 	if (options->output.export != NULL && options->report.function != NULL)
 		return ctx_err_set(err, CTX_E_ARG, "--export %s excludes --function: %s",
 				   options->output.export->name, instead);
@@ -140,8 +141,8 @@ static enum ctx_status check_diff(const struct ctx_options *options, struct ctx_
 			    : options->top_only		      ? "--coverage"
 			    : options->opening.db != NULL     ? "--db: it is the database of one recording"
 			    : n_standard_inputs(options) != 0 ? "'-'"
-			    : !ctx_hiding_is_empty(&options->hiding) ? "--hide, --show and --fold-object"
-								     : NULL;
+			    : ctx_hiding_has_patterns(&options->hiding) ? "--hide, --show and --fold-object"
+									: NULL;
 
 	const char *without = options->diff.n_renames != 0				 ? "--rename"
 			      : options->diff.weighting.weights == CTX_WEIGHTS_PER_COUNT ? "--per-count"
@@ -176,16 +177,16 @@ static enum ctx_status check_baseline(const struct ctx_options *options, struct 
 	const struct ctx_baseline_options *baseline = &options->baseline;
 	bool rules = baseline->rules != NULL;
 	const char *own = rules ? "--rules" : "--archive";
-	const char *other = options->n_reports != 0		     ? "--report"
-			    : options->browse			     ? "--browse"
-			    : options->follow.wanted		     ? "--follow"
-			    : options->output.export != NULL	     ? "--export"
-			    : options->output.sql != NULL	     ? "--sql"
-			    : options->output.show_sql		     ? "--show-sql"
-			    : options->top_only			     ? "--coverage"
-			    : n_standard_inputs(options) != 0	     ? "'-'"
-			    : !ctx_hiding_is_empty(&options->hiding) ? "--hide, --show and --fold-object"
-								     : NULL;
+	const char *other = options->n_reports != 0			? "--report"
+			    : options->browse				? "--browse"
+			    : options->follow.wanted			? "--follow"
+			    : options->output.export != NULL		? "--export"
+			    : options->output.sql != NULL		? "--sql"
+			    : options->output.show_sql			? "--show-sql"
+			    : options->top_only				? "--coverage"
+			    : n_standard_inputs(options) != 0		? "'-'"
+			    : ctx_hiding_has_patterns(&options->hiding) ? "--hide, --show and --fold-object"
+									: NULL;
 
 	if (baseline->format > CTX_RULES_JSON && !rules)
 		return ctx_err_set(err, CTX_E_ARG, "--format %s requires --rules",

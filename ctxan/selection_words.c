@@ -27,6 +27,14 @@ static void put_test(struct ctx_buf *text, const char *label)
 	ctx_shellword_put(text, label[n] != '\0' ? label + n + 1 : "");
 }
 
+static const char *view_word(enum ctx_view view)
+{
+	return view == CTX_VIEW_USER	  ? "user"
+	       : view == CTX_VIEW_EXPERT  ? "expert"
+	       : view == CTX_VIEW_MACHINE ? "machine"
+					  : NULL;
+}
+
 void ctx_selection_words_put(const struct ctx_options *options, struct ctx_buf *text)
 {
 	const struct ctx_selection_spec *selection = &options->selection;
@@ -43,5 +51,6 @@ void ctx_selection_words_put(const struct ctx_options *options, struct ctx_buf *
 	for (size_t i = 0; i < selection->n_tests; i++)
 		put_test(text, selection->tests[i].label);
 	put(text, "--fold-object", options->hiding.objects);
+	put(text, "--view", view_word(options->hiding.view));
 	put(text, "--metric", selection->metric);
 }

@@ -43,6 +43,7 @@ static enum ctx_status add_dynamic(struct ctx_resolver *resolver, struct ctx_res
 		.code = event->code,
 		.n_code = event->n_code,
 		.machine = event->machine,
+		.code_kind = event->code_kind,
 	};
 	*place = (uint32_t)object->n_dynamic++;
 	return CTX_OK;
@@ -104,6 +105,7 @@ enum ctx_status ctx_resolver_of_dynamic(struct ctx_resolver *resolver, uint32_t 
 		.size = dynamic->size,
 		.kind = CTX_FUNCTION_ORDINARY,
 		.parts = "",
+		.code_kind = dynamic->code_kind,
 	};
 	enum ctx_status status = CTX_OK;
 

@@ -38,6 +38,7 @@ struct ctx_resolver_dynamic_function { /* a JIT function */
 	const uint8_t *code; /* the source's; NULL unknown */
 	size_t n_code;
 	uint16_t machine;
+	enum ctx_code_kind code_kind;
 };
 
 struct ctx_resolver_named { /* place of a function by name in an object of JIT functions */

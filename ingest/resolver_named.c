@@ -19,6 +19,7 @@ enum ctx_status ctx_resolver_add_named(struct ctx_resolver *resolver,
 		.build_id = "",
 		.archive = "",
 		.function = function->name,
+		.code_kind = function->code_kind,
 	};
 	uint32_t *place = ctx_map64_place(&named->of_id, function->id);
 	enum ctx_status status = ctx_grow(&named->items, &named->cap, named->n + 1, err);

@@ -218,7 +218,8 @@ struct ctx_map_event {
 	const char *function;
 	const uint8_t *code; /* its instructions, from the first; NULL unknown. Valid as long as the source */
 	size_t n_code;
-	uint16_t machine; /* of the code: ELF's e_machine */
+	uint16_t machine;	      /* of the code: ELF's e_machine */
+	enum ctx_code_kind code_kind; /* of a JIT function; CTX_CODE_NATIVE: unknown */
 };
 
 /* The meaning of a frame's position in a function. */
@@ -240,6 +241,7 @@ struct ctx_event_function {
 	uint32_t line;	    /* where it begins, for frames without a line of their own; 0 unknown */
 	uint32_t size;	    /* positions are smaller than this; 0 unknown */
 	enum ctx_position positions;
+	enum ctx_code_kind code_kind; /* CTX_CODE_NATIVE: unknown */
 };
 
 /* Nodes to append to the stack dictionary of a process. */

@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "model/code_kind.h"
 #include "model/interval.h"
 #include "model/loss.h"
 #include "model/metric.h"
@@ -42,6 +43,7 @@ struct ctx_function_info {
 	uint64_t size;	 /* bytes, 0 unknown */
 	enum ctx_function_kind kind;
 	bool inlined; /* the inlined instances of a function: named "NAME (inlined)"; offset and size are 0 */
+	enum ctx_code_kind code_kind; /* as the source said; CTX_CODE_NATIVE: it did not (ctx_code_kind_of) */
 };
 
 struct ctx_object_info {

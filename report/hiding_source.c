@@ -3,6 +3,7 @@
 #include "base/fileio.h"
 #include "base/mem.h"
 #include "report/fold.h"
+#include "report/viewed_stacks.h"
 
 #include <regex.h>
 #include <stdlib.h>
@@ -10,9 +11,19 @@
 
 #define KERNEL_OBJECT 1u /* region of the kernel's functions */
 
+struct answer {
+	struct ctx_parts_query query;
+	struct ctx_report_parts parts;
+	struct ctx_report_part *items;
+	struct ctx_histogram *histograms;
+	size_t n_histograms;
+};
+
 struct source {
 	struct ctx_report_source base; /* first: the public part */
 	struct ctx_report_source *inner;
+	struct ctx_viewed viewed;
+	const struct ctx_profile *profile; /* the inner source's, or in the view */
 	struct ctx_fold fold;
 	bool *hidden;	   /* by function */
 	uint32_t *regions; /* by function */
@@ -21,32 +32,31 @@ struct source {
 	struct ctx_restack raw;
 	struct ctx_restack_rule *raw_rules; /* by location */
 	uint32_t *raw_to_stack;
-	size_t n_raw_to_stack;
 	struct ctx_code code;
 	bool has_raw;
 	struct ctx_histogram raw_histogram;
 	bool has_raw_histogram;
 	/* Of indexes. */
 	struct ctx_index_stacks index_stacks;
-	uint32_t *stack_of; /* by CCT node */
-	uint32_t *raw_of;   /* by raw stack, once it was asked for */
-	/* Answers of `parts`: each is kept until the source is closed. */
-	struct answer {
-		struct ctx_parts_query query;
-		struct ctx_report_parts parts;
-		struct ctx_report_part *items;
-		struct ctx_histogram *histograms;
-		size_t n_histograms;
-	} * answers;
+	uint32_t *stack_of;  /* by CCT node of the recording */
+	uint32_t *common_of; /* the same: what is common to all below it */
+	uint32_t *raw_of;    /* by raw stack of the recording, once raw stacks were asked for */
+	uint32_t n_raw_of;
+	struct answer *answers; /* of `parts`: each is kept until the source is closed */
 	size_t n_answers, answers_cap;
 	struct ctx_phases
 		phases; /* of what is selected; groups and histograms are owned, all else is the inner source's */
 	bool has_phases;
 };
 
-bool ctx_hiding_is_empty(const struct ctx_hiding *hiding)
+bool ctx_hiding_has_patterns(const struct ctx_hiding *hiding)
 {
-	return hiding->n_hide == 0 && hiding->show == NULL && hiding->objects == NULL;
+	return hiding->n_hide != 0 || hiding->show != NULL || hiding->objects != NULL;
+}
+
+static bool has_view(const struct source *source)
+{
+	return source->viewed.rules.changes;
 }
 
 /* ---- what is hidden ---- */
@@ -61,7 +71,7 @@ static const char *object_of(const struct ctx_profile *profile, uint32_t functio
 /* Sets hidden[i] of the functions for which matching is `matching`. */
 static enum ctx_status hide(struct source *source, const char *pattern, bool matching, struct ctx_err *err)
 {
-	const struct ctx_profile *profile = source->inner->selection.profile;
+	const struct ctx_profile *profile = source->profile;
 	regex_t regex;
 
 	if (regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB) != 0)
@@ -89,7 +99,7 @@ static bool is_called(const char *path, const char *name, size_t n)
 
 static void find_regions(struct source *source, const char *objects)
 {
-	const struct ctx_profile *profile = source->inner->selection.profile;
+	const struct ctx_profile *profile = source->profile;
 
 	for (uint32_t number = KERNEL_OBJECT; objects != NULL && *objects != '\0'; number++) {
 		size_t n = strcspn(objects, ",");
@@ -106,7 +116,7 @@ static void find_regions(struct source *source, const char *objects)
 static enum ctx_status find_hidden(struct source *source, const struct ctx_hiding *hiding,
 				   struct ctx_err *err)
 {
-	size_t n = (size_t)source->inner->selection.profile->n_functions + 1;
+	size_t n = (size_t)source->profile->n_functions + 1;
 	enum ctx_status status = CTX_OK;
 
 	source->hidden = ctx_calloc(n, sizeof(*source->hidden));
@@ -132,6 +142,27 @@ static void answer_deinit(struct answer *answer)
 	*answer = (struct answer){0};
 }
 
+/* Adds an entry's weight to its stack; where calls went on from it, they went on from what is common below. */
+static enum ctx_status map_histogram(const struct source *source, const struct ctx_histogram *from,
+				     struct ctx_histogram *to, struct ctx_err *err)
+{
+	enum ctx_status status = CTX_OK;
+
+	for (size_t i = 0; i < from->n && status == CTX_OK; i++) {
+		struct ctx_hist_entry entry = from->entries[i];
+		struct ctx_hist_entry kept = {.stack = source->common_of[entry.stack], .calls = entry.calls};
+
+		entry.stack = source->stack_of[entry.stack];
+		if (entry.calls < 0 && kept.stack != entry.stack) {
+			entry.calls = 0;
+			status = ctx_histogram_add(to, kept, err);
+		}
+		if (status == CTX_OK && (entry.samples != 0 || entry.weight != 0 || entry.calls != 0))
+			status = ctx_histogram_add(to, entry, err);
+	}
+	return status;
+}
+
 static enum ctx_status make_answer(struct source *source, const struct ctx_report_parts *given,
 				   struct answer *answer, struct ctx_err *err)
 {
@@ -144,9 +175,8 @@ static enum ctx_status make_answer(struct source *source, const struct ctx_repor
 	if (answer->items == NULL || answer->histograms == NULL)
 		return ctx_err_nomem(err);
 	for (size_t i = 0; i < given->n * n_metrics && status == CTX_OK; i++)
-		status = ctx_fold_histogram(&source->fold,
-					    &given->parts[i / n_metrics].histograms[i % n_metrics],
-					    &answer->histograms[answer->n_histograms++], err);
+		status = map_histogram(source, &given->parts[i / n_metrics].histograms[i % n_metrics],
+				       &answer->histograms[answer->n_histograms++], err);
 	for (size_t i = 0; i < given->n; i++) {
 		answer->items[i] = given->parts[i];
 		answer->items[i].histograms = &answer->histograms[i * n_metrics];
@@ -195,7 +225,7 @@ static enum ctx_status parts(struct ctx_report_source *base, const struct ctx_pa
 static bool is_hidden(const struct source *source, const struct ctx_code *code,
 		      const struct ctx_location *location)
 {
-	uint32_t n = source->inner->selection.profile->n_functions;
+	uint32_t n = source->profile->n_functions;
 
 	if (location->joins || location->function >= n || !source->hidden[location->function])
 		return false;
@@ -209,7 +239,7 @@ static bool is_hidden(const struct source *source, const struct ctx_code *code,
 static enum ctx_status begin_raw(struct source *source, const struct ctx_code *code, struct ctx_err *err)
 {
 	struct ctx_restack_rules rules = {.keep = true};
-	uint32_t n_functions = source->inner->selection.profile->n_functions;
+	uint32_t n_functions = source->profile->n_functions;
 
 	source->raw_rules = ctx_calloc(code->n_locations + 1, sizeof(*source->raw_rules));
 	if (source->raw_rules == NULL)
@@ -222,9 +252,8 @@ static enum ctx_status begin_raw(struct source *source, const struct ctx_code *c
 			.region = function < n_functions ? source->regions[function] : 0,
 			.refines = true,
 			.hidden = is_hidden(source, code, &code->locations[i])};
-		source->raw_rules[i].inner =
-			source->folds_kernel && function < n_functions &&
-			is_called(object_of(source->inner->selection.profile, function), "kernel", 6);
+		source->raw_rules[i].inner = source->folds_kernel && function < n_functions &&
+					     is_called(object_of(source->profile, function), "kernel", 6);
 	}
 	rules.of_key = source->raw_rules;
 	return ctx_restack_init(&source->raw, code->raw_stacks, &rules, err);
@@ -252,27 +281,52 @@ static enum ctx_status map_raw(struct source *source, const struct ctx_code *cod
 	return status;
 }
 
+/* By raw stack of the recording: its node at the end. */
+static enum ctx_status find_raw(struct source *source, const struct ctx_code *code, struct ctx_err *err)
+{
+	enum ctx_status status = CTX_OK;
+
+	source->n_raw_of = code->raw_stacks->n;
+	source->raw_of = ctx_calloc(source->n_raw_of, sizeof(*source->raw_of));
+	if (source->raw_of == NULL)
+		return ctx_err_nomem(err);
+	for (uint32_t i = 0; i < source->n_raw_of && status == CTX_OK; i++)
+		status =
+			ctx_restack_find(&source->raw, has_view(source) ? source->viewed.raw_stacks.of[i] : i,
+					 &source->raw_of[i], err);
+	return status;
+}
+
 static enum ctx_status need_raw(struct source *source, struct ctx_err *err)
 {
 	struct ctx_report_code given;
+	const struct ctx_code *code;
 	enum ctx_status status;
 
 	if (source->has_raw)
 		return CTX_OK;
 	status = source->inner->code(source->inner, &given, err);
+	if (status == CTX_OK && has_view(source) && source->viewed.locations == NULL)
+		status = ctx_viewed_code(&source->viewed, given.code, err);
+	if (status != CTX_OK)
+		return status;
+	code = has_view(source) ? &source->viewed.code : given.code;
+	status = begin_raw(source, code, err);
 	if (status == CTX_OK)
-		status = begin_raw(source, given.code, err);
+		status = map_raw(source, code, err);
 	if (status == CTX_OK)
-		status = map_raw(source, given.code, err);
+		status = find_raw(source, given.code, err);
 	if (status != CTX_OK) {
 		ctx_restack_deinit(&source->raw);
 		free(source->raw_rules);
 		free(source->raw_to_stack);
+		free(source->raw_of);
 		source->raw_rules = NULL;
 		source->raw_to_stack = NULL;
+		source->raw_of = NULL;
 		return status;
 	}
-	source->code = *given.code;
+	source->code = *code;
 	source->code.raw_stacks = &source->raw.to;
 	source->code.raw_to_stack = source->raw_to_stack;
 	source->has_raw = true;
@@ -288,8 +342,12 @@ static enum ctx_status raw_histogram(struct ctx_report_source *base, const struc
 
 	if (status == CTX_OK && !source->has_raw_histogram) {
 		status = source->inner->raw_histogram(source->inner, &given, err);
-		if (status == CTX_OK)
-			status = ctx_restack_histogram(&source->raw, given, &source->raw_histogram, err);
+		for (size_t i = 0; status == CTX_OK && i < given->n; i++) {
+			struct ctx_hist_entry entry = given->entries[i];
+
+			entry.stack = source->raw_of[entry.stack];
+			status = ctx_histogram_add(&source->raw_histogram, entry, err);
+		}
 		source->has_raw_histogram = status == CTX_OK;
 	}
 	if (status == CTX_OK)
@@ -316,18 +374,10 @@ static enum ctx_status raw_of_index(void *context, struct ctx_index_raw *ret, st
 {
 	struct source *source = context;
 	enum ctx_status status = need_raw(source, err);
-	uint32_t n;
 
-	if (status != CTX_OK)
-		return status;
-	n = source->raw.from->n;
-	if (source->raw_of == NULL)
-		source->raw_of = ctx_calloc(n, sizeof(*source->raw_of));
-	if (source->raw_of == NULL)
-		return ctx_err_nomem(err);
-	for (uint32_t i = 0; i < n && status == CTX_OK; i++)
-		status = ctx_restack_find(&source->raw, i, &source->raw_of[i], err);
-	*ret = (struct ctx_index_raw){.code = &source->code, .raw_of = source->raw_of, .n = n};
+	if (status == CTX_OK)
+		*ret = (struct ctx_index_raw){
+			.code = &source->code, .raw_of = source->raw_of, .n = source->n_raw_of};
 	return status;
 }
 
@@ -354,19 +404,19 @@ static enum ctx_status put_sample(void *context, const struct ctx_sample *given,
 	const struct each *each = context;
 	struct source *source = each->source;
 	const struct ctx_trie *cct = &source->inner->selection.profile->cct;
+	const struct ctx_trie *shown = &source->fold.profile.cct;
 	struct ctx_sample sample = *given;
 	uint32_t kept = cct->depth[given->stack] > given->kept_depth
 				? ctx_trie_ancestor(cct, given->stack, given->kept_depth)
 				: given->stack;
-	enum ctx_status status = ctx_fold_find(&source->fold, given->stack, &sample.stack, err);
 
-	if (status == CTX_OK)
-		status = ctx_fold_find(&source->fold, kept, &sample.kept_stack, err);
-	if (status == CTX_OK && source->has_raw)
-		status = ctx_restack_find(&source->raw, given->raw_stack, &sample.raw_stack, err);
-	if (status != CTX_OK)
-		return status;
-	sample.kept_depth = source->fold.profile.cct.depth[sample.kept_stack];
+	sample.stack = source->stack_of[given->stack];
+	sample.kept_stack = source->stack_of[kept];
+	if (has_view(source))
+		sample.kept_stack = ctx_trie_common_ancestor(shown, sample.kept_stack, sample.stack);
+	if (source->has_raw)
+		sample.raw_stack = source->raw_of[given->raw_stack];
+	sample.kept_depth = shown->depth[sample.kept_stack];
 	return each->put(each->context, &sample, err);
 }
 
@@ -432,8 +482,8 @@ static enum ctx_status map_phases(struct source *source, const struct ctx_phases
 		for (size_t j = 0; j < from->n && status == CTX_OK; j++) {
 			to->phases[j] = from->phases[j];
 			to->phases[j].histogram = (struct ctx_histogram){0};
-			status = ctx_fold_histogram(&source->fold, &from->phases[j].histogram,
-						    &to->phases[j].histogram, err);
+			status = map_histogram(source, &from->phases[j].histogram, &to->phases[j].histogram,
+					       err);
 		}
 	}
 	return status;
@@ -511,23 +561,46 @@ static enum ctx_status object_file(struct ctx_report_source *base, uint32_t obje
 /* Every stack of the CCT is folded at once, so that the profile does not change afterwards. */
 static enum ctx_status fold_all(struct source *source, struct ctx_err *err)
 {
-	const struct ctx_profile *profile = source->inner->selection.profile;
+	const struct ctx_profile *profile = source->profile;
+	uint32_t n = source->inner->selection.profile->cct.n;
 	const struct ctx_fold_options options = {.kernel = source->folds_kernel,
 						 .hidden = source->hidden,
 						 .regions = source->regions,
 						 .keep = true};
 	enum ctx_status status = ctx_fold_init(&source->fold, profile, &options, err);
 
-	source->stack_of = ctx_calloc(profile->cct.n, sizeof(*source->stack_of));
-	if (status == CTX_OK && source->stack_of == NULL)
+	source->stack_of = ctx_calloc(n, sizeof(*source->stack_of));
+	source->common_of = ctx_calloc(n, sizeof(*source->common_of));
+	if (status == CTX_OK && (source->stack_of == NULL || source->common_of == NULL))
 		status = ctx_err_nomem(err);
-	for (uint32_t i = 0; i < profile->cct.n && status == CTX_OK; i++)
-		status = ctx_fold_find(&source->fold, i, &source->stack_of[i], err);
+	for (uint32_t i = 0; i < profile->cct.n && status == CTX_OK; i++) {
+		uint32_t node;
+
+		status = ctx_fold_find(&source->fold, i, &node, err);
+	}
+	for (uint32_t i = 0; i < n && status == CTX_OK; i++) {
+		status = ctx_fold_find(&source->fold, has_view(source) ? source->viewed.stacks.of[i] : i,
+				       &source->stack_of[i], err);
+		if (status == CTX_OK)
+			status = ctx_fold_find(&source->fold,
+					       has_view(source) ? source->viewed.stacks.common[i] : i,
+					       &source->common_of[i], err);
+	}
 	source->index_stacks = (struct ctx_index_stacks){.profile = &source->fold.profile,
 							 .stack_of = source->stack_of,
-							 .n = profile->cct.n,
+							 .n = n,
 							 .raw = raw_of_index,
 							 .context = source};
+	return status;
+}
+
+/* Sets the profile, in the view if there is one. */
+static enum ctx_status find_view(struct source *source, enum ctx_view asked, struct ctx_err *err)
+{
+	const struct ctx_profile *given = source->inner->selection.profile;
+	enum ctx_status status = ctx_viewed_make(&source->viewed, given, ctx_view_of(given, asked), err);
+
+	source->profile = has_view(source) ? &source->viewed.profile : given;
 	return status;
 }
 
@@ -540,6 +613,12 @@ enum ctx_status ctx_hiding_source_open(struct ctx_report_source *inner, const st
 	if (source == NULL)
 		return ctx_err_nomem(err);
 	source->inner = inner;
+	status = find_view(source, hiding->view, err);
+	if (status != CTX_OK || (!has_view(source) && !ctx_hiding_has_patterns(hiding))) {
+		ctx_hiding_source_close(&source->base);
+		*ret = inner;
+		return status;
+	}
 	source->base = (struct ctx_report_source){.selection = inner->selection,
 						  .parts = parts,
 						  .raw_histogram = raw_histogram,
@@ -585,7 +664,9 @@ void ctx_hiding_source_close(struct ctx_report_source *base)
 	free(source->raw_to_stack);
 	ctx_fold_deinit(&source->fold);
 	free(source->stack_of);
+	free(source->common_of);
 	free(source->raw_of);
+	ctx_viewed_deinit(&source->viewed);
 	free(source->hidden);
 	free(source->regions);
 	free(source);

@@ -1,16 +1,18 @@
 /*
- * A source of reports and exports without some frames: --hide, --show, --fold-object.
+ * A source of reports and exports in another view, or without some frames: --view, --hide, --show,
+ * --fold-object.
  *
- *	source --> hiding source --> reports, exports
+ *	source --> hiding source: stacks in the view --> without hidden frames --> reports, exports
  *
- * Stacks of histograms and samples lose their hidden frames; their weight stays, so that it is the
- * callers' (report/fold.h, calltree/restack.h). The CCT keeps its nodes and gets further ones, so
- * that all other stacks (of waits, of traced operations) mean what they meant.
+ * Stacks of histograms and samples become those of the view (report/viewed_stacks.h) and lose their hidden
+ * frames; their weight stays, so that it is the callers' (report/fold.h, calltree/restack.h). The CCT keeps its
+ * nodes and gets further ones, so that all other stacks (of waits, of traced operations) mean what they meant.
  */
 #ifndef CTX_REPORT_HIDING_SOURCE_H
 #define CTX_REPORT_HIDING_SOURCE_H
 
 #include "model/report_source.h"
+#include "report/view_rules.h"
 
 #include <stdbool.h>
 
@@ -21,17 +23,21 @@ struct ctx_hiding {			       /* all zero: nothing is hidden. Strings are borrowe
 	unsigned n_hide;
 	const char *show;    /* frames that do not match it are hidden; NULL none */
 	const char *objects; /* "libc,kernel": calls within each are one frame; NULL none */
+	enum ctx_view view;
 };
 
-bool ctx_hiding_is_empty(const struct ctx_hiding *hiding);
+/* Whether frames are hidden, in any view. */
+bool ctx_hiding_has_patterns(const struct ctx_hiding *hiding);
 
 /*
- * Opens a source over `inner`, which is borrowed until it is closed. CTX_E_ARG: not a regular
- * expression; CTX_E_NOMEM. O(CCT nodes + functions).
+ * Opens a source over `inner`, which is borrowed until it is closed; `*ret` is `inner` itself where nothing is
+ * hidden and the view shows what is recorded. CTX_E_ARG: not a regular expression; CTX_E_NOMEM. O(CCT nodes *
+ * depth + functions).
  */
 CTX_MUST_CHECK enum ctx_status ctx_hiding_source_open(struct ctx_report_source *inner,
 						      const struct ctx_hiding *hiding,
 						      struct ctx_report_source **ret, struct ctx_err *err);
-void ctx_hiding_source_close(struct ctx_report_source *base); /* NULL does nothing */
+/* Does nothing with NULL. Never for `inner`. */
+void ctx_hiding_source_close(struct ctx_report_source *base);
 
 #endif

@@ -31,7 +31,8 @@ static const struct {
 		    "file_offset INTEGER, begin_ns INTEGER, end_ns INTEGER)"},
 	{"function", "CREATE TABLE function(id INTEGER PRIMARY KEY, name TEXT, linkage_name TEXT, aliases "
 		     "TEXT, object INTEGER, "
-		     "offset INTEGER, size INTEGER, kind INTEGER, inlined INTEGER, parts TEXT)"},
+		     "offset INTEGER, size INTEGER, kind INTEGER, inlined INTEGER, parts TEXT, code_kind "
+		     "INTEGER)"},
 	{"usage",
 	 "CREATE TABLE usage(id INTEGER PRIMARY KEY, time_ns INTEGER, process INTEGER, user_ns INTEGER, "
 	 "system_ns INTEGER, rss_bytes INTEGER, vsize_bytes INTEGER, minor_faults INTEGER, major_faults "

@@ -121,6 +121,7 @@ static void bind_function(struct ctx_store_rows *rows, size_t i)
 	ctx_bind_u64(rows->stmt, 8, function->kind);
 	ctx_bind_u64(rows->stmt, 9, function->inlined);
 	ctx_bind_text(rows->stmt, 10, function->parts != NULL ? function->parts : "");
+	ctx_bind_u64(rows->stmt, 11, function->code_kind);
 }
 
 static void bind_usage(struct ctx_store_rows *rows, size_t i)
@@ -168,7 +169,7 @@ static enum ctx_status put_entities(struct ctx_store *store, const struct ctx_st
 		{"INSERT INTO thread VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", profile->n_threads, bind_thread},
 		{"INSERT INTO load_object VALUES (?, ?, ?, ?)", profile->n_objects, bind_object},
 		{"INSERT INTO mapping VALUES (?, ?, ?, ?, ?, ?, ?, ?)", contents->n_mappings, bind_mapping},
-		{"INSERT INTO function VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", profile->n_functions,
+		{"INSERT INTO function VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", profile->n_functions,
 		 bind_function},
 		{"INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", profile->n_usage,
 		 bind_usage},

@@ -93,12 +93,13 @@ static enum ctx_status take_function(struct ctx_store_reader *reader, size_t i, 
 {
 	struct ctx_profile *profile = &reader->store->profile;
 	struct ctx_function_info *item = ctx_store_append(&profile->functions, i, sizeof(*item));
-	uint32_t kind = ctx_column_id(reader->stmt, 7);
+	uint32_t kind = ctx_column_id(reader->stmt, 7), code_kind = ctx_column_id(reader->stmt, 10);
 
 	if (item == NULL)
 		return ctx_err_nomem(err);
-	if (kind > CTX_FUNCTION_ARTIFICIAL)
+	if (kind > CTX_FUNCTION_ARTIFICIAL || code_kind >= CTX_CODE_N)
 		return ctx_store_bad(reader->store, "a function of unknown kind", err);
+	item->code_kind = (enum ctx_code_kind)code_kind;
 	item->name = ctx_store_reader_text(reader, 1);
 	item->linkage_name = sqlite3_column_type(reader->stmt, 2) == SQLITE_NULL
 				     ? item->name
