@@ -8,6 +8,7 @@
 #include "collect/pressure.h"
 #include "collect/procfs.h"
 #include "collect/session_widen.h"
+#include "collect/trace_take.h"
 
 #define FULL_PERCENT 75u /* of a ring: fewer stacks of waits are copied then */
 
