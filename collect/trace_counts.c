@@ -36,9 +36,9 @@ static void take_name(const struct ctx_trace_segment *segment, char name[CTX_RT_
 /* What the target counted. */
 void ctx_trace_counts_add(struct ctx_trace_counts *counts, const struct ctx_trace_segment *segment)
 {
-	/* Or its process did not wait for it any more. */
-	if (segment->process == CTX_NONE || atomic_load(&segment->header->pid) == 0) {
-		counts->nobodys++;
+	/* One that nobody has mapped has nothing: why not is told (enum ctx_rt_told), or the process was killed before it could. */
+	if (segment->process == CTX_NONE) {
+		counts->nobodys += atomic_load(&segment->header->pid) != 0;
 		return;
 	}
 	add_counted(counts, &counts->unplaced, &segment->header->unplaced);

@@ -27,8 +27,10 @@ struct ctx_trace_counts {
 	uint64_t rings_bytes, rings_limit_bytes; /* what rings had at most at a time, and the bound */
 	uint64_t interrupted;			 /* by signal handlers */
 	uint64_t damaged;			 /* places where a ring made no sense */
-	uint64_t nobodys;			 /* segments of processes that are no part of the recording */
-	uint64_t unfit;				 /* programs that were executed without the runtime */
+	uint64_t nobodys;    /* segments that are used, of processes that are no part of the recording */
+	uint64_t unmapped;   /* times that a process could not map its rings */
+	uint64_t left;	     /* times that one did not wait for them any more */
+	uint64_t unfit;	     /* programs that were executed without the runtime */
 	uint64_t own;	     /* programs with an allocator of their own, which is not seen */
 	uint64_t restricted; /* programs that forbade themselves system calls that the runtime needs */
 	uint64_t apart;	     /* libraries that were opened with symbols of their own first */

@@ -16,13 +16,12 @@
  */
 static void find_process(struct ctx_trace *trace, struct ctx_trace_segment *segment, uint64_t until_ns)
 {
-	uint32_t process, thread;
-
 	if (segment->process != CTX_NONE ||
-	    (segment->created_ns > until_ns && !ctx_trace_is_impossible(trace, segment->created_ns)) ||
-	    !ctx_proctree_lookup(trace->tree, segment->pid, &process, &thread))
+	    (segment->created_ns > until_ns && !ctx_trace_is_impossible(trace, segment->created_ns)))
 		return;
-	segment->process = process;
+	segment->process = ctx_proctree_process(trace->tree, segment->pid);
+	if (segment->process == CTX_NONE)
+		return;
 	trace->counts.processes++;
 	(void)ctx_trace_drain_pull_process(trace->drain, segment->pid);
 }
@@ -192,11 +191,8 @@ enum ctx_status ctx_trace_before_end(struct ctx_trace *trace, int64_t pid, uint6
 void ctx_trace_after_end(struct ctx_trace *trace, int64_t pid, uint64_t time_ns)
 {
 	struct ctx_trace_segment **place = &trace->segments.first;
-	uint32_t process = CTX_NONE, thread;
+	uint32_t process = ctx_proctree_process(trace->tree, pid);
 
-	if (ctx_proctree_is_live(trace->tree, pid) &&
-	    !ctx_proctree_lookup(trace->tree, pid, &process, &thread))
-		return; /* its main thread has ended, others go on */
 	ctx_trace_drain_lock(trace->drain);
 	while (*place != NULL) {
 		struct ctx_trace_segment *segment = *place;
