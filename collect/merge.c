@@ -3,6 +3,7 @@
 #include "base/heap.h"
 #include "base/mem.h"
 #include "collect/perfrecord.h"
+#include "formats/perfevent/pe_record.h"
 
 #include <string.h>
 
@@ -39,14 +40,14 @@ static bool is_before(const void *left, const void *right)
 /* Peeks at the next record of a ring; false: the ring is empty. */
 static bool look(struct ctx_merge *merge, uint32_t ring, struct ctx_merge_head *ret)
 {
-	const struct perf_event_header *header = ctx_ring_peek(&merge->rings[ring], &merge->damaged);
+	const void *record = ctx_ring_peek(&merge->rings[ring], &merge->damaged);
 
-	if (header == NULL)
+	if (record == NULL)
 		return false;
-	*ret = (struct ctx_merge_head){.time_ns = ctx_perf_record_time(header),
+	*ret = (struct ctx_merge_head){.time_ns = ctx_perf_record_time(record),
 				       .ring = ring,
-				       .size = header->size,
-				       .header = header};
+				       .size = ctx_pe_header_read(record, false).size,
+				       .record = record};
 	return true;
 }
 
@@ -103,14 +104,14 @@ static void step(struct ctx_merge *merge)
 		ctx_heap_sink(merge->heap, merge->n_heap, sizeof(*merge->heap), is_before);
 }
 
-const struct perf_event_header *ctx_merge_next(struct ctx_merge *merge)
+const void *ctx_merge_next(struct ctx_merge *merge)
 {
 	if (merge->holds)
 		step(merge);
 	if (merge->n_heap == 0 || merge->heap[0].time_ns > merge->limit_ns)
 		return NULL;
 	merge->holds = true;
-	return merge->heap[0].header;
+	return merge->heap[0].record;
 }
 
 void ctx_merge_release(struct ctx_merge *merge)

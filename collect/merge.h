@@ -2,7 +2,7 @@
  * Merges the records of all CPUs' rings by time, without copying.
  *
  *	ctx_merge_begin(&merge, now - slack);
- *	while ((header = ctx_merge_next(&merge)) != NULL) {
+ *	while ((record = ctx_merge_next(&merge)) != NULL) {
  *		...
  *		if (ctx_merge_is_due(&merge))
  *			ctx_merge_release(&merge);
@@ -23,8 +23,8 @@
 struct ctx_merge_head {
 	uint64_t time_ns;
 	uint32_t ring;
-	uint32_t size;				/* of the record */
-	const struct perf_event_header *header; /* the record; borrowed from the ring */
+	uint32_t size;	    /* of the record */
+	const void *record; /* borrowed from the ring, at any address */
 };
 
 struct ctx_merge {
@@ -50,7 +50,7 @@ void ctx_merge_begin(struct ctx_merge *merge, uint64_t limit_ns);
  * The oldest record of the round, valid until ctx_merge_release; NULL at the end of the round.
  * O(log rings).
  */
-const struct perf_event_header *ctx_merge_next(struct ctx_merge *merge);
+const void *ctx_merge_next(struct ctx_merge *merge);
 
 /* Time of the record before the current one in the same ring; 0: it is the ring's first. */
 static inline uint64_t ctx_merge_previous_ns(const struct ctx_merge *merge)

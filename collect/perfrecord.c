@@ -8,21 +8,20 @@ struct trailer {
 	uint64_t id;
 };
 
-uint64_t ctx_perf_record_time(const struct perf_event_header *header)
+uint64_t ctx_perf_record_time(const void *record)
 {
+	struct perf_event_header header = ctx_pe_header_read(record, false);
 	uint64_t time;
+	bool has_time;
 
-	if (header->type == PERF_RECORD_SAMPLE)
-		return ctx_pe_word_at(header, header->size, ctx_pe_sample_time_at(CTX_PERF_SAMPLE_TYPE),
-				      false, &time)
-			       ? time
-			       : 0;
-	if (header->size < sizeof(*header) + sizeof(struct trailer))
-		return 0;
-	return ctx_pe_word_back(header, header->size, ctx_pe_trailer_time_at(CTX_PERF_SAMPLE_TYPE), false,
-				&time)
-		       ? time
-		       : 0;
+	if (header.type == PERF_RECORD_SAMPLE)
+		has_time = ctx_pe_word_at(record, header.size, ctx_pe_sample_time_at(CTX_PERF_SAMPLE_TYPE),
+					  false, &time);
+	else
+		has_time = header.size >= sizeof(header) + sizeof(struct trailer) &&
+			   ctx_pe_word_back(record, header.size, ctx_pe_trailer_time_at(CTX_PERF_SAMPLE_TYPE),
+					    false, &time);
+	return has_time ? time : 0;
 }
 
 static uint32_t event_of(const struct ctx_perf_layout *layout, uint64_t id)

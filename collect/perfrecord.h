@@ -57,11 +57,11 @@ struct ctx_perf_record {
 /* Leaves of a sample's stack the kernel's part: the user's part of the call chain, registers and copy are gone. O(chain). */
 void ctx_perf_record_drop_user(struct ctx_perf_record *record);
 
-/* The time of a whole record (header.size bytes); 0 where it is too short to have one. */
-uint64_t ctx_perf_record_time(const struct perf_event_header *header);
+/* The time of a whole record (header.size bytes, at any address); 0 where it is too short to have one. */
+uint64_t ctx_perf_record_time(const void *record);
 
 /*
- * Parses `n` bytes, aligned to 8. Kinds that are not used here give CTX_OK with only the common
+ * Parses `n` bytes, at any address. Kinds that are not used here give CTX_OK with only the common
  * fields set. CTX_E_FORMAT: the record does not match its type; *ret is undefined then.
  */
 CTX_MUST_CHECK enum ctx_status ctx_perf_record_parse(const void *bytes, size_t n,

@@ -765,10 +765,13 @@ size_t ctx_proctree_live(const struct ctx_proctree *tree, struct ctx_proctree_li
 	return n;
 }
 
-bool ctx_proctree_is_live(const struct ctx_proctree *tree, int64_t pid)
+uint32_t ctx_proctree_process(const struct ctx_proctree *tree, int64_t pid)
 {
-	return find_process(tree, pid) != NULL &&
-	       (pid != tree->root_process_pid || !tree->root_process_is_gone);
+	const struct process *process = find_process(tree, pid);
+
+	if (process == NULL || (pid == tree->root_process_pid && tree->root_process_is_gone))
+		return CTX_NONE;
+	return process->number;
 }
 
 uint64_t ctx_proctree_end_ns(const struct ctx_proctree *tree, uint64_t otherwise_ns)

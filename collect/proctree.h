@@ -104,7 +104,8 @@ struct ctx_proctree_live {
 /* The processes that live now, at most `max` of them, the oldest first; returns how many. */
 size_t ctx_proctree_live(const struct ctx_proctree *tree, struct ctx_proctree_live *out, size_t max);
 
-bool ctx_proctree_is_live(const struct ctx_proctree *tree, int64_t pid);
+/* The number of the image that a living process has now, of which threads may be unknown; CTX_NONE: it has ended, or is unknown. */
+uint32_t ctx_proctree_process(const struct ctx_proctree *tree, int64_t pid);
 
 /* The number of the root process's current image; CTX_NONE without one. */
 uint32_t ctx_proctree_root_process(const struct ctx_proctree *tree);

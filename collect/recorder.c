@@ -143,7 +143,7 @@ static bool all_have_ended(const struct ctx_recorder *recorder)
 		 * An ended process stays a zombie until its parent reaps it: the exit record comes
 		 * earlier.
 		 */
-		if (ctx_proctree_is_live(recorder->tree, pid) && ctx_procfs_exists(pid))
+		if (ctx_proctree_process(recorder->tree, pid) != CTX_NONE && ctx_procfs_exists(pid))
 			return false;
 	}
 	return true;
@@ -426,7 +426,8 @@ static enum ctx_status end_trace(struct ctx_recorder *recorder, struct ctx_err *
 
 	counts.start_ns = recorder->start_ns;
 	if (recorder->options->no_follow)
-		counts.nobodys = 0; /* the command's children, which are not recorded */
+		counts.nobodys = counts.unmapped = counts.left =
+			0; /* the command's children, which are not recorded */
 	counts.unfit -= unfit->times < counts.unfit ? unfit->times : counts.unfit;
 	for (size_t i = 0; i < unfit->n && status == CTX_OK; i++) {
 		ctx_trace_unfit_line(&unfit->programs[i], &recorder->options->trace, text);

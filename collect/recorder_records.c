@@ -8,6 +8,7 @@
 #include "collect/pressure.h"
 #include "collect/procfs.h"
 #include "collect/session_widen.h"
+#include "collect/trace_take.h"
 
 #define FULL_PERCENT 75u /* of a ring: fewer stacks of waits are copied then */
 
@@ -81,14 +82,14 @@ static enum ctx_status take_end(struct ctx_recorder *recorder, const struct ctx_
 	return status;
 }
 
-static enum ctx_status take_record(struct ctx_recorder *recorder, const struct perf_event_header *header,
-				   struct ctx_err *err)
+static enum ctx_status take_record(struct ctx_recorder *recorder, const void *bytes, struct ctx_err *err)
 {
 	struct ctx_perf_record record;
 	enum ctx_status status;
 
 	/* A malformed record is counted as lost and does not end the recording. */
-	if (ctx_perf_record_parse(header, header->size, &recorder->layout, &record, NULL) != CTX_OK)
+	if (ctx_perf_record_parse(bytes, ctx_pe_header_read(bytes, false).size, &recorder->layout, &record,
+				  NULL) != CTX_OK)
 		return ctx_losses_unusable(recorder->losses, ctx_clock_ns(CLOCK_MONOTONIC), CTX_LOSS_KIND_N,
 					   err);
 	if (record.type == PERF_RECORD_SAMPLE)
@@ -154,7 +155,7 @@ static enum ctx_status tick_in_between(struct ctx_recorder *recorder, uint64_t *
 
 enum ctx_status ctx_recorder_take_until(struct ctx_recorder *recorder, uint64_t limit_ns, struct ctx_err *err)
 {
-	const struct perf_event_header *header;
+	const void *record;
 	uint64_t damaged = recorder->merge.damaged;
 	uint64_t ticked_ns = ctx_clock_ns(CLOCK_MONOTONIC);
 	unsigned fill;
@@ -164,8 +165,8 @@ enum ctx_status ctx_recorder_take_until(struct ctx_recorder *recorder, uint64_t 
 	ctx_merge_begin(&recorder->merge, limit_ns);
 	fill = recorder->merge.fullest;
 	ctx_wait_sampling_hurry(recorder->sampling, fill >= FULL_PERCENT);
-	while (status == CTX_OK && (header = ctx_merge_next(&recorder->merge)) != NULL) {
-		status = take_record(recorder, header, err);
+	while (status == CTX_OK && (record = ctx_merge_next(&recorder->merge)) != NULL) {
+		status = take_record(recorder, record, err);
 		if (status == CTX_OK && ctx_merge_is_due(&recorder->merge)) {
 			status = ctx_sample_batch_flush(recorder->batch, err);
 			ctx_merge_release(&recorder->merge);

@@ -61,29 +61,34 @@ uint64_t ctx_ring_fill_now(const struct ctx_ring *ring)
 	return __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE) - ring->published;
 }
 
-const struct perf_event_header *ctx_ring_peek(struct ctx_ring *ring, uint64_t *damaged)
+/* `n` bytes from a place on, over the end of the ring. */
+static void copy_out(const struct ctx_ring *ring, size_t at, void *out, size_t n)
+{
+	size_t first = n < ring->size - at ? n : ring->size - at;
+
+	memcpy(out, ring->data + at, first);
+	memcpy((uint8_t *)out + first, ring->data, n - first);
+}
+
+const void *ctx_ring_peek(struct ctx_ring *ring, uint64_t *damaged)
 {
 	uint64_t fill = ctx_ring_fill(ring);
 	size_t at = (size_t)(ring->tail & (ring->size - 1));
-	const struct perf_event_header *header = (const void *)(ring->data + at);
-	size_t n, first;
+	struct perf_event_header header = {0};
 
 	if (fill == 0)
 		return NULL;
-	/* Records are multiples of 8 bytes, so a header never wraps. */
-	if (fill > ring->size || fill < sizeof(*header) || at % 8 != 0 || header->size < sizeof(*header) ||
-	    header->size % 8 != 0 || header->size > fill) {
+	if (fill <= ring->size && fill >= sizeof(header))
+		copy_out(ring, at, &header, sizeof(header));
+	if (header.size < sizeof(header) || header.size > fill) {
 		ring->tail = ring->head;
 		(*damaged)++;
 		return NULL;
 	}
-	n = header->size;
-	if (at + n <= ring->size)
-		return header;
-	first = ring->size - at;
-	memcpy(ring->wrapped, ring->data + at, first);
-	memcpy((uint8_t *)ring->wrapped + first, ring->data, n - first);
-	return (const struct perf_event_header *)ring->wrapped;
+	if (at + header.size <= ring->size)
+		return ring->data + at;
+	copy_out(ring, at, ring->wrapped, header.size);
+	return ring->wrapped;
 }
 
 void ctx_ring_advance(struct ctx_ring *ring, size_t n)

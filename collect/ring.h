@@ -48,11 +48,13 @@ static inline uint64_t ctx_ring_fill(const struct ctx_ring *ring)
 uint64_t ctx_ring_fill_now(const struct ctx_ring *ring);
 
 /*
- * The next record, aligned to 8 and valid until ctx_ring_publish: at most one unpublished record
- * wraps around the end. NULL: the ring is empty. An invalid header (a kernel bug or a torn ring)
- * drops all unread data and counts in `*damaged`.
+ * The next record, valid until ctx_ring_publish: at most one unpublished record wraps around the end. NULL: the ring is
+ * empty. An invalid header (a kernel bug or a torn ring) drops all unread data and counts in `*damaged`.
+ *
+ * It may be at any address: of the copy of a stack the kernel leaves out what would be beyond the end of the address
+ * space, and so records of programs of 32 bits, whose stack is there, have sizes that are no multiple of 8.
  */
-const struct perf_event_header *ctx_ring_peek(struct ctx_ring *ring, uint64_t *damaged);
+const void *ctx_ring_peek(struct ctx_ring *ring, uint64_t *damaged);
 
 /* Consumes the record that peek returned. */
 void ctx_ring_advance(struct ctx_ring *ring, size_t n);

@@ -15,7 +15,7 @@
 #define CTX_COLLECT_TRACE_H
 
 #include "collect/proctree.h"
-#include "collect/trace_calls.h"
+#include "collect/trace_counts.h"
 #include "collect/trace_unfit.h"
 #include "formats/experiment/exp_writer.h"
 #include "runtime/shared_layout.h"
@@ -87,50 +87,9 @@ bool ctx_trace_is_busy(const struct ctx_trace *trace);
 /* Whether so little is recorded that a ring lasts for the usual rounds: sampled allocations alone. */
 bool ctx_trace_is_sparse(const struct ctx_trace *trace);
 
-/*
- * Takes what is there, or of much a part, all if `until_ns` is UINT64_MAX; records of perf events up to it have
- * been applied. Fails as the writer does.
- */
-CTX_MUST_CHECK enum ctx_status ctx_trace_take(struct ctx_trace *trace, uint64_t until_ns,
-					      struct ctx_err *err);
-
-/* The same of one process, whose image or one of whose threads ends with the next record, at that time. */
-CTX_MUST_CHECK enum ctx_status ctx_trace_before_end(struct ctx_trace *trace, int64_t pid, uint64_t time_ns,
-						    struct ctx_err *err);
-
-/* After that record: what the image that ended had is released. */
-void ctx_trace_after_end(struct ctx_trace *trace, int64_t pid, uint64_t time_ns);
-
 /* One line on io_uring for the header of the experiment; NULL: input and output is not recorded. Borrowed. */
 const char *ctx_trace_uring_text(const struct ctx_trace *trace);
 
-struct ctx_trace_call_counts {
-	uint64_t events;	     /* begins and ends */
-	uint64_t left_out;	     /* calls that were too short */
-	uint64_t patched, unpatched; /* functions of which hooks were made calls, and could not be */
-	bool is_late; /* processes ran already when they were attached: nothing is patched in these */
-	struct ctx_trace_calls_lost lost;
-};
-
-struct ctx_trace_counts {
-	uint64_t start_ns; /* of the recording; set by who asks */
-	uint64_t operations;
-	uint64_t dropped;			 /* rings were full */
-	uint64_t unplaced;			 /* operations of threads that have no ring */
-	uint64_t ringless;			 /* processes that have none */
-	uint64_t rings_bytes, rings_limit_bytes; /* what rings had at most at a time, and the bound */
-	uint64_t interrupted;			 /* by signal handlers */
-	uint64_t damaged;			 /* places where a ring made no sense */
-	uint64_t nobodys;			 /* segments of processes that are no part of the recording */
-	uint64_t unfit;				 /* programs that were executed without the runtime */
-	uint64_t own;	     /* programs with an allocator of their own, which is not seen */
-	uint64_t restricted; /* programs that forbade themselves system calls that the runtime needs */
-	uint64_t apart;	     /* libraries that were opened with symbols of their own first */
-	char apart_name[CTX_RT_APART_NAME_MAX]; /* of the first; what the target says */
-	uint64_t processes;			/* images that were traced */
-	uint64_t pauses;			/* by the program itself */
-	struct ctx_trace_call_counts calls;
-};
 struct ctx_trace_counts ctx_trace_counts(struct ctx_trace *trace);
 
 /* Which programs those were; borrowed. */

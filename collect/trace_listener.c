@@ -3,7 +3,6 @@
  */
 #include "collect/trace_listener.h"
 
-#include "base/clock.h"
 #include "base/mem.h"
 
 #include <dirent.h>
@@ -19,22 +18,14 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 #define BACKLOG 4096
-#define SILENT_NS UINT64_C(1000000000)
-#define SILENT_ROUND_MS 100
-#define CONNECTIONS_MAX 64u
+#define CONNECTIONS_MAX 256u
 #define PREFIX "ctxrec-"
 #define NAME_LENGTH (sizeof(PREFIX) - 1 + 32)
 
 enum { ABSTRACT, PATH, ENDS, SOCKETS_N = ENDS, FIXED_N };
-
-struct connection {
-	int fd;
-	uint64_t since_ns;
-};
 
 struct ctx_trace_listener {
 	struct ctx_trace_segments *segments;
@@ -44,7 +35,7 @@ struct ctx_trace_listener {
 	int arrived;	  /* an event */
 	pthread_t thread;
 	bool runs;
-	struct connection connections[CONNECTIONS_MAX]; /* that have said nothing yet */
+	int connections[CONNECTIONS_MAX]; /* that have said nothing yet, the oldest first */
 	size_t n_connections;
 };
 
@@ -164,7 +155,7 @@ void ctx_trace_listener_destroy(struct ctx_trace_listener *listener)
 	if (listener->arrived >= 0)
 		close(listener->arrived);
 	for (size_t i = 0; i < listener->n_connections; i++)
-		close(listener->connections[i].fd);
+		close(listener->connections[i]);
 	free(listener);
 }
 
@@ -214,6 +205,24 @@ static void answer(int connection, int fd)
 		close(fd);
 }
 
+/* It goes on without what it asked for. */
+static void count_told(struct ctx_trace_segments *segments, unsigned what)
+{
+	if (what >= CTX_RT_TOLD_END)
+		return;
+	pthread_mutex_lock(&segments->lock);
+	segments->told[what - CTX_RT_TOLD_FIRST]++;
+	pthread_mutex_unlock(&segments->lock);
+}
+
+/* It does not wait any more, or has ended. */
+static bool has_left(int connection)
+{
+	char byte;
+
+	return recv(connection, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+}
+
 /* False: it has said nothing yet. */
 static bool serve(struct ctx_trace_listener *listener, int connection)
 {
@@ -228,6 +237,12 @@ static bool serve(struct ctx_trace_listener *listener, int connection)
 		return false;
 	if (n != 1 || getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0 || peer.pid <= 0)
 		return true;
+	if (number >= CTX_RT_TOLD_FIRST) {
+		count_told(listener->segments, number);
+		return true;
+	}
+	if (has_left(connection))
+		return true;
 	if (ctx_trace_segments_make(listener->segments, peer.pid, number, &fd, NULL) != CTX_OK)
 		fd = -1;
 	else
@@ -236,36 +251,28 @@ static bool serve(struct ctx_trace_listener *listener, int connection)
 	return true;
 }
 
-/* It has said nothing, and is not answered any more. */
-static void drop_silent(struct ctx_trace_listener *listener, size_t i)
+static void forget(struct ctx_trace_listener *listener, size_t i)
 {
-	close(listener->connections[i].fd);
-	listener->connections[i] = listener->connections[--listener->n_connections];
-	pthread_mutex_lock(&listener->segments->lock);
-	listener->segments->failed++;
-	pthread_mutex_unlock(&listener->segments->lock);
+	close(listener->connections[i]);
+	listener->n_connections--;
+	memmove(&listener->connections[i], &listener->connections[i + 1],
+		(listener->n_connections - i) * sizeof(*listener->connections));
 }
 
-static size_t find_oldest(const struct ctx_trace_listener *listener)
+/* Where there is no room, the oldest is not answered any more. */
+static void keep(struct ctx_trace_listener *listener, int fd)
 {
-	size_t oldest = 0;
-
-	for (size_t i = 1; i < listener->n_connections; i++) {
-		if (listener->connections[i].since_ns < listener->connections[oldest].since_ns)
-			oldest = i;
+	if (listener->n_connections == CONNECTIONS_MAX) {
+		forget(listener, 0);
+		pthread_mutex_lock(&listener->segments->lock);
+		listener->segments->failed++;
+		pthread_mutex_unlock(&listener->segments->lock);
 	}
-	return oldest;
-}
-
-static void keep(struct ctx_trace_listener *listener, int fd, uint64_t now_ns)
-{
-	if (listener->n_connections == CONNECTIONS_MAX)
-		drop_silent(listener, find_oldest(listener));
-	listener->connections[listener->n_connections++] = (struct connection){fd, now_ns};
+	listener->connections[listener->n_connections++] = fd;
 }
 
 /* No more at once than can wait: somebody may connect without end. */
-static void accept_some(struct ctx_trace_listener *listener, int socket_fd, uint64_t now_ns)
+static void accept_some(struct ctx_trace_listener *listener, int socket_fd)
 {
 	int fd;
 
@@ -276,25 +283,17 @@ static void accept_some(struct ctx_trace_listener *listener, int socket_fd, uint
 		if (serve(listener, fd))
 			close(fd);
 		else
-			keep(listener, fd, now_ns);
+			keep(listener, fd);
 	}
 }
 
 static void serve_all(struct ctx_trace_listener *listener)
 {
-	uint64_t now_ns = ctx_clock_ns(CLOCK_MONOTONIC);
-
 	for (int i = 0; i < SOCKETS_N; i++)
-		accept_some(listener, listener->fds[i], now_ns);
+		accept_some(listener, listener->fds[i]);
 	for (size_t i = listener->n_connections; i-- > 0;) {
-		struct connection *connection = &listener->connections[i];
-
-		if (serve(listener, connection->fd)) {
-			close(connection->fd);
-			*connection = listener->connections[--listener->n_connections];
-		} else if (now_ns - connection->since_ns > SILENT_NS) {
-			drop_silent(listener, i);
-		}
+		if (serve(listener, listener->connections[i]))
+			forget(listener, i);
 	}
 }
 
@@ -310,8 +309,8 @@ static void *run_thread(void *context)
 			polled[i] = (struct pollfd){.fd = listener->fds[i], .events = POLLIN};
 		for (size_t i = 0; i < n; i++)
 			polled[FIXED_N + i] =
-				(struct pollfd){.fd = listener->connections[i].fd, .events = POLLIN};
-		(void)poll(polled, FIXED_N + n, n != 0 ? SILENT_ROUND_MS : -1);
+				(struct pollfd){.fd = listener->connections[i], .events = POLLIN};
+		(void)poll(polled, FIXED_N + n, -1);
 		if (polled[ENDS].revents != 0)
 			return NULL;
 		serve_all(listener);

@@ -6,7 +6,8 @@
  * in the directory CTX_RT_SOCKETS, for those in another network namespace that have the same file system there; where it cannot be
  * made there is the first one alone. Sockets that a killed recorder of the same user has left there are removed.
  *
- * The process id is the kernel's word (SO_PEERCRED). Connections that say nothing are dropped after a second.
+ * The process id is the kernel's word (SO_PEERCRED). Connections may say nothing for as long as they like: a process may not get a processor. Of
+ * more than 256 such the oldest is dropped, and counted as a segment that could not be made.
  */
 #ifndef CTX_COLLECT_TRACE_LISTENER_H
 #define CTX_COLLECT_TRACE_LISTENER_H

@@ -78,6 +78,14 @@ static void put_ringless(const struct ctx_trace_counts *counts, const struct ctx
 		 (number)counts->rings_limit_bytes >> 10);
 }
 
+/* `times`: of processes, or of their threads, which ask for more. */
+static void put_without(uint64_t times, const char *why, const struct ctx_rec_trace *trace, char *text)
+{
+	snprintf(text, CTX_TRACE_TEXT_MAX,
+		 "%s of a process, or of some of its threads, is not recorded (%llu time%s): %s",
+		 topic_of(trace), (number)times, times == 1 ? "" : "s", why);
+}
+
 static void put_hookless(const struct ctx_trace_counts *counts, char *text, size_t size)
 {
 	if (counts->calls.patched != 0)
@@ -191,6 +199,16 @@ bool ctx_trace_text(const struct ctx_trace_counts *counts, const struct ctx_rec_
 			 "recorded");
 		return trace->calls && trace->calls_of != NULL && counts->calls.events != 0 &&
 		       counts->calls.patched == 0;
+	case 15:
+		put_without(counts->unmapped,
+			    "a limit on its memory (ulimit -v) leaves no room for the recorder's", trace,
+			    text);
+		return counts->unmapped != 0;
+	case 16:
+		put_without(counts->left,
+			    "the recorder was stopped when it began, or did not answer for 30 s", trace,
+			    text);
+		return counts->left != 0;
 	default:
 		snprintf(text, size,
 			 "%s are missing: %llu places in the memory of traced processes were damaged, %llu "

@@ -102,33 +102,43 @@ static bool may_map(uint64_t bytes)
 	return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur / 8 >= bytes;
 }
 
-/* `n` is how many the process has. */
-static bool make_segment(struct segment *segment, uint32_t n)
+/* What the recorder has made; returns its bytes. 0: it cannot be read, or is none. */
+static uint64_t read_shape(struct segment *segment, int fd)
 {
-	struct ctx_rt_header *header = NULL;
-	size_t bytes = 0;
-	int fd = ctx_rt_recorder_request(n);
+	struct ctx_rt_header *header = ctx_rt_memory_map_file(fd, CTX_RT_PAGE);
+	uint64_t bytes = 0;
 
-	if (fd < 0)
-		return false;
-	header = ctx_rt_memory_map_file(fd, CTX_RT_PAGE);
-	if (header != NULL && header->magic == CTX_RT_MAGIC && header->version == CTX_RT_VERSION &&
+	if (header == NULL)
+		return 0;
+	if (header->magic == CTX_RT_MAGIC && header->version == CTX_RT_VERSION &&
 	    ctx_rt_is_shape(header->slots, header->ring_bytes)) {
 		segment->slots = header->slots;
 		segment->ring_bytes = header->ring_bytes;
-		bytes = (size_t)ctx_rt_segment_bytes(segment->slots, segment->ring_bytes);
+		bytes = ctx_rt_segment_bytes(segment->slots, segment->ring_bytes);
 	}
-	if (header != NULL)
-		ctx_rt_memory_unmap(header, CTX_RT_PAGE);
+	ctx_rt_memory_unmap(header, CTX_RT_PAGE);
+	return bytes;
+}
+
+/* `n` is how many the process has. */
+static bool make_segment(struct segment *segment, uint32_t n)
+{
+	int fd = ctx_rt_recorder_request(n);
+	uint64_t bytes;
+
+	if (fd < 0)
+		return false;
+	bytes = read_shape(segment, fd);
 	if (bytes != 0 && !may_map((n + 1) * bytes))
 		bytes = 0;
-	segment->bytes = bytes != 0 ? ctx_rt_memory_map_file(fd, bytes) : NULL;
+	segment->bytes = bytes != 0 ? ctx_rt_memory_map_file(fd, (size_t)bytes) : NULL;
 	ctx_rt_close(fd);
-	if (segment->bytes == NULL)
-		return false;
-	if (madvise(segment->bytes, bytes, MADV_DONTFORK) != 0) {
-		ctx_rt_memory_unmap(segment->bytes, bytes);
+	if (segment->bytes != NULL && madvise(segment->bytes, (size_t)bytes, MADV_DONTFORK) != 0) {
+		ctx_rt_memory_unmap(segment->bytes, (size_t)bytes);
 		segment->bytes = NULL;
+	}
+	if (segment->bytes == NULL) {
+		ctx_rt_recorder_tell(CTX_RT_TOLD_UNMAPPED);
 		return false;
 	}
 	atomic_store(&((struct ctx_rt_header *)segment->bytes)->pid, (uint32_t)getpid());

@@ -5,6 +5,8 @@
 #ifndef CTX_RUNTIME_RT_RECORDER_H
 #define CTX_RUNTIME_RT_RECORDER_H
 
+#include "runtime/shared_layout.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -14,9 +16,13 @@ bool ctx_rt_recorder_name(const char *name, size_t n);
 
 /*
  * Asks for one more memory file for a process that has `n_segments`. Returns its descriptor, for the caller to close; negative:
- * the recorder makes none, or is not there. Waits a second at most for an answer.
+ * the recorder makes none, or is not there. Waits for an answer while the recorder runs, 30 s at most; where it has been
+ * stopped, a second. A recorder that was not waited for is told so.
  */
 int ctx_rt_recorder_request(uint32_t n_segments);
+
+/* Says why nothing of this process, or of further threads, can be recorded. Waits for nothing. */
+void ctx_rt_recorder_tell(enum ctx_rt_told what);
 
 /* Whether it listens. */
 bool ctx_rt_recorder_is_there(void);

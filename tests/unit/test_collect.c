@@ -496,23 +496,29 @@ static void test_perfrecord__survives_records_that_lie(void **state)
 
 struct fake_ring {
 	struct perf_event_mmap_page page;
-	uint64_t data[RING_BYTES / 8];
+	uint8_t data[RING_BYTES];
 };
+
+/* `extra` bytes before the trailer. */
+static bool fake_write_bytes(struct fake_ring *ring, uint64_t time_ns, size_t extra)
+{
+	uint8_t bytes[128] = {0};
+	size_t n = 8 + extra + 32;
+	struct perf_event_header header = {.type = PERF_RECORD_COMM, .size = (uint16_t)n};
+
+	memcpy(bytes, &header, sizeof(header));
+	memcpy(bytes + n - 24, &time_ns, sizeof(time_ns));
+	if (ring->page.data_head - ring->page.data_tail + n > RING_BYTES)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		ring->data[(ring->page.data_head + i) % RING_BYTES] = bytes[i];
+	ring->page.data_head += n;
+	return true;
+}
 
 static bool fake_write(struct fake_ring *ring, uint64_t time_ns, unsigned extra)
 {
-	uint64_t words[16] = {0};
-	size_t n = 8 + 8 * (size_t)(extra % 8) + 32;
-	struct perf_event_header header = {.type = PERF_RECORD_COMM, .size = (uint16_t)n};
-
-	memcpy(words, &header, sizeof(header));
-	words[n / 8 - 3] = time_ns;
-	if (ring->page.data_head - ring->page.data_tail + n > RING_BYTES)
-		return false;
-	for (size_t i = 0; i < n / 8; i++)
-		ring->data[(ring->page.data_head / 8 + i) % (RING_BYTES / 8)] = words[i];
-	ring->page.data_head += n;
-	return true;
+	return fake_write_bytes(ring, time_ns, 8 * (size_t)(extra % 8));
 }
 
 static void test_merge__returns_all_records_in_time_order_across_wraps(void **state)
@@ -527,12 +533,12 @@ static void test_merge__returns_all_records_in_time_order_across_wraps(void **st
 
 		srand(seed);
 		for (uint32_t i = 0; i < n_rings; i++)
-			assert_int_equal(ctx_ring_attach(&rings[i], &fakes[i].page, (uint8_t *)fakes[i].data,
-							 RING_BYTES, NULL),
-					 CTX_OK);
+			assert_int_equal(
+				ctx_ring_attach(&rings[i], &fakes[i].page, fakes[i].data, RING_BYTES, NULL),
+				CTX_OK);
 		assert_int_equal(ctx_merge_init(&merge, rings, n_rings, NULL), CTX_OK);
 		for (int round = 0; round < 300; round++) {
-			const struct perf_event_header *header;
+			const void *record;
 			bool is_last = round == 299;
 			uint64_t limit = now;
 
@@ -541,8 +547,8 @@ static void test_merge__returns_all_records_in_time_order_across_wraps(void **st
 				written += fake_write(&fakes[(uint32_t)rand() % n_rings],
 						      now += (uint64_t)rand() % 3, (unsigned)rand());
 			ctx_merge_begin(&merge, is_last ? UINT64_MAX : limit);
-			while ((header = ctx_merge_next(&merge)) != NULL) {
-				uint64_t time = ctx_perf_record_time(header);
+			while ((record = ctx_merge_next(&merge)) != NULL) {
+				uint64_t time = ctx_perf_record_time(record);
 
 				assert_true(time >= last);
 				assert_true(is_last || time <= limit);
@@ -567,8 +573,42 @@ static void test_merge__returns_all_records_in_time_order_across_wraps(void **st
 static void merge_one(struct fake_ring *fake, struct ctx_ring *ring, struct ctx_merge *merge)
 {
 	assert_non_null(fake);
-	assert_int_equal(ctx_ring_attach(ring, &fake->page, (uint8_t *)fake->data, RING_BYTES, NULL), CTX_OK);
+	assert_int_equal(ctx_ring_attach(ring, &fake->page, fake->data, RING_BYTES, NULL), CTX_OK);
 	assert_int_equal(ctx_merge_init(merge, ring, 1, NULL), CTX_OK);
+}
+
+/* As the kernel writes them where a stack is at the end of the address space; headers over the end of the ring, too. */
+static void test_merge__records_of_any_size_are_read_wherever_they_begin(void **state)
+{
+	struct fake_ring *fake = ctx_calloc(1, sizeof(*fake));
+	struct ctx_ring ring;
+	struct ctx_merge merge;
+	bool is_split[8] = {false}; /* a header with so many bytes before the end */
+	uint64_t time = 0;
+
+	(void)state;
+	merge_one(fake, &ring, &merge);
+	srand(3);
+	for (int round = 0; round < 20000; round++) {
+		size_t left = RING_BYTES - (size_t)(fake->page.data_head % RING_BYTES);
+		const void *record;
+
+		is_split[left < 8 ? left : 0] = true;
+		assert_true(fake_write_bytes(fake, ++time, (size_t)rand() % 65));
+		ctx_merge_begin(&merge, UINT64_MAX);
+		record = ctx_merge_next(&merge);
+		assert_non_null(record);
+		assert_int_equal(ctx_perf_record_time(record), time);
+		assert_null(ctx_merge_next(&merge));
+		ctx_merge_release(&merge);
+		assert_int_equal(fake->page.data_tail, fake->page.data_head);
+	}
+	for (size_t i = 1; i < 8; i++)
+		assert_true(is_split[i]);
+	assert_int_equal(merge.damaged, 0);
+	ctx_ring_unmap(&ring);
+	ctx_merge_deinit(&merge);
+	free(fake);
 }
 
 static void test_merge__takes_young_records_too_when_a_ring_is_over_half_full(void **state)
@@ -1181,6 +1221,7 @@ int main(void)
 		cmocka_unit_test(test_perfrecord__parses_side_band_records),
 		cmocka_unit_test(test_perfrecord__survives_records_that_lie),
 		cmocka_unit_test(test_merge__returns_all_records_in_time_order_across_wraps),
+		cmocka_unit_test(test_merge__records_of_any_size_are_read_wherever_they_begin),
 		cmocka_unit_test(test_merge__takes_young_records_too_when_a_ring_is_over_half_full),
 		cmocka_unit_test(test_merge__drops_a_ring_whose_header_cannot_be_right),
 		cmocka_unit_test(test_callchain__pcs_are_exact_and_callers_are_inside_the_call),

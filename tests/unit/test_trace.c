@@ -447,49 +447,119 @@ static void test_trace_listener__a_process_is_answered_at_both_sockets(void **st
 	ctx_trace_segments_deinit(&segments);
 }
 
-#define SILENT 67u /* three more than the listener keeps */
+#define SILENT 259u /* three more than the listener keeps */
 
-static uint64_t failed(struct ctx_trace_segments *segments)
+static uint64_t locked(struct ctx_trace_segments *segments, const uint64_t *count)
 {
 	uint64_t n;
 
 	pthread_mutex_lock(&segments->lock);
-	n = segments->failed;
+	n = *count;
 	pthread_mutex_unlock(&segments->lock);
 	return n;
 }
 
-static void test_trace_listener__who_says_nothing_is_dropped_and_counted(void **state)
+static int connect_to(const struct ctx_trace_listener *listener)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	const char *name = ctx_trace_listener_name(listener);
+	int connection = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	memcpy(address.sun_path + 1, name, strlen(name));
+	assert_int_equal(connect(connection, (struct sockaddr *)&address,
+				 (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name))),
+			 0);
+	return connection;
+}
+
+static void test_trace_listener__of_those_who_say_nothing_the_oldest_are_dropped(void **state)
+{
 	struct ctx_trace_listener *listener;
 	struct ctx_trace_segments segments;
 	int silent[SILENT], fd;
+	char byte = 0;
 
 	(void)state;
 	ctx_trace_segments_init(&segments, 1 << 20);
 	assert_int_equal(ctx_trace_listener_create(&segments, &listener, NULL), CTX_OK);
-	memcpy(address.sun_path + 1, ctx_trace_listener_name(listener),
-	       strlen(ctx_trace_listener_name(listener)));
-	for (unsigned i = 0; i < SILENT; i++) {
-		silent[i] = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-		assert_int_equal(connect(silent[i], (struct sockaddr *)&address,
-					 (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 +
-						     strlen(ctx_trace_listener_name(listener)))),
-				 0);
-	}
+	for (unsigned i = 0; i < SILENT; i++)
+		silent[i] = connect_to(listener);
 	assert_int_equal(ctx_trace_listener_start(listener, NULL), CTX_OK);
-	while (failed(&segments) < 3)
-		usleep(1000);
-	/* Others are answered meanwhile. */
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(recv(silent[i], &byte, 1, 0), 0);
+	/* Others are answered meanwhile, and the others are as soon as they say something. */
 	fd = ask(ctx_trace_listener_name(listener), false, 0);
 	assert_true(fd >= 0);
 	close(fd);
-	while (failed(&segments) < SILENT)
-		usleep(1000);
+	assert_int_equal(write(silent[SILENT - 1], &byte, 1), 1);
+	assert_int_equal(recv(silent[SILENT - 1], &byte, 1, 0), 1);
+	assert_int_equal(byte, 's');
+	assert_int_equal(locked(&segments, &segments.failed), 3);
 	for (unsigned i = 0; i < SILENT; i++)
 		close(silent[i]);
 	ctx_trace_listener_destroy(listener);
+	ctx_trace_segments_deinit(&segments);
+}
+
+static void test_trace_listener__who_goes_on_without_is_counted_and_gets_nothing(void **state)
+{
+	static const unsigned char told[] = {CTX_RT_TOLD_UNMAPPED, CTX_RT_TOLD_LEFT, CTX_RT_TOLD_LEFT,
+					     CTX_RT_TOLD_END, 255};
+	struct ctx_trace_listener *listener;
+	struct ctx_trace_segments segments;
+	char byte = 0;
+	int fd;
+
+	(void)state;
+	ctx_trace_segments_init(&segments, 1 << 20);
+	assert_int_equal(ctx_trace_listener_create(&segments, &listener, NULL), CTX_OK);
+	for (size_t i = 0; i < CTX_COUNT_OF(told); i++) {
+		fd = connect_to(listener);
+		assert_int_equal(write(fd, &told[i], 1), 1);
+		close(fd);
+	}
+	/* It does not wait any more. */
+	fd = connect_to(listener);
+	assert_int_equal(write(fd, &byte, 1), 1);
+	close(fd);
+	assert_int_equal(ctx_trace_listener_start(listener, NULL), CTX_OK);
+	/* Connections are served in their order. */
+	fd = ask(ctx_trace_listener_name(listener), false, 0);
+	assert_true(fd >= 0);
+	close(fd);
+	assert_int_equal(locked(&segments, &segments.told[0]), 1);
+	assert_int_equal(locked(&segments, &segments.told[1]), 2);
+	ctx_trace_segments_take(&segments);
+	assert_int_equal(segments.n, 1);
+	assert_int_equal(segments.failed, 0);
+	ctx_trace_listener_destroy(listener);
+	ctx_trace_segments_deinit(&segments);
+}
+
+static void test_trace_counts__memory_that_nobody_used_holds_nothing(void **state)
+{
+	struct ctx_trace_counts counts = {0};
+	struct ctx_trace_segments segments;
+	struct ctx_trace_segment *segment;
+	int fd;
+
+	(void)state;
+	ctx_trace_segments_init(&segments, 1 << 20);
+	assert_int_equal(ctx_trace_segments_make(&segments, 5, 0, &fd, NULL), CTX_OK);
+	close(fd);
+	ctx_trace_segments_take(&segments);
+	segment = segments.first;
+	ctx_trace_counts_add(&counts, segment);
+	assert_int_equal(counts.nobodys, 0);
+	atomic_store(&segment->header->pid, 5);
+	atomic_store(&segment->rings[0].slot->dropped, 7);
+	ctx_trace_counts_add(&counts, segment);
+	assert_int_equal(counts.nobodys, 1);
+	assert_int_equal(counts.dropped, 0);
+	segment->process = 3;
+	ctx_trace_counts_add(&counts, segment);
+	assert_int_equal(counts.nobodys, 1);
+	assert_int_equal(counts.dropped, 7);
 	ctx_trace_segments_deinit(&segments);
 }
 
@@ -697,7 +767,9 @@ int main(void)
 		cmocka_unit_test(test_trace_segments__the_bound_counts_what_there_is),
 		cmocka_unit_test(test_trace_listener__a_process_is_answered_at_both_sockets),
 		cmocka_unit_test(test_trace_drain__pauses_are_longer_while_little_is_found),
-		cmocka_unit_test(test_trace_listener__who_says_nothing_is_dropped_and_counted),
+		cmocka_unit_test(test_trace_listener__of_those_who_say_nothing_the_oldest_are_dropped),
+		cmocka_unit_test(test_trace_listener__who_goes_on_without_is_counted_and_gets_nothing),
+		cmocka_unit_test(test_trace_counts__memory_that_nobody_used_holds_nothing),
 		cmocka_unit_test(test_runtime__the_environment_is_handed_on_and_the_users_part_kept),
 		cmocka_unit_test(test_runtime__a_script_is_its_interpreter),
 		cmocka_unit_test(test_trace_texts__what_is_missing_is_said_with_its_reason),

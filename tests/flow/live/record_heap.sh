@@ -11,9 +11,7 @@ heap$kind all >bare.txt
 LD_PRELOAD= ctxrec -q -o run.er --heap --trace-full wait -- heap$kind all >traced.txt 2>err.txt
 [ $? = 7 ] || fail "exit status: $(cat err.txt)"
 cmp bare.txt traced.txt || fail "another output: $(cat traced.txt)"
-# A child that ends while it waits for its memory on a busy machine is said to be nobody's: what it did is counted below.
-messages() { grep -v 'could not be assigned to a process' err.txt; }
-messages && fail "messages: $(cat err.txt)"
+[ -s err.txt ] && fail "messages: $(cat err.txt)"
 ctxan run.er -r heap --format json >heap.json || fail "report"
 ctxan run.er -r leaks --format json >leaks.json || fail "report"
 
@@ -61,7 +59,7 @@ sum=$(for part in :10% 10%:50% 50%:; do ctxan run.er -r functions --metric heapa
 
 # Sampled, at every byte on average: blocks of 40 bytes are left out with a chance of 10^-17.
 ctxrec -q --no-archive -o sampled.er --heap-sample 1 --trace-full wait -- heap$kind all >traced.txt 2>err.txt
-[ $? = 7 ] && cmp bare.txt traced.txt && ! messages || fail "sampled: $(cat traced.txt err.txt)"
+[ $? = 7 ] && cmp bare.txt traced.txt && [ ! -s err.txt ] || fail "sampled: $(cat traced.txt err.txt)"
 ctxan sampled.er -r heap --format json >sampled.json
 has sampled.json leaks_13_of_50 allocations=13 bytes=650 leaks=13 leaked_bytes=650
 has sampled.json grows_300 allocations=300 bytes=4515000 leaks=0

@@ -115,9 +115,54 @@ ctxrec -q --no-archive -o waits.er --sync --sync-threshold all --trace-full wait
 got=$(ctxan waits.er --sql "select count(*) from traced where operation = 'hold'" | tail -n 1)
 [ "$got" = 1 ] || fail "cancelled in a wait: $got holds"
 
+# The main thread ends, the others go on: one whose first allocation comes after that has memory of its own, of the same process.
+cat >goes_on.c <<'END'
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+static void *volatile kept;
+__attribute__((noinline)) static void allocates_9(void)
+{
+	for (int i = 0; i < 9; i++)
+		kept = malloc(16);
+}
+static int main_has_ended(void)
+{
+	char text[256] = "";
+	int fd = open("/proc/self/stat", O_RDONLY);
+	ssize_t n = fd >= 0 ? read(fd, text, sizeof(text) - 1) : 0;
+	close(fd);
+	return n > 0 && strstr(text, ") Z") != NULL;
+}
+static void *goes_on(void *none)
+{
+	while (!main_has_ended())
+		usleep(1000);
+	usleep(200000); /* the recorder has heard of it */
+	allocates_9();
+	return none;
+}
+int main(void)
+{
+	pthread_t thread;
+	kept = malloc(16);
+	if (pthread_create(&thread, NULL, goes_on, NULL) != 0)
+		return 1;
+	pthread_exit(NULL);
+}
+END
+cc -O1 -g -o goes_on goes_on.c -lpthread || fail "goes_on.c"
+ctxrec -q --no-archive -O -o run.er --heap --trace-full wait -- ./goes_on 2>err.txt || fail "goes_on: $(cat err.txt)"
+[ ! -s err.txt ] || fail "goes_on: $(cat err.txt)"
+got=$(allocations_of allocates_9)
+[ "$got" = 9 ] || fail "a thread that goes on without the main thread: $got allocations instead of 9"
+
 # With little memory allowed the program has what it has alone, and that it is not recorded is said.
 wanted=$(sh -c 'ulimit -v 24000; heap child 2; echo $?')
 got=$(ctxrec -q --no-archive -O -o limited.er --heap -- sh -c 'ulimit -v 24000; heap child 2; echo $?' 2>err.txt)
 [ "$got" = "$wanted" ] || fail "ulimit -v: $got instead of $wanted"
-grep -q '[12] parts of it could not be assigned' err.txt || fail "ulimit -v: not said: $(cat err.txt)"
+grep -q 'the heap of a process, or of some of its threads, is not recorded ([12] times*): a limit on its memory (ulimit -v)' err.txt || fail "ulimit -v: not said: $(cat err.txt)"
+grep 'could not be assigned' err.txt && fail "ulimit -v: nothing was lost besides"
 finish
