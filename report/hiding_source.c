@@ -11,6 +11,14 @@
 
 #define KERNEL_OBJECT 1u /* region of the kernel's functions */
 
+struct sliced_list {
+	struct sliced {
+		struct ctx_report_slices given; /* the inner source's */
+		struct ctx_report_slice *items; /* owned */
+	} * answers;				/* owned */
+	size_t n, cap;
+};
+
 struct source {
 	struct ctx_report_source base; /* first: the public part */
 	struct ctx_report_source *inner;
@@ -44,11 +52,7 @@ struct source {
 		phases; /* of what is selected; groups and histograms are owned, all else is the inner source's */
 	bool has_phases;
 	/* Answers of `slices`: the same. */
-	struct sliced {
-		struct ctx_report_slices given; /* the inner source's */
-		struct ctx_report_slice *items; /* owned */
-	} * sliced;
-	size_t n_sliced, sliced_cap;
+	struct sliced_list sliced;
 };
 
 bool ctx_hiding_is_empty(const struct ctx_hiding *hiding)
@@ -501,9 +505,9 @@ static enum ctx_status add_sliced(struct source *source, const struct ctx_report
 				  struct ctx_err *err)
 {
 	struct ctx_report_slice *items = ctx_calloc(given->n, sizeof(*items));
-	enum ctx_status status =
-		items != NULL ? ctx_grow(&source->sliced, &source->sliced_cap, source->n_sliced + 1, err)
-			      : ctx_err_nomem(err);
+	enum ctx_status status = items != NULL ? ctx_grow(&source->sliced.answers, &source->sliced.cap,
+							  source->sliced.n + 1, err)
+					       : ctx_err_nomem(err);
 
 	if (status != CTX_OK) {
 		free(items);
@@ -516,7 +520,7 @@ static enum ctx_status add_sliced(struct source *source, const struct ctx_report
 		if (items[i].call != given->slices[i].call)
 			items[i].entered = 0;
 	}
-	source->sliced[source->n_sliced++] = (struct sliced){*given, items};
+	source->sliced.answers[source->sliced.n++] = (struct sliced){*given, items};
 	return CTX_OK;
 }
 
@@ -531,14 +535,14 @@ static enum ctx_status slices(struct ctx_report_source *base, size_t per_thread,
 
 	if (status != CTX_OK)
 		return status;
-	while (i < source->n_sliced && source->sliced[i].given.slices != given.slices)
+	while (i < source->sliced.n && source->sliced.answers[i].given.slices != given.slices)
 		i++;
-	if (i == source->n_sliced)
+	if (i == source->sliced.n)
 		status = add_sliced(source, &given, err);
 	if (status != CTX_OK)
 		return status;
 	*ret = given;
-	ret->slices = source->sliced[i].items;
+	ret->slices = source->sliced.answers[i].items;
 	return CTX_OK;
 }
 
@@ -633,9 +637,9 @@ void ctx_hiding_source_close(struct ctx_report_source *base)
 		answer_deinit(&source->answers[i]);
 	free(source->answers);
 	phases_deinit(&source->phases);
-	for (size_t i = 0; i < source->n_sliced; i++)
-		free(source->sliced[i].items);
-	free(source->sliced);
+	for (size_t i = 0; i < source->sliced.n; i++)
+		free(source->sliced.answers[i].items);
+	free(source->sliced.answers);
 	ctx_histogram_deinit(&source->raw_histogram);
 	ctx_restack_deinit(&source->raw);
 	free(source->raw_rules);

@@ -67,7 +67,7 @@ diff -u "$source_dir/testdata/calltrace/own-events.expected" events.said || fail
 diff -u "$source_dir/testdata/calltrace/own-timeline.expected" timeline.said || fail "timeline"
 
 # Exports have calls as they were: B twice without a pause between, C within one ns, A while its thread does not run.
-for format in chrome-trace speedscope; do
+for format in chrome-trace speedscope firefox; do
 	ctxan -q same-ns.txt --export "$format" -o "same-ns.$format" 2>/dev/null || fail "$format"
 	sed 's/ctxan[ @][0-9.]*/ctxan/' "same-ns.$format" >"same-ns.$format.said"
 	[ "${UPDATE_GOLDEN:-0}" = 1 ] && cp "same-ns.$format.said" "$source_dir/testdata/calltrace/same-ns.$format.expected"
