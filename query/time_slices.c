@@ -1,3 +1,4 @@
+#include "query/deepest_call.h"
 #include "query/query.h"
 #include "query/span_parts.h"
 
@@ -163,6 +164,53 @@ static enum ctx_status fill_row(const struct timeline *timeline, size_t row, uin
 	return status;
 }
 
+/* ---- calls of slices ---- */
+
+/* Of a row of one thread. */
+static enum ctx_status fill_calls(const struct timeline *timeline, size_t row,
+				  struct ctx_deepest_call *deepest, struct ctx_err *err)
+{
+	struct ctx_query *query = timeline->query;
+	struct ctx_interval *parts CTX_AUTO_FREE = ctx_calloc(query->selection->n_intervals, sizeof(*parts));
+	struct ctx_query_scope scope = {.metric = ctx_profile_elapsed_metric(query->profile),
+					.thread = timeline->threads[row - 1],
+					.intervals = parts};
+	struct ctx_report_slice *slices = timeline->slices + row * timeline->per_row;
+	struct ctx_histogram histogram = {0};
+	enum ctx_status status = parts != NULL ? CTX_OK : ctx_err_nomem(err);
+
+	for (size_t i = 0; status == CTX_OK && i < timeline->per_row; i++) {
+		uint64_t selected_ns = 0;
+
+		scope.n_intervals = selected_parts(query->selection, slices[i].interval, parts);
+		for (size_t k = 0; k < scope.n_intervals; k++)
+			selected_ns += parts[k].end_ns - parts[k].begin_ns;
+		ctx_histogram_clear(&histogram);
+		status = ctx_query_histogram(query, &scope, &histogram, err);
+		if (status == CTX_OK)
+			status = ctx_deepest_call_find(deepest, &query->profile->cct, &histogram, selected_ns,
+						       err);
+		slices[i].call = deepest->found;
+		slices[i].entered = deepest->entered;
+	}
+	ctx_histogram_deinit(&histogram);
+	return status;
+}
+
+static enum ctx_status fill_all_calls(const struct timeline *timeline, struct ctx_err *err)
+{
+	unsigned flags = timeline->query->flags;
+	struct ctx_deepest_call deepest = {0};
+	enum ctx_status status = CTX_OK;
+
+	timeline->query->flags &= ~(unsigned)CTX_TIMETREE_NO_CALLS;
+	for (size_t row = 1; status == CTX_OK && row <= timeline->n_threads; row++)
+		status = fill_calls(timeline, row, &deepest, err);
+	timeline->query->flags = flags;
+	ctx_deepest_call_deinit(&deepest);
+	return status;
+}
+
 /* ---- states of slices ---- */
 
 /* The slices of one thread, and of all together: a span adds to every slice that it overlaps. */
@@ -277,6 +325,8 @@ static enum ctx_status fill(const struct timeline *timeline, struct ctx_err *err
 
 	for (size_t row = 0; status == CTX_OK && row <= timeline->n_threads; row++)
 		status = fill_row(timeline, row, weights, err);
+	if (status == CTX_OK && ctx_profile_elapsed_metric(profile) != CTX_NONE)
+		status = fill_all_calls(timeline, err);
 	if (status == CTX_OK && profile->has_states)
 		status = fill_states(timeline, err);
 	return status;

@@ -3,6 +3,7 @@
 #include "base/fileio.h"
 #include "base/mem.h"
 #include "report/fold.h"
+#include "report/hidden_calls.h"
 #include "report/viewed_stacks.h"
 
 #include <regex.h>
@@ -17,6 +18,14 @@ struct answer {
 	struct ctx_report_part *items;
 	struct ctx_histogram *histograms;
 	size_t n_histograms;
+};
+
+struct sliced_list {
+	struct sliced {
+		struct ctx_report_slices given; /* the inner source's */
+		struct ctx_report_slice *items; /* owned */
+	} * answers;				/* owned */
+	size_t n, cap;
 };
 
 struct source {
@@ -47,6 +56,8 @@ struct source {
 	struct ctx_phases
 		phases; /* of what is selected; groups and histograms are owned, all else is the inner source's */
 	bool has_phases;
+	/* Answers of `slices`: the same. */
+	struct sliced_list sliced;
 };
 
 bool ctx_hiding_has_patterns(const struct ctx_hiding *hiding)
@@ -529,13 +540,60 @@ static enum ctx_status phases(struct ctx_report_source *base, bool of_run, const
 static enum ctx_status calls(struct ctx_report_source *base, uint64_t from_ns, ctx_report_call_fn each,
 			     void *context, struct ctx_err *err)
 {
-	return INNER(base)->calls(INNER(base), from_ns, each, context, err);
+	struct source *source = (struct source *)base;
+	struct ctx_hidden_calls shown = {.cct = &source->inner->selection.profile->cct,
+					 .stack_of = source->stack_of,
+					 .each = each,
+					 .context = context};
+	enum ctx_status status = INNER(base)->calls(INNER(base), from_ns, ctx_hidden_calls_pass, &shown, err);
+
+	ctx_hidden_calls_deinit(&shown);
+	return status;
 }
 
+static enum ctx_status add_sliced(struct source *source, const struct ctx_report_slices *given,
+				  struct ctx_err *err)
+{
+	struct ctx_report_slice *items = ctx_calloc(given->n, sizeof(*items));
+	enum ctx_status status = items != NULL ? ctx_grow(&source->sliced.answers, &source->sliced.cap,
+							  source->sliced.n + 1, err)
+					       : ctx_err_nomem(err);
+
+	if (status != CTX_OK) {
+		free(items);
+		return status;
+	}
+	for (size_t i = 0; i < given->n; i++) {
+		items[i] = given->slices[i];
+		items[i].call = source->stack_of[given->slices[i].call];
+		/* A caller that is open for as long. */
+		if (items[i].call != given->slices[i].call)
+			items[i].entered = 0;
+	}
+	source->sliced.answers[source->sliced.n++] = (struct sliced){*given, items};
+	return CTX_OK;
+}
+
+/* Functions stay as they are; what a thread was in is what is left of it. */
 static enum ctx_status slices(struct ctx_report_source *base, size_t per_thread, size_t max_threads,
 			      struct ctx_report_slices *ret, struct ctx_err *err)
 {
-	return INNER(base)->slices(INNER(base), per_thread, max_threads, ret, err);
+	struct source *source = (struct source *)base;
+	struct ctx_report_slices given;
+	enum ctx_status status = INNER(base)->slices(INNER(base), per_thread, max_threads, &given, err);
+	size_t i = 0;
+
+	if (status != CTX_OK)
+		return status;
+	while (i < source->sliced.n && source->sliced.answers[i].given.slices != given.slices)
+		i++;
+	if (i == source->sliced.n)
+		status = add_sliced(source, &given, err);
+	if (status != CTX_OK)
+		return status;
+	*ret = given;
+	ret->slices = source->sliced.answers[i].items;
+	return CTX_OK;
 }
 
 static enum ctx_status levels(struct ctx_report_source *base, const struct ctx_report_level **ret,
@@ -658,6 +716,9 @@ void ctx_hiding_source_close(struct ctx_report_source *base)
 		answer_deinit(&source->answers[i]);
 	free(source->answers);
 	phases_deinit(&source->phases);
+	for (size_t i = 0; i < source->sliced.n; i++)
+		free(source->sliced.answers[i].items);
+	free(source->sliced.answers);
 	ctx_histogram_deinit(&source->raw_histogram);
 	ctx_restack_deinit(&source->raw);
 	free(source->raw_rules);

@@ -6,7 +6,9 @@
  *
  * Stacks of histograms and samples become those of the view (report/viewed_stacks.h) and lose their hidden
  * frames; their weight stays, so that it is the callers' (report/fold.h, calltree/restack.h). The CCT keeps its
- * nodes and gets further ones, so that all other stacks (of waits, of traced operations) mean what they meant.
+ * nodes and gets further ones, so that all other stacks (of waits, of traced operations) mean what they meant. A call
+ * of a hidden function is not there: what it ran in itself is its caller's. Of calls from a time on its caller has what
+ * ended from then on.
  */
 #ifndef CTX_REPORT_HIDING_SOURCE_H
 #define CTX_REPORT_HIDING_SOURCE_H

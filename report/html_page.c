@@ -5,11 +5,14 @@
  *	samples --html_metrics--> cells ----+--html_profile--> bytes --gzip--> small enough? --no--> fewer buckets, metrics, stacks
  *	raw stacks --html_sources--> sources'
  *	spans of states --html_cells, html_states--> states'
+ *	calls, locks --html_calls--> spans of calls'
  *
  * What was left out stands in the metadata, with the size of a page that has everything.
  */
 #include "base/buf.h"
 #include "base/mem.h"
+#include "report/head.h"
+#include "report/html_calls.h"
 #include "report/html_file.h"
 #include "report/html_head.h"
 #include "report/html_profile.h"
@@ -26,6 +29,8 @@
 #define BUCKETS_LEAST 64u
 #define SOURCES_SHARE 5u /* the largest share of the available size that sources may use */
 #define STATES_SHARE 5u	 /* and the states */
+#define CALLS_SHARE 3u	 /* and the calls */
+#define CALL_BYTES 6u	 /* that a packed span of calls takes, about: only so many are made */
 
 struct fitting {
 	const struct ctx_export_input *input;
@@ -34,10 +39,13 @@ struct fitting {
 	struct ctx_html_sources sources;
 	struct ctx_cells states;
 	bool has_states; /* and they fit */
+	struct ctx_html_calls calls;
+	bool has_calls; /* and they fit */
 	struct ctx_buf bytes, packed;
 	size_t fixed;	    /* bytes of the page besides the profile */
 	size_t room;	    /* for the packed bytes */
 	size_t states_full; /* packed states with the finest resolution */
+	size_t calls_full;  /* packed calls if each had a span, about */
 	struct ctx_html_left_out left_out;
 };
 
@@ -45,7 +53,8 @@ static enum ctx_status pack(struct fitting *fitting, struct ctx_err *err)
 {
 	const struct ctx_html_profile page = {.metrics = &fitting->metrics,
 					      .sources = &fitting->sources,
-					      .states = fitting->has_states ? &fitting->states : NULL};
+					      .states = fitting->has_states ? &fitting->states : NULL,
+					      .calls = fitting->has_calls ? &fitting->calls : NULL};
 	enum ctx_status status;
 
 	ctx_buf_clear(&fitting->bytes);
@@ -80,6 +89,67 @@ static enum ctx_status make_states(struct fitting *fitting, struct ctx_err *err)
 		ctx_cells_halve(&fitting->states);
 	}
 	return status;
+}
+
+static enum ctx_status pack_calls(struct fitting *fitting, const uint32_t *nodes, struct ctx_err *err)
+{
+	enum ctx_status status;
+
+	ctx_buf_clear(&fitting->bytes);
+	ctx_html_calls_put(&fitting->calls, nodes, &fitting->bytes);
+	status = ctx_buf_check(&fitting->bytes, err);
+	return status == CTX_OK ? ctx_html_gzip(&fitting->bytes, &fitting->packed, err) : status;
+}
+
+/* Joins calls to runs until they fit into their share of the size. */
+static enum ctx_status fit_calls(struct fitting *fitting, const uint32_t *nodes, struct ctx_err *err)
+{
+	size_t room = fitting->room / CALLS_SHARE, n = SIZE_MAX;
+	enum ctx_status status = pack_calls(fitting, nodes, err);
+
+	while (status == CTX_OK && fitting->packed.n > room &&
+	       fitting->calls.spans.n + fitting->calls.locks.n < n) {
+		size_t most;
+
+		n = fitting->calls.spans.n + fitting->calls.locks.n;
+		most = (size_t)((double)n * (double)room / (double)fitting->packed.n * 0.9);
+		status = ctx_html_calls_reduce(&fitting->calls, most, err);
+		if (status == CTX_OK)
+			status = pack_calls(fitting, nodes, err);
+	}
+	fitting->has_calls = status == CTX_OK && fitting->packed.n <= room;
+	return status;
+}
+
+/* Those of the whole run; where not each has a span those of the selection, if that is less, which has more room for each. */
+static enum ctx_status make_calls(struct fitting *fitting, struct ctx_err *err)
+{
+	const struct ctx_profile *profile = fitting->input->profile;
+	uint32_t *nodes CTX_AUTO_FREE = NULL; /* their numbers in the page are as long */
+	size_t most = fitting->room / CALLS_SHARE / CALL_BYTES + 1;
+	enum ctx_status status;
+
+	if (!ctx_html_calls_are_there(profile))
+		return CTX_OK;
+	nodes = ctx_calloc(profile->cct.n, sizeof(*nodes));
+	if (nodes == NULL)
+		return ctx_err_nomem(err);
+	for (uint32_t i = 0; i < profile->cct.n; i++)
+		nodes[i] = i;
+	fitting->calls.input = fitting->input;
+	status = ctx_html_calls_collect(&fitting->calls, most, err);
+	if (status == CTX_OK)
+		status = fit_calls(fitting, nodes, err);
+	if (status != CTX_OK)
+		return status;
+	if (fitting->calls.spans.n != 0)
+		fitting->calls_full = (size_t)((double)fitting->packed.n * (double)fitting->calls.n_calls /
+					       (double)fitting->calls.spans.n);
+	if (ctx_html_calls_width(&fitting->calls) == 0 || ctx_head_is_whole_run(fitting->input->selection))
+		return CTX_OK;
+	fitting->calls.is_restricted = true;
+	status = ctx_html_calls_collect(&fitting->calls, most, err);
+	return status == CTX_OK ? fit_calls(fitting, nodes, err) : status;
 }
 
 /*
@@ -117,13 +187,15 @@ static size_t whole_bytes(const struct fitting *fitting)
 
 	if (room < fitting->states_full * STATES_SHARE)
 		room = fitting->states_full * STATES_SHARE;
+	if (room < fitting->calls_full * CALLS_SHARE)
+		room = fitting->calls_full * CALLS_SHARE;
 	return fitting->fixed + room / 3 * 4 + room / 10 + 4096;
 }
 
 /*
  * Reduces the page in steps: coarser in time, and if that is not enough without the metrics that
  * nobody named; then without the lightest stacks, halving their number each time; then without
- * sources.
+ * sources; then without calls.
  */
 static enum ctx_status fit(struct fitting *fitting, struct ctx_err *err)
 {
@@ -146,6 +218,10 @@ static enum ctx_status fit(struct fitting *fitting, struct ctx_err *err)
 	}
 	if (status == CTX_OK && !fits(fitting) && fitting->sources.n_groups != 0) {
 		ctx_html_sources_drop(&fitting->sources, fitting->input->profile->n_functions);
+		status = pack(fitting, err);
+	}
+	if (status == CTX_OK && !fits(fitting) && fitting->has_calls) {
+		fitting->has_calls = false;
 		status = pack(fitting, err);
 	}
 	if (status == CTX_OK && !fits(fitting))
@@ -177,7 +253,7 @@ static double coverage(const struct ctx_html_metrics *metrics)
 	return least;
 }
 
-/* At most CTX_HTML_LEFT_OUT_MAX texts: one for each step of fit(). */
+/* At most CTX_HTML_LEFT_OUT_MAX texts: one for each step of fit(), two of calls. */
 static void list_left_out(struct fitting *fitting)
 {
 	struct ctx_html_left_out *list = &fitting->left_out;
@@ -198,6 +274,26 @@ static void list_left_out(struct fitting *fitting)
 	else if (has_states && fitting->states.buckets < metrics->buckets)
 		leave_out(list, "thread states are those of multiples of %.3f ms",
 			  end_ms / fitting->states.buckets);
+}
+
+static void list_calls(struct fitting *fitting)
+{
+	const struct ctx_html_calls *calls = &fitting->calls;
+	uint64_t width_ns = ctx_html_calls_width(calls);
+	char width[40];
+
+	if (ctx_html_calls_are_there(fitting->input->profile) && !fitting->has_calls) {
+		leave_out(&fitting->left_out, "the page has no calls over time");
+		return;
+	}
+	if (calls->is_restricted)
+		leave_out(&fitting->left_out, "the page has the calls over time of what was selected alone");
+	ctx_time_format(width_ns, width, sizeof(width));
+	if (width_ns != 0)
+		leave_out(&fitting->left_out,
+			  "calls of less than %s are in runs of several (-i, -t: those of an interval have "
+			  "more room)",
+			  width);
 }
 
 static void put_remarks(const struct fitting *fitting)
@@ -222,9 +318,13 @@ static enum ctx_status make(struct fitting *fitting, struct ctx_err *err)
 	if (status == CTX_OK)
 		status = make_states(fitting, err);
 	if (status == CTX_OK)
-		status = fit(fitting, err);
+		status = make_calls(fitting, err);
 	if (status == CTX_OK)
+		status = fit(fitting, err);
+	if (status == CTX_OK) {
 		list_left_out(fitting);
+		list_calls(fitting);
+	}
 	return status;
 }
 
@@ -262,6 +362,7 @@ static enum ctx_status write_html(const struct ctx_export_input *input, FILE *ou
 	ctx_buf_deinit(&fitting.packed);
 	ctx_html_metrics_deinit(&fitting.metrics);
 	ctx_cells_deinit(&fitting.states);
+	ctx_html_calls_deinit(&fitting.calls);
 	ctx_html_sources_deinit(&fitting.sources);
 	return status;
 }

@@ -45,7 +45,13 @@ static uint32_t number_used(uint32_t *numbers, uint32_t n, uint32_t first)
 	return first;
 }
 
-/* A node is used if a cell refers to it or to a descendant. */
+static void mark_node(const struct ctx_trie *cct, uint32_t node, struct choice *choice)
+{
+	for (; choice->nodes[node] == UNUSED; node = cct->parent[node])
+		choice->nodes[node] = 0;
+}
+
+/* A node is used if a cell or a call refers to it or to a descendant. */
 static void mark_nodes(const struct ctx_trie *cct, const struct ctx_cells *cells, struct choice *choice)
 {
 	for (uint32_t i = 0; i < cells->n_threads; i++) {
@@ -56,18 +62,33 @@ static void mark_nodes(const struct ctx_trie *cct, const struct ctx_cells *cells
 
 			if (node == CTX_CELLS_OTHER)
 				choice->other = true;
-			for (; node != CTX_CELLS_OTHER && choice->nodes[node] == UNUSED;
-			     node = cct->parent[node])
-				choice->nodes[node] = 0;
+			else
+				mark_node(cct, node, choice);
 		}
 	}
 }
 
-static enum ctx_status choose(const struct ctx_html_metrics *metrics, struct choice *choice,
-			      struct ctx_err *err)
+static enum ctx_status mark_calls(const struct ctx_trie *cct, const struct ctx_html_calls *calls,
+				  struct choice *choice, struct ctx_err *err)
 {
+	bool *used CTX_AUTO_FREE = ctx_calloc(cct->n, sizeof(*used));
+
+	if (used == NULL)
+		return ctx_err_nomem(err);
+	ctx_html_calls_mark(calls, used);
+	for (uint32_t node = 0; node < cct->n; node++) {
+		if (used[node])
+			mark_node(cct, node, choice);
+	}
+	return CTX_OK;
+}
+
+static enum ctx_status choose(const struct ctx_html_profile *page, struct choice *choice, struct ctx_err *err)
+{
+	const struct ctx_html_metrics *metrics = page->metrics;
 	const struct ctx_profile *profile = metrics->input->profile;
 	const struct ctx_trie *cct = &profile->cct;
+	enum ctx_status status = CTX_OK;
 
 	choice->nodes = new_numbers(cct->n);
 	choice->functions = new_numbers(profile->n_functions);
@@ -77,6 +98,10 @@ static enum ctx_status choose(const struct ctx_html_metrics *metrics, struct cho
 	choice->nodes[CTX_TRIE_ROOT] = 0;
 	for (size_t i = 0; i < metrics->n_bases; i++)
 		mark_nodes(cct, &metrics->bases[i].cells, choice);
+	if (page->calls != NULL)
+		status = mark_calls(cct, page->calls, choice, err);
+	if (status != CTX_OK)
+		return status;
 	for (uint32_t node = 1; node < cct->n; node++) {
 		if (choice->nodes[node] != UNUSED)
 			choice->functions[cct->key[node]] = 0;
@@ -357,6 +382,18 @@ static void put_strings(const struct ctx_strtab *strings, struct ctx_buf *out)
 	}
 }
 
+/* Behind their length: the page reads them when they are needed. */
+static void put_calls(const struct ctx_html_calls *calls, const struct choice *choice, struct ctx_buf *out)
+{
+	struct ctx_buf bytes CTX_AUTO_BUF = {0};
+
+	if (calls != NULL)
+		ctx_html_calls_put(calls, choice->nodes, &bytes);
+	ctx_buf_put_varint(out, bytes.n);
+	ctx_buf_put(out, bytes.bytes, bytes.n);
+	out->failed |= bytes.failed;
+}
+
 enum ctx_status ctx_html_profile_encode(const struct ctx_html_profile *page, struct ctx_buf *out,
 					struct ctx_err *err)
 {
@@ -364,7 +401,7 @@ enum ctx_status ctx_html_profile_encode(const struct ctx_html_profile *page, str
 	const struct ctx_profile *profile = metrics->input->profile;
 	struct choice choice __attribute__((cleanup(choice_cleanup))) = {0};
 	struct ctx_buf rest = {0}; /* after the strings, which are complete last */
-	enum ctx_status status = choose(metrics, &choice, err);
+	enum ctx_status status = choose(page, &choice, err);
 	uint32_t empty;
 
 	if (status == CTX_OK)
@@ -387,10 +424,13 @@ enum ctx_status ctx_html_profile_encode(const struct ctx_html_profile *page, str
 	if (status == CTX_OK) {
 		if (page->states != NULL)
 			ctx_html_states_put(page->states, profile->run.end_ns, &rest);
+		else
+			ctx_buf_put_varint(&rest, 0);
+		put_calls(page->calls, &choice, &rest);
 		status = ctx_buf_check(&rest, err);
 	}
 	if (status == CTX_OK) {
-		ctx_buf_put(out, "CTXP\4", 5);
+		ctx_buf_put(out, "CTXP\5", 5);
 		put_strings(&choice.strings, out);
 		ctx_buf_put(out, rest.bytes, rest.n);
 		status = ctx_buf_check(out, err);

@@ -42,6 +42,46 @@ static void count_slices(const struct ctx_report_slice *slices, size_t n, struct
 	}
 }
 
+/* The function of the call that a slice is in; CTX_NONE. */
+static uint32_t called_function(const struct ctx_strips *strips, uint32_t call)
+{
+	return call != CTX_TRIE_ROOT ? strips->selection->profile->cct.key[call] : CTX_NONE;
+}
+
+/* Those that have none yet; counts the slices of all. */
+static void give_letters_to_calls(struct ctx_strips *strips, struct ctx_order_item *items,
+				  uint32_t n_functions)
+{
+	unsigned before = strips->n_letters;
+
+	strips->first_call = before;
+	strips->has_calls = ctx_profile_elapsed_metric(strips->selection->profile) != CTX_NONE;
+	if (!strips->has_calls)
+		return;
+	for (uint32_t i = 0; i < n_functions; i++)
+		items[i] = (struct ctx_order_item){.index = i};
+	for (size_t i = 0; i < strips->slices.n; i++) {
+		uint32_t function = called_function(strips, strips->slices.slices[i].call);
+
+		if (function < n_functions)
+			items[function].number++;
+	}
+	for (unsigned letter = 0; letter < before; letter++) {
+		strips->calls[letter] = items[strips->functions[letter]].number;
+		items[strips->functions[letter]].number = 0;
+	}
+	ctx_order_sort(items, n_functions);
+	for (uint32_t i = 0; i < n_functions && items[i].number != 0; i++) {
+		if (strips->n_letters == CTX_STRIP_LETTERS) {
+			strips->has_others = true;
+			continue;
+		}
+		strips->functions[strips->n_letters] = items[i].index;
+		strips->calls[strips->n_letters] = items[i].number;
+		strips->n_letters++;
+	}
+}
+
 enum ctx_status ctx_strips_init(struct ctx_strips *strips, const struct ctx_report_selection *selection,
 				const struct ctx_report_slices *slices, struct ctx_err *err)
 {
@@ -60,6 +100,7 @@ enum ctx_status ctx_strips_init(struct ctx_strips *strips, const struct ctx_repo
 	for (unsigned letter = 0; letter < strips->n_letters; letter++)
 		items[strips->functions[letter]].number = 0;
 	give_letters(strips, items, n_functions, false);
+	give_letters_to_calls(strips, items, n_functions);
 	return CTX_OK;
 }
 
@@ -91,6 +132,7 @@ struct cell {
 	uint64_t weight, length;
 	uint64_t state_ns[CTX_STATE_N];
 	uint32_t function;
+	uint32_t call; /* of its first slice that is in one; CTX_TRIE_ROOT: none is */
 };
 
 static struct cell column_cell(const struct ctx_strips *strips, const struct ctx_report_slice *slices,
@@ -106,6 +148,8 @@ static struct cell column_cell(const struct ctx_strips *strips, const struct ctx
 	for (size_t i = begin; i < end && i < n; i++) {
 		if (!is_selected(strips->selection, slices[i].interval))
 			continue;
+		if (cell.call == CTX_TRIE_ROOT)
+			cell.call = slices[i].call;
 		cell.weight += slices[i].weight;
 		cell.length += slices[i].interval.end_ns - slices[i].interval.begin_ns;
 		for (unsigned state = 0; state < CTX_STATE_N; state++)
@@ -255,6 +299,19 @@ static void print_states(const struct ctx_strips *strips, struct ctx_out *out, c
 	ctx_buf_clear(line);
 }
 
+/* What each column is in. */
+static void print_calls(const struct ctx_strips *strips, struct ctx_out *out, const struct layout *layout,
+			const struct ctx_report_slice *slices, struct ctx_buf *line)
+{
+	ctx_buf_printf(line, "%*s ", LABEL_WIDTH, "in call");
+	for (size_t i = 0; i < layout->columns; i++) {
+		struct cell cell = column_cell(strips, slices, i, layout->columns);
+
+		ctx_buf_put_u8(line, (uint8_t)ctx_strip_letter(strips, called_function(strips, cell.call)));
+	}
+	print_line(out, line);
+}
+
 static void print_thread(const struct ctx_strips *strips, struct ctx_out *out, const struct layout *layout,
 			 const struct ctx_report_slice *slices, struct ctx_buf *line)
 {
@@ -267,13 +324,16 @@ static void print_thread(const struct ctx_strips *strips, struct ctx_out *out, c
 					      out->options->ascii));
 	}
 	print_line(out, line);
-	ctx_buf_printf(line, "%*s ", LABEL_WIDTH, out->profile->has_states ? "function" : "");
+	ctx_buf_printf(line, "%*s ", LABEL_WIDTH,
+		       out->profile->has_states || strips->has_calls ? "function" : "");
 	for (size_t i = 0; i < layout->columns; i++) {
 		struct cell cell = column_cell(strips, slices, i, layout->columns);
 
 		ctx_buf_put_u8(line, (uint8_t)ctx_strip_letter(strips, cell.function));
 	}
 	print_line(out, line);
+	if (strips->has_calls && slices->thread != CTX_NONE)
+		print_calls(strips, out, layout, slices, line);
 	if (out->profile->has_states && slices->thread != CTX_NONE)
 		print_states(strips, out, layout, slices, line);
 }
@@ -363,9 +423,13 @@ static void print_legend(const struct ctx_strips *strips, struct ctx_out *out, s
 		if (strips->dominated[i] != 0)
 			ctx_buf_printf(line, "heaviest in %" PRIu64 " of %zu slices", strips->dominated[i],
 				       n);
-		else
+		else if (i < strips->first_call)
 			ctx_buf_printf(line, "heaviest only in slices of %s",
 				       together ? "single threads" : "other threads");
+		if (strips->calls[i] != 0)
+			ctx_buf_printf(line, "%sthe deepest call in %" PRIu64 " slice%s of threads",
+				       i < strips->first_call ? ", " : "", strips->calls[i],
+				       strips->calls[i] == 1 ? "" : "s");
 		ctx_buf_put_text(line, ": ");
 		put_function(out, line, strips->functions[i]);
 		print_line(out, line);

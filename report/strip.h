@@ -1,6 +1,7 @@
 /*
  * The strip of a thread: a row of blocks whose height is the load, below it a letter per column for
- * the dominant function, and with thread states another letter for the dominant state.
+ * the dominant function, where calls were seen one for the deepest call that fills most of the column, and
+ * with thread states another letter for the dominant state.
  */
 #ifndef CTX_REPORT_STRIP_H
 #define CTX_REPORT_STRIP_H
@@ -19,14 +20,17 @@ struct ctx_strips {
 	uint32_t functions[CTX_STRIP_LETTERS]; /* by letter */
 	uint64_t dominated
 		[CTX_STRIP_LETTERS]; /* slices of the first strip that it dominates; 0: only slices of others */
-	unsigned n_letters;
+	uint64_t calls
+		[CTX_STRIP_LETTERS]; /* slices of single threads that are in a call of it, where calls were seen */
+	bool has_calls;
+	unsigned n_letters, first_call; /* those from first_call on are of calls alone */
 	bool has_others;
 	uint64_t other_slices; /* of the first strip, of functions without a letter */
 };
 
 /*
  * Assigns letters to the functions with the most slices: those of the first strip (all threads
- * together), then those of the others. CTX_E_NOMEM.
+ * together), then those of the others, then those of calls. CTX_E_NOMEM.
  */
 CTX_MUST_CHECK enum ctx_status ctx_strips_init(struct ctx_strips *strips,
 					       const struct ctx_report_selection *selection,

@@ -5,6 +5,8 @@
 #include "report/state_cells.h"
 #include "report/strip.h"
 
+#include <string.h>
+
 #define THREADS 16u	 /* with a strip, unless --limit says otherwise */
 #define MARGIN 30u	 /* columns for a thread's name */
 #define LEAST_SLICES 20u /* of a thread */
@@ -16,7 +18,10 @@ static const struct ctx_column slice_columns[] = {
 	{"end", NULL, CTX_STYLE_TIME},	      {"samples", NULL, CTX_STYLE_COUNT},
 	{"weight", NULL, CTX_STYLE_WEIGHT},   {"function", NULL, CTX_STYLE_NAME},
 	{"thread_id", NULL, CTX_STYLE_COUNT}, {"state", NULL, CTX_STYLE_NAME},
+	{"call", NULL, CTX_STYLE_NAME},
 };
+
+#define ALWAYS (CTX_COUNT_OF(slice_columns) - 2) /* the last two are of recordings with states, with calls */
 
 static const struct ctx_column level_columns[] = {
 	{"level", "Level", CTX_STYLE_COUNT},	     {"nodes", "Nodes", CTX_STYLE_COUNT},
@@ -30,6 +35,7 @@ static void put_slice(struct ctx_out *out, const struct ctx_report_slice *slice)
 	unsigned most = profile->has_states ? ctx_state_most(slice->state_ns) : CTX_STATE_N;
 	struct ctx_cell states[CTX_STATE_N];
 	bool has_function = slice->function < profile->n_functions;
+	uint32_t called = slice->call != CTX_TRIE_ROOT ? profile->cct.key[slice->call] : CTX_NONE;
 	struct ctx_cell cells[CTX_COUNT_OF(slice_columns)] = {
 		ctx_thread_cell(profile, slice->thread),
 		ctx_cell_number(slice->interval.begin_ns),
@@ -40,6 +46,9 @@ static void put_slice(struct ctx_out *out, const struct ctx_report_slice *slice)
 		slice->thread == CTX_NONE ? ctx_cell_name(NULL) : ctx_cell_number(slice->thread),
 		ctx_cell_name(most != CTX_STATE_N ? ctx_state_name((enum ctx_thread_state)most) : NULL),
 	};
+
+	cells[profile->has_states ? ALWAYS + 1 : ALWAYS] =
+		ctx_cell_name(called < profile->n_functions ? profile->functions[called].name : NULL);
 
 	ctx_out_row_begin(out, cells);
 	if (profile->has_states) {
@@ -144,18 +153,22 @@ static void put_strips(struct ctx_out *out, const struct ctx_strips *strips)
 static enum ctx_status print(struct ctx_report_source *source, const struct ctx_report_options *options,
 			     struct ctx_err *err)
 {
-	/* The last column exists only with states. */
+	const struct ctx_profile *profile = source->selection.profile;
+	bool has_calls = ctx_profile_elapsed_metric(profile) != CTX_NONE;
+	struct ctx_column columns[CTX_COUNT_OF(slice_columns)];
 	struct ctx_out_spec spec = {.kind = &ctx_report_timeline,
 				    .selection = &source->selection,
 				    .options = options,
-				    .columns = slice_columns,
-				    .n_columns = CTX_COUNT_OF(slice_columns) -
-						 (source->selection.profile->has_states ? 0 : 1)};
+				    .columns = columns,
+				    .n_columns = ALWAYS + profile->has_states + has_calls};
 	struct timeline timeline = {0};
 	struct ctx_strips strips;
 	struct ctx_out out;
 	enum ctx_status status = pull(source, options, &timeline, err);
 
+	memcpy(columns, slice_columns, sizeof(columns));
+	if (!profile->has_states)
+		columns[ALWAYS] = slice_columns[ALWAYS + 1];
 	if (status == CTX_OK)
 		status = ctx_strips_init(&strips, spec.selection, &timeline.slices, err);
 	if (status != CTX_OK) {

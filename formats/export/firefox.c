@@ -6,6 +6,12 @@
  *	thread.samples.stack --> stackTable.frame --> frameTable.func --> funcTable.name --> stringArray
  *				 stackTable.prefixOffset		  funcTable.resource --> resourceTable
  *
+ * Where calls are exact a sample stands where a call begins or ends, and is what the thread is in from then on: the profiler draws it
+ * up to the next one. Between two calls of one function that follow each other there is one of their caller, which takes no time;
+ * when no call is open, one without a stack.
+ *
+ *	calls	|A |B||B|   |	samples  0 A, 3 A B, 6 A, 6 A B, 9 A, 12 null
+ *
  * A row of stackTable is a CCT node, rows of frameTable and funcTable are functions, those of
  * resourceTable and libs are objects. Each column of samples is written in a pass of its own over
  * the thread's samples, so none are kept in memory.
@@ -42,6 +48,12 @@ struct fox {
 	uint64_t n_samples;
 	bool is_clock;
 	bool is_first; /* the next sample of a column is the thread's first one */
+	/* Of exact calls. */
+	struct ctx_export_lane lane;
+	bool is_exact;
+	uint32_t open;	      /* the stack of the sample before */
+	uint64_t last_weight; /* its weight */
+	ctx_report_sample_fn each;
 };
 
 /* Names in brackets are the kernel and its modules, except these special maps of processes. */
@@ -355,13 +367,18 @@ static void put_shared(struct fox *fox)
 static enum ctx_status each_stack(void *context, const struct ctx_sample *sample, struct ctx_err *err)
 {
 	struct fox *fox = context;
-	uint32_t row;
-	enum ctx_status status = ctx_export_used_stack(&fox->used, sample->stack, &row, err);
+	enum ctx_status status = CTX_OK;
+	uint32_t row = 0;
 
+	fox->n_samples++;
+	if (fox->is_exact && sample->stack == CTX_TRIE_ROOT) {
+		ctx_export_json_null(&fox->json);
+		return fox->json.status;
+	}
+	status = ctx_export_used_stack(&fox->used, sample->stack, &row, err);
 	if (status != CTX_OK)
 		return status;
 	ctx_export_json_number(&fox->json, row);
-	fox->n_samples++;
 	return fox->json.status;
 }
 
@@ -391,9 +408,60 @@ static enum ctx_status each_cpu_time(void *context, const struct ctx_sample *sam
 	struct fox *fox = context;
 
 	(void)err;
-	ctx_export_json_number(&fox->json, fox->is_first ? 0 : sample->weight);
+	ctx_export_json_number(&fox->json, fox->is_first   ? 0
+					   : fox->is_exact ? fox->last_weight
+							   : sample->weight);
 	fox->is_first = false;
+	fox->last_weight = sample->weight;
 	return fox->json.status;
+}
+
+/* --- exact calls --- */
+
+static enum ctx_status put_point(struct fox *fox, uint32_t stack, uint64_t time_ns, uint64_t weight,
+				 struct ctx_err *err)
+{
+	fox->open = stack;
+	return fox->each(fox, &(struct ctx_sample){.stack = stack, .time_ns = time_ns, .weight = weight},
+			 err);
+}
+
+/* A span at open calls, with what lies between it and the one before. */
+static enum ctx_status each_span(void *context, const struct ctx_sample *sample, struct ctx_err *err)
+{
+	struct fox *fox = context;
+	uint64_t end_ns = fox->lane.end_ns;
+	struct ctx_export_span span;
+	enum ctx_status status = CTX_OK;
+	uint32_t kept;
+
+	if (sample->stack == CTX_TRIE_ROOT)
+		return CTX_OK;
+	span = ctx_export_lane_place(&fox->lane, sample);
+	if (span.idle_ns != 0 && fox->open != CTX_TRIE_ROOT)
+		status = put_point(fox, CTX_TRIE_ROOT, end_ns, 0, err);
+	if (status != CTX_OK)
+		return status;
+	kept = ctx_export_lane_kept(&fox->lane, &fox->profile->cct, fox->open, sample);
+	if (kept != ctx_trie_common_ancestor(&fox->profile->cct, fox->open, sample->stack))
+		status = put_point(fox, kept, span.begin_ns, 0, err);
+	return status == CTX_OK ? put_point(fox, sample->stack, span.begin_ns, sample->weight, err) : status;
+}
+
+static enum ctx_status put_calls(struct fox *fox, uint32_t thread, ctx_report_sample_fn each)
+{
+	const struct ctx_export_input *input = fox->input;
+	const struct ctx_samples_query query = {.thread = thread};
+	enum ctx_status status;
+
+	ctx_export_lane_begin(&fox->lane, input);
+	fox->each = each;
+	fox->open = CTX_TRIE_ROOT;
+	fox->last_weight = 0;
+	status = input->source->samples(input->source, &query, each_span, fox, fox->json.err);
+	if (status == CTX_OK && fox->open != CTX_TRIE_ROOT)
+		status = put_point(fox, CTX_TRIE_ROOT, fox->lane.end_ns, 0, fox->json.err);
+	return status;
 }
 
 static void put_column(struct fox *fox, const char *key, uint32_t thread, ctx_report_sample_fn each)
@@ -405,7 +473,9 @@ static void put_column(struct fox *fox, const char *key, uint32_t thread, ctx_re
 	ctx_export_json_key(&fox->json, key);
 	ctx_export_json_open_list(&fox->json);
 	fox->is_first = true;
-	if (thread != CTX_NONE)
+	if (thread != CTX_NONE && fox->is_exact)
+		ctx_export_json_fail(&fox->json, put_calls(fox, thread, each));
+	else if (thread != CTX_NONE)
 		ctx_export_json_fail(&fox->json,
 				     input->source->samples(input->source,
 							    &(struct ctx_samples_query){.thread = thread},
@@ -696,7 +766,10 @@ static void remark(const struct fox *fox)
 
 static enum ctx_status write_firefox(const struct ctx_export_input *input, FILE *out, struct ctx_err *err)
 {
-	struct fox fox = {.input = input, .profile = input->profile, .is_clock = ctx_export_is_clock(input)};
+	struct fox fox = {.input = input,
+			  .profile = input->profile,
+			  .is_clock = ctx_export_is_clock(input),
+			  .is_exact = ctx_export_is_exact(input)};
 	enum ctx_status status = ctx_export_used_init(&fox.used, input, err);
 
 	if (status == CTX_OK)

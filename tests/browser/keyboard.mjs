@@ -118,7 +118,7 @@ onPage("keyboard: the edges of the interval", "mixed.er", {}, async (page) => {
 
 onPage("keyboard: tabs, tables, lanes, search", "mixed.er", {}, async (page) => {
 	await page.locator("#tab-graph").focus();
-	for (const [key, view] of [["ArrowRight", "bottom-up"], ["ArrowRight", "sandwich"], ["End", "outline"], ["ArrowRight", null], ["ArrowLeft", "outline"], ["Home", null]]) {
+	for (const [key, view] of [["ArrowRight", "bottom-up"], ["ArrowRight", "sandwich"], ["End", "chart"], ["ArrowRight", null], ["ArrowLeft", "chart"], ["Home", null]]) {
 		await page.keyboard.press(key);
 		await saysFragment(page, "v", view);
 	}

@@ -76,7 +76,7 @@ onPage("numbers: intervals and threads", "mixed.er", {}, async (page, t) => {
 	t.diagnostic(`${compared} selections`);
 });
 
-const small = () => pageOf(`mixed.er --max-size ${statSync(path.join(sourceDir, "report/html/page.html")).size + 20000}`);
+const small = () => pageOf(`mixed.er --max-size ${statSync(path.join(sourceDir, "report/html/page.html")).size + 21000}`);
 
 onPage("numbers: a page of fewer buckets and stacks says its coverage, and adds up", small, {}, async (page, t) => {
 	const head = await page.evaluate(() => JSON.parse(document.getElementById("head").textContent));

@@ -19,6 +19,7 @@ if (wanted === "picture") {
 } else {
 	await import("./source.mjs");
 	await import("./states.mjs");
+	await import("./calls.mjs");
 	await import("./keyboard.mjs");
 	await import("./fragment.mjs");
 	await import("./access.mjs");

@@ -146,6 +146,25 @@ static inline enum ctx_status fake_traced(struct ctx_report_source *source, enum
 	return CTX_OK;
 }
 
+/* Those of `traced`; all pass, but of other threads than the selected ones. */
+static inline enum ctx_status fake_calls(struct ctx_report_source *source, uint64_t from_ns,
+					 ctx_report_call_fn each, void *context, struct ctx_err *err)
+{
+	const struct fake_source *fake = fake_of(source);
+	const struct ctx_report_traced *calls = &fake->traced[CTX_TRACED_CALL];
+	enum ctx_status status = CTX_OK;
+
+	for (size_t i = 0; i < calls->n && status == CTX_OK; i++) {
+		bool passes = fake->threads == NULL;
+
+		for (size_t k = 0; k < fake->n_threads; k++)
+			passes |= fake->threads != NULL && fake->threads[k] == calls->items[i].thread;
+		if (calls->items[i].time_ns >= from_ns)
+			status = each(context, &calls->items[i], passes, err);
+	}
+	return status;
+}
+
 static inline enum ctx_status fake_index(struct ctx_report_source *source, const char *by,
 					 const struct ctx_index_stacks *stacks, struct ctx_report_index *ret,
 					 struct ctx_err *err)
@@ -258,6 +277,7 @@ static inline struct ctx_report_source *fake_open(struct fake_source *fake)
 		.wakers = fake_wakers,
 		.waits = fake_waits,
 		.traced = fake_traced,
+		.calls = fake_calls,
 		.index = fake_index,
 		.slices = fake_slices,
 		.phases = fake_phases,

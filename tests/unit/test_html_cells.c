@@ -227,7 +227,7 @@ static void check_profile(const struct fixture *fixture, const struct ctx_cells 
 	struct ctx_cursor cursor = ctx_cursor_make(bytes->bytes, bytes->n);
 	uint64_t n, n_functions, n_nodes, n_threads, unit, left, sum = 0;
 
-	assert_memory_equal(ctx_cursor_get_bytes(&cursor, 5), "CTXP\4", 5);
+	assert_memory_equal(ctx_cursor_get_bytes(&cursor, 5), "CTXP\5", 5);
 	n = ctx_cursor_get_varint(&cursor);
 	for (uint64_t i = 0; i < n; i++) {
 		uint64_t length = ctx_cursor_get_varint(&cursor);
@@ -281,6 +281,7 @@ static void check_profile(const struct fixture *fixture, const struct ctx_cells 
 	assert_int_equal(ctx_cursor_left(&cursor), left);
 	pass_over(&cursor, 4 + n_functions); /* sources: none */
 	pass_over(&cursor, 2);		     /* waits: no places, and no stacks of the base */
+	pass_over(&cursor, 2);		     /* no states, no calls */
 	assert_false(cursor.failed);
 	assert_int_equal(ctx_cursor_left(&cursor), 0);
 	assert_int_equal(sum, cells->weight);

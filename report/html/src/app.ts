@@ -7,6 +7,7 @@
  */
 import { about, notices, summary } from "./about";
 import { Answers } from "./answers";
+import { Chart } from "./chart";
 import { Colours, type Theme } from "./colours";
 import { Controls } from "./controls";
 import { button, eachFrame, make } from "./dom";
@@ -38,7 +39,7 @@ import type { Head, Model, Profile } from "./types";
 import { WaitTable } from "./wait_table";
 
 const FRAGMENT_AFTER = 200; /* ms */
-const ALL: ReadonlySet<Change> = new Set<Change>(["a", "b", "editing", "threads", "view", "side", "roots", "fold", "path", "func", "lanes", "search", ...FILTERS, "span", "metric"]);
+const ALL: ReadonlySet<Change> = new Set<Change>(["a", "b", "editing", "threads", "view", "side", "roots", "fold", "path", "func", "lanes", "search", ...FILTERS, "span", "chart", "metric"]);
 
 export class App {
 	readonly store: Store;
@@ -55,6 +56,7 @@ export class App {
 	private readonly colours: Colours;
 	private readonly graphs: Graphs;
 	readonly timeline: Timeline;
+	readonly chart: Chart;
 	private readonly controls: Controls;
 	private readonly outline: Outline;
 	private readonly stanzaTable: StanzaTable;
@@ -130,6 +132,7 @@ export class App {
 		this.framesField = new FramesField(this.store);
 		this.controls.element.append(this.framesField.element);
 		this.empty = new EmptyNote(this.store, () => (this.shown.metric.spans === true ? "spans" : "samples"));
+		this.chart = new Chart(this.store, () => this.shown, () => this.profile.calls(), this.colours, tip, states, say);
 		this.views = this.makeViews();
 		this.sides = this.makeSides();
 		this.rootsButton = button("Root at bottom", "Flame graph: the root at the bottom instead of at the top", () => this.store.set({ roots: this.store.get().roots === "top" ? "bottom" : "top" }));
@@ -170,6 +173,7 @@ export class App {
 		if (selects) this.empty.update(state, this.answers);
 		if (selects || has("search")) this.controls.showFound(this.found, this.foundShare());
 		this.timeline.update(state, changed);
+		this.updateChart(state, changed);
 		this.controls.update(state, changed);
 		this.rootsButton.hidden = state.view !== "graph" && state.view !== "bottom-up";
 		this.rootsButton.setAttribute("aria-pressed", String(state.roots === "bottom"));
@@ -195,9 +199,7 @@ export class App {
 			this.shown = { metric: this.metrics[metric]!, model: this.modelOf(metric) };
 		} catch (error) {
 			if (!(error instanceof ProfileError)) throw error;
-			this.failure.textContent = error.message;
-			this.failure.setAttribute("role", "alert");
-			this.failure.hidden = false;
+			this.fail(error);
 			this.store.set({ metric: this.metrics.indexOf(this.shown.metric) });
 			return;
 		}
@@ -251,6 +253,24 @@ export class App {
 				cum: tree.cum[node]!,
 				samples: tree.cumSamples[node]!,
 			}));
+	}
+
+	/* Calls are read when they are first shown: damage of theirs is seen only now. */
+	private updateChart(state: Readonly<State>, changed: ReadonlySet<Change>): void {
+		this.chart.setMarks(this.found.functions);
+		try {
+			this.chart.update(state, changed);
+		} catch (error) {
+			if (!(error instanceof ProfileError)) throw error;
+			this.fail(error);
+			this.store.set({ view: "graph" });
+		}
+	}
+
+	private fail(error: ProfileError): void {
+		this.failure.textContent = error.message;
+		this.failure.setAttribute("role", "alert");
+		this.failure.hidden = false;
 	}
 
 	private updateTables(state: Readonly<State>, selects: boolean, has: (...keys: Change[]) => boolean): void {
@@ -330,6 +350,7 @@ export class App {
 				{ key: "bottom-up", title: "Bottom-up", panel: this.graphs.bottomUpPanel },
 				{ key: "sandwich", title: "Sandwich", panel: this.graphs.sandwichPanel },
 				{ key: "outline", title: "Call tree", panel: this.outline.element },
+				{ key: "chart", title: "Flame chart", panel: this.chart.element },
 			],
 			(view) => this.store.set({ view }),
 		);
@@ -381,6 +402,7 @@ export class App {
 	private applyTheme(): void {
 		this.setTheme();
 		this.graphs.draw(this.store.get(), this.found.functions);
+		this.chart.redraw();
 		this.functionTable.grid.draw();
 		this.outline.grid.draw();
 	}

@@ -20,6 +20,8 @@ export interface Palette {
 	accent: string;
 	match: string;
 	bad: string;
+	sampled: string; /* of what samples tell, beside exact calls */
+	lock: string; /* that is held */
 	label: string; /* on a frame */
 }
 
@@ -87,5 +89,5 @@ function differenceColours(theme: Theme): string[] {
 function readPalette(): Palette {
 	const style = getComputedStyle(document.documentElement);
 	const get = (name: string) => style.getPropertyValue(`--${name}`).trim();
-	return { ink: get("ink"), faint: get("faint"), line: get("line"), paper: get("paper"), accent: get("accent"), match: get("match"), bad: get("bad"), label: get("label") };
+	return { ink: get("ink"), faint: get("faint"), line: get("line"), paper: get("paper"), accent: get("accent"), match: get("match"), bad: get("bad"), sampled: get("second"), lock: get("lock"), label: get("label") };
 }

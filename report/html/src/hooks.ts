@@ -3,6 +3,7 @@
  * brush() and choose(), which do what a mouse would.
  */
 import type { App } from "./app";
+import type { ChartItem } from "./chart";
 import { cutRange } from "./state";
 import { timesOf } from "./interval";
 import { bottomUp } from "./merged";
@@ -34,6 +35,10 @@ export interface Hooks {
 	readonly tree: TreeRow[]; /* depth first, heaviest of the run first */
 	readonly recomputed: number; /* ms of the last selection */
 	readonly states: { interval: [number, number]; rows: StateRow[] } | null; /* as the table States shows them; null: the recording has none */
+	readonly chart: { window: [number, number]; frame: number }; /* what the flame chart shows, in ns; ms that its last picture took */
+	chartRows(thread: number): ChartItem[]; /* all of the thread in the page */
+	chartLocks(thread: number): [string, number, number][];
+	showChart(begin: number, end: number): number; /* ns; ms that the picture took */
 	stanza(func: number): Stanza; /* -1: of <Total> */
 	source(func: number): SourceRow[] | null; /* as the pane shows it; null: it is not in the page */
 	bottomUpTotal(): number;
@@ -98,6 +103,17 @@ export function publish(app: App): void {
 		},
 		get recomputed() {
 			return app.recomputed;
+		},
+		get chart() {
+			return { window: app.chart.window(), frame: app.chart.frame };
+		},
+		chartRows: (thread) => app.chart.asRows(thread),
+		chartLocks: (thread) => app.chart.locksOf(thread),
+		showChart(begin, end) {
+			store.set({ view: "chart", chart: [begin, end] });
+			app.flush();
+			app.chart.draw();
+			return app.chart.frame;
 		},
 		stanza: (func) => stanza(answers.shape, answers.a.tree, func < 0 ? ROOT : func),
 		source(func) {

@@ -3,11 +3,11 @@
  * an id is checked against what it counts, a count against the bytes that are left, so that a damaged page gives a message and no wrong picture. The cells of a base are read when a metric that needs them is shown.
  */
 import { ByteReader, ProfileError } from "./bytes";
-import { bucketBegin, NO_STATE, SHARED, STATES, type Cells, type Model, type Profile, type Sources, type SourceSection, type States, type ThreadStates, type WaitPlace, type Waits } from "./types";
+import { bucketBegin, NO_STATE, SHARED, STATES, type Calls, type Cells, type Model, type Profile, type Sources, type SourceSection, type Spans, type States, type ThreadStates, type WaitPlace, type Waits } from "./types";
 
 export { ProfileError } from "./bytes";
 
-const VERSION = 4;
+const VERSION = 5;
 const MAX_BUCKETS = 2 ** 24;
 const NO_FUNCTION = 0xffffffff;
 
@@ -65,9 +65,10 @@ export function decodeProfile(bytes: Uint8Array): Profile {
 	const bases = fill(input.count(3, "metrics"), () => readBase(input, threads.length, tree.parent.length, time));
 	const sources = readSources(input, functions.length);
 	const waits = readWaits(input, string, { functions: functions.length, stacks: tree.parent.length, bases: bases.length });
-	const states = input.left > 0 ? readStates(input, threads.length, duration) : null;
+	const states = readStates(input, threads.length, duration);
+	const calls = readCalls(input.part(input.number("the length of calls"), "calls"), { threads: threads.length, stacks: tree.parent.length, duration });
 	input.end();
-	return { objects, functions, ...tree, processes, threads, duration, buckets, sources, waits, states, nBases: bases.length, cellsOf: (base) => bases[base]!() };
+	return { objects, functions, ...tree, processes, threads, duration, buckets, sources, waits, states, calls, nBases: bases.length, cellsOf: (base) => bases[base]!() };
 }
 
 function fill<T>(n: number, make: () => T): T[] {
@@ -251,9 +252,11 @@ function readSection(input: ByteReader, unit: number): SourceSection {
 const KINDS = 1 + STATES;
 const FULL = 1 << STATES;
 
-function readStates(input: ByteReader, nThreads: number, duration: number): States {
+/* 0 buckets: the recording has none, or they did not fit. */
+function readStates(input: ByteReader, nThreads: number, duration: number): States | null {
 	const buckets = input.number("the number of buckets of states");
-	if (buckets < 1 || buckets > MAX_BUCKETS) input.damaged(`states have ${buckets} buckets`);
+	if (buckets === 0) return null;
+	if (buckets > MAX_BUCKETS) input.damaged(`states have ${buckets} buckets`);
 	const time = { buckets, duration };
 	return { buckets, threads: fill(nThreads, () => readThreadStates(input, time)) };
 }
@@ -290,6 +293,54 @@ function readShared(input: ByteReader, bits: number, length: number, row: Float6
 		left -= ns;
 		row[state] = checkedWeight(input, row[state]! + (ns < 0 ? NaN : ns));
 	});
+}
+
+/* Gives what reads the calls, once. */
+function readCalls(input: ByteReader, n: { threads: number; stacks: number; duration: number }): () => Calls | null {
+	let calls: Calls | null = null;
+	return () => {
+		if (calls !== null || input.left === 0) return calls;
+		const width = input.number("the width of runs");
+		const begin = input.number("the begin of calls");
+		const end = begin + input.number("the length of what calls are of");
+		const holds = fill(input.count(2, "locks"), () => ({ address: input.string("addresses of locks"), stack: input.below(n.stacks, "stacks of locks") }));
+		const rows = (what: number) => fill(input.count(1, "rows of calls"), () => readCallRow(input, what, n.duration));
+		const threads = fill(n.threads, () => ({ rows: rows(n.stacks), locks: rows(holds.length) }));
+		input.end();
+		return (calls = { width, begin, end, holds, threads });
+	};
+}
+
+function readCallRow(input: ByteReader, nWhat: number, duration: number): Spans {
+	const n = input.count(5, "calls");
+	const column = () => new Float64Array(n);
+	const spans: Spans = { begin: column(), end: column(), what: new Uint32Array(n), calls: column(), mixed: new Uint8Array(n), elapsed: column(), self: column(), longest: column() };
+	const { begin, end, what, calls, mixed, elapsed, self, longest } = spans;
+	for (let i = 0; i < n; i++) begin[i] = input.signed("begins of calls");
+	for (let i = 0, at = 0; i < n; i++) {
+		begin[i] = checkedWeight(input, begin[i]! + at);
+		end[i] = at = begin[i]! + input.number("lengths of calls");
+		if (at > duration) input.damaged(`a call up to ${at} ns of ${duration}`);
+	}
+	for (let i = 0, at = 0; i < n; i++) {
+		at += input.signed("stacks of calls");
+		if (at < 0 || at >= nWhat) input.damaged(`${at} among stacks of calls, of which there are ${nWhat}`);
+		what[i] = at;
+	}
+	for (let i = 0; i < n; i++) {
+		const value = input.number("numbers of calls");
+		calls[i] = Math.floor(value / 2);
+		mixed[i] = value % 2;
+		if (calls[i] === 0) input.damaged("a run of no calls");
+	}
+	for (let i = 0; i < n; i++) self[i] = input.signed("times of calls");
+	for (let i = 0; i < n; i++) {
+		const length = end[i]! - begin[i]!;
+		elapsed[i] = checkedWeight(input, calls[i] === 1 ? length : length - input.signed("times of runs"));
+		longest[i] = checkedWeight(input, calls[i] === 1 ? length : elapsed[i]! - input.signed("longest calls of runs"));
+		self[i] = elapsed[i]! - self[i]!;
+	}
+	return spans;
 }
 
 function checkedWeight(input: ByteReader, value: number): number {

@@ -1,7 +1,7 @@
 /*
  * What is selected and shown, who wants to know, and the same as the fragment of the page's address, so that a link reproduces a view.
  *
- *	#m=wall&a=BEGIN:END&b=BEGIN:END&thread=worker&v=sandwich&s=stanzas&func=f&path=main&path=f&q=memcpy&o=bottom&l=functions&z=BEGIN:END
+ *	#m=wall&a=BEGIN:END&b=BEGIN:END&c=BEGIN:END&thread=worker&v=sandwich&s=stanzas&func=f&path=main&path=f&q=memcpy&o=bottom&l=functions&z=BEGIN:END
  *
  * Times are in ns, functions and threads have their names (references.ts); what is as the page opens
  * is not in the fragment. Older links have numbers instead of names, t=0,2-5&f=12&p=3,17: they are
@@ -11,7 +11,7 @@ import { isWhole, rangeOf, timesOf, type Range } from "./interval";
 import { FunctionReferences, threadsFrom, threadWords, type Word } from "./references";
 import type { Head, Model } from "./types";
 
-export const VIEWS = ["graph", "bottom-up", "sandwich", "outline"] as const;
+export const VIEWS = ["graph", "bottom-up", "sandwich", "outline", "chart"] as const;
 export const SIDES = ["functions", "stanzas", "source", "threads", "states", "waits", "about"] as const;
 export const LANES = ["states", "functions"] as const;
 /** Regular expressions for frames (frames.ts). */
@@ -37,6 +37,7 @@ export interface State {
 	hide: string;
 	show: string;
 	span: Range; /* what of the run the time line shows */
+	chart: [number, number] | null; /* ns: what the flame chart shows; null: the same */
 	metric: number; /* among those of the page */
 }
 
@@ -44,6 +45,14 @@ export type Change = keyof State;
 
 function rangeText(model: Model, range: Range): string {
 	return timesOf(model, range).join(":");
+}
+
+/* To the ns: the flame chart is not bound to buckets. */
+function windowFrom(model: Model, text: string): [number, number] | null {
+	const parts = /^(\d{1,16}):(\d{1,16})$/.exec(text);
+	const begin = Number(parts?.[1] ?? 0);
+	const end = Math.min(model.duration, Number(parts?.[2] ?? 0));
+	return begin < end ? [begin, end] : null;
 }
 
 function rangeFrom(model: Model, text: string): Range | null {
@@ -82,7 +91,7 @@ function oneOf<T extends string>(words: readonly T[], word: string | null, other
 }
 
 /** The views in which the page shows what ctxan's reports of these names show. */
-const VIEW_OF: { [report: string]: View } = { tree: "outline", stacks: "graph" };
+const VIEW_OF: { [report: string]: View } = { tree: "outline", stacks: "graph", calls: "chart", events: "chart" };
 const SIDE_OF: { [report: string]: Side } = {
 	functions: "functions",
 	"callers-callees": "stanzas",
@@ -129,6 +138,7 @@ export function initialState(model: Model, head: Head): State {
 		hide: "",
 		show: "",
 		span: whole,
+		chart: null,
 		metric: 0,
 	};
 }
@@ -210,6 +220,7 @@ export function toFragment(model: Model, state: State, initial: State): string {
 	put("q", state.search, "");
 	for (const filter of FILTERS) put(filter, state[filter], "");
 	if (!isWhole(model, state.span)) words.set("z", rangeText(model, state.span));
+	if (state.chart !== null) words.set("c", state.chart.join(":"));
 	return words.toString().replaceAll("%3A", ":").replaceAll("%2C", ",");
 }
 
@@ -239,6 +250,7 @@ export function fromFragment(model: Model, fragment: string, initial: State, mis
 		hide: words.get("hide") ?? "",
 		show: words.get("show") ?? "",
 		span: range("z") ?? initial.span,
+		chart: windowFrom(model, words.get("c") ?? ""),
 		metric: Math.max(initial.metric, model.metricWords.indexOf(words.get("m") ?? "")),
 	};
 }

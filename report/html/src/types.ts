@@ -102,8 +102,39 @@ export interface Waits {
 	place: Uint32Array[];
 }
 
+/**
+ * A row of a flame chart: calls at one depth of a thread, or locks, by time; no two overlap. An item is one call, or a run of shorter ones that follow
+ * each other.
+ */
+export interface Spans {
+	begin: Float64Array; /* ns */
+	end: Float64Array;
+	what: Uint32Array; /* a CCT node, or a hold; of a run that of its longest call */
+	calls: Float64Array; /* 1: a call by itself; of what is sampled: samples */
+	mixed: Uint8Array; /* 1: of a run: its calls are not all of `what` */
+	elapsed: Float64Array; /* from entry to exit, all calls together; sampled: weight */
+	self: Float64Array;
+	longest: Float64Array;
+}
+
+export interface ThreadCalls {
+	rows: Spans[]; /* by depth, the outermost first */
+	locks: Spans[]; /* held at the same time: in rows of their own */
+}
+
+/** Calls over time, as they were seen to begin and end. */
+export interface Calls {
+	width: number; /* ns: shorter calls may be in runs; 0: none is */
+	begin: number; /* ns: what they are of */
+	end: number;
+	holds: { address: string; stack: number }[]; /* locks; stack: where it was released, 0 unknown */
+	threads: ThreadCalls[];
+}
+
 /** All of the profile; what one metric shows of it is a Model. */
 export interface Profile extends Omit<Model, "threads" | "metricWords" | "hasWaits"> {
+	/** Read from the bytes when they are first asked for; null: there are none. Throws ProfileError. */
+	calls: () => Calls | null;
 	threads: Omit<Model["threads"][number], "cells">[];
 	waits: Waits;
 	nBases: number;

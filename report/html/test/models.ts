@@ -1,9 +1,10 @@
 /*
  * Random models with a seed, and the bytes of a profile from a model: the obvious encoder, in the order of docs/html-page.md.
  */
+import { joinSpans } from "../src/calls";
 import { decodeProfile } from "../src/payload";
 import { modelOf, type Metric } from "../src/metrics";
-import type { Cells, Model, Selection, Sources, SourceSection, Waits } from "../src/types";
+import type { Calls, Cells, Model, Selection, Sources, SourceSection, Spans, Waits } from "../src/types";
 import { bucketBegin, SHARED, STATES, type States, type ThreadStates } from "../src/types";
 
 /** Numbers from 0 to 1 that depend on the seed alone (mulberry32). */
@@ -271,8 +272,46 @@ function encodeSources(out: Writer, sources: Sources, unit: number): void {
 	out.column(sources.groups, (group) => out.number(group.length).column(group, (section) => encodeSection(out, section, unit)));
 }
 
+/* A row of calls or locks. */
+function encodeRow(out: Writer, { begin, end, what, calls, mixed, elapsed, self, longest }: Spans): void {
+	out.number(begin.length);
+	out.column(begin, (ns, i) => out.signed(ns - (i === 0 ? 0 : end[i - 1]!)));
+	out.column(begin, (ns, i) => out.number(end[i]! - ns));
+	out.column(what, (node, i) => out.signed(node - (i === 0 ? 0 : what[i - 1]!)));
+	out.column(calls, (n, i) => out.number(n * 2 + mixed[i]!));
+	out.column(elapsed, (ns, i) => out.signed(ns - self[i]!));
+	out.column(calls, (n, i) => (n === 1 ? out : out.signed(end[i]! - begin[i]! - elapsed[i]!).signed(elapsed[i]! - longest[i]!)));
+}
+
+function encodeCalls(out: Writer, calls: Calls): void {
+	const rows = (all: Spans[]) => out.number(all.length).column(all, (row) => encodeRow(out, row));
+	out.number(calls.width).number(calls.begin).number(calls.end - calls.begin);
+	out.number(calls.holds.length).column(calls.holds, ({ address, stack }) => out.text(address).number(stack));
+	out.column(calls.threads, (thread) => {
+		rows(thread.rows);
+		rows(thread.locks);
+	});
+}
+
+/** Calls of a thread one by one: by depth, sorted by time, none overlaps another one of its depth, each is inside one of the depth before. */
+export function randomRow(n: number, nWhat: number, duration: number, next: () => number): Spans {
+	const edges = Float64Array.from({ length: 2 * n }, () => Math.floor(next() * (duration + 1))).sort();
+	const begin = edges.filter((_, i) => i % 2 === 0);
+	const end = edges.filter((_, i) => i % 2 === 1);
+	const elapsed = end.map((ns, i) => ns - begin[i]!);
+	return { begin, end, what: Uint32Array.from(begin, () => Math.floor(next() * nWhat)), calls: new Float64Array(n).fill(1), mixed: new Uint8Array(n), elapsed, self: elapsed.map((ns) => Math.floor(next() * (ns + 1))), longest: elapsed.slice() };
+}
+
+export function randomCalls(size: Size, seed: number): Calls {
+	const next = random(seed + 3000);
+	const holds = [{ address: "0x7f0012345678", stack: 0 }, { address: "0x10", stack: 1 }];
+	const row = (nWhat: number) => joinSpans(randomRow(Math.floor(next() * 40), nWhat, DURATION, next), next() < 0.5 ? 0 : DURATION / 50);
+	const thread = () => ({ rows: Array.from({ length: Math.floor(next() * 4) }, () => row(size.stacks)), locks: Array.from({ length: Math.floor(next() * 3) }, () => row(holds.length)) });
+	return { width: Math.floor(next() * 1000), begin: 0, end: DURATION, holds, threads: Array.from({ length: size.threads }, thread) };
+}
+
 /** `more`: bases besides the one of the model's cells; `waits` of all bases. */
-export function encode(model: Model, unit: number, more: Base[] = [], waits: Waits | null = null): Uint8Array<ArrayBuffer> {
+export function encode(model: Model, unit: number, more: Base[] = [], waits: Waits | null = null, calls: Calls | null = null): Uint8Array<ArrayBuffer> {
 	const out = new Writer();
 	const strings = [""];
 	const string = (text: string): Writer => {
@@ -297,10 +336,15 @@ export function encode(model: Model, unit: number, more: Base[] = [], waits: Wai
 	out.number(bases.length).column(bases, (base) => encodeBase(out, base, model));
 	encodeSources(out, model.sources, unit);
 	encodeWaits(out, waits ?? { places: [], stack: bases.map(() => new Uint32Array(0)), place: bases.map(() => new Uint32Array(0)) }, string);
-	if (model.states !== null) out.number(model.states.buckets).column(model.states.threads, (thread) => encodeThreadStates(out, thread, { buckets: model.states!.buckets, duration: model.duration }));
+	if (model.states === null) out.number(0);
+	else out.number(model.states.buckets).column(model.states.threads, (thread) => encodeThreadStates(out, thread, { buckets: model.states!.buckets, duration: model.duration }));
+	const part = new Writer();
+	if (calls !== null) encodeCalls(part, calls);
+	out.number(part.bytes.length);
+	for (const byte of part.bytes) out.bytes.push(byte);
 
 	const begin = new Writer();
-	begin.bytes.push(...new TextEncoder().encode("CTXP"), 4);
+	begin.bytes.push(...new TextEncoder().encode("CTXP"), 5);
 	begin.number(strings.length).column(strings, (text) => begin.text(text));
 	const bytes = new Uint8Array(begin.bytes.length + out.bytes.length);
 	bytes.set(begin.bytes);

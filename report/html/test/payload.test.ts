@@ -6,14 +6,14 @@ import { decodeProfile, loadProfile, ProfileError } from "../src/payload";
 import { joinCells, metricOfState, metricsOf, modelOf } from "../src/metrics";
 import { bucketBegin, SOURCE_NONE, type Cells, type Head, type Model, type Profile, type Waits } from "../src/types";
 import { WaitSums } from "../src/waits";
-import { decodeModel, encode, metricOf, NO_SOURCES, random, randomCells, randomModel, randomSelection, randomStates, Writer, type Base } from "./models";
+import { decodeModel, encode, metricOf, NO_SOURCES, random, randomCalls, randomCells, randomModel, randomSelection, randomStates, Writer, type Base } from "./models";
 
 const SMALL = { stacks: 20, functions: 6, threads: 3, buckets: 16, entries: 12 };
 
 /* Every byte by hand: two functions, main -> work, one thread with two cells. */
 // prettier-ignore
 const BY_HAND = Uint8Array.from([
-	0x43, 0x54, 0x58, 0x50, 4,
+	0x43, 0x54, 0x58, 0x50, 5,
 	5, 0, 4, ...Buffer.from("main"), 4, ...Buffer.from("work"), 3, ...Buffer.from("a.c"), 2, 0xc3, 0xa9,
 	1, 3,			/* objects: a.c */
 	2, 1, 2, 1, 0, 0, 3,	/* functions: main in a.c, work in none and artificial */
@@ -31,6 +31,7 @@ const BY_HAND = Uint8Array.from([
 	0, 0, 1, 0, 0, 0, 2, 0,	/* weights 10, 0, 20 - 1, 0; 10, 40, 20 + 1, 10 */
 	6, ...Buffer.from("{\n\tgo("),
 	0, 0,			/* no places of waits, no stacks of the base */
+	0, 0,			/* no states, no calls */
 ]);
 
 test("a profile written by hand", () => {
@@ -92,8 +93,8 @@ test("states come back as they were, and are added up", () => {
 
 test("states that cannot be are damage", () => {
 	const model = { ...randomModel(SMALL, 3), states: { buckets: 4, threads: [] } };
-	const bytes = encode(model, 1000);
-	const thread = (...columns: number[]) => Uint8Array.of(...bytes, ...columns, ...new Array<number>(SMALL.threads - 1).fill(0));
+	const bytes = encode(model, 1000).slice(0, -1); /* without the length of the calls */
+	const thread = (...columns: number[]) => Uint8Array.of(...bytes, ...columns, ...new Array<number>(SMALL.threads).fill(0));
 	assert.equal(decodeModel(thread(0)).states!.threads.length, SMALL.threads);
 	assert.deepEqual([...decodeModel(thread(1, 3, 4)).states!.threads[0]!.edge], [0, 4]);
 	const damaged: [number[], RegExp][] = [
@@ -110,7 +111,42 @@ test("states that cannot be are damage", () => {
 	/* A full bucket whose first state is longer than the bucket. */
 	const full = 12 + 2048 + 3;
 	assert.throws(() => decodeModel(thread(1, (full & 127) | 128, full >> 7, 0xff, 0xff, 0xff, 0xff, 0xff, 0x0f)), /out of range/);
-	assert.throws(() => decodeModel(Uint8Array.of(...encode({ ...model, states: null }, 1000), 0)), /states have 0 buckets/);
+	assert.equal(decodeModel(encode({ ...model, states: null }, 1000)).states, null);
+});
+
+test("calls come back as they were", () => {
+	for (let seed = 1; seed <= 30; seed++) {
+		const model = randomModel(SMALL, seed);
+		const calls = randomCalls(SMALL, seed);
+		const profile = decodeProfile(encode(model, 1000, [], null, calls));
+		assert.deepEqual(profile.calls(), calls);
+		assert.equal(profile.calls(), profile.calls());
+	}
+	assert.equal(decodeProfile(BY_HAND).calls(), null);
+});
+
+test("calls that cannot be are damage", () => {
+	const one = (row: number[], holds: number[] = [0]) => {
+		const calls = [0, 0, 100, ...holds, 1, ...row, 0];
+		return decodeProfile(Uint8Array.of(...BY_HAND.slice(0, -1), calls.length, ...calls));
+	};
+	/* 2 calls: begin 3, length 4, 5 later, length 6, of stacks 1 and 2; one, then a run of 3 of several; not self: 1 and 2; of the run 1 idle, the longest 3 less than all. */
+	const good = [2, 6, 10, 4, 6, 2, 2, 2, 7, 2, 4, 2, 6];
+	const { rows } = one(good).calls()!.threads[0]!;
+	assert.deepEqual(rows, [{ begin: Float64Array.of(3, 12), end: Float64Array.of(7, 18), what: Uint32Array.of(1, 2), calls: Float64Array.of(1, 3), mixed: Uint8Array.of(0, 1), elapsed: Float64Array.of(4, 5), self: Float64Array.of(3, 3), longest: Float64Array.of(4, 2) }]);
+	const changed = (at: number, ...bytes: number[]) => [...good.slice(0, at), ...bytes, ...good.slice(at + 1)];
+	const damaged: [number[], RegExp][] = [
+		[changed(1, 1), /out of range/] /* begins at -1 */,
+		[changed(4, 0x80, 0x10), /a call up to \d+ ns of 1000/],
+		[changed(5, 6), /3 among stacks of calls, of which there are 3/],
+		[changed(5, 1), /-1 among stacks of calls/],
+		[changed(7, 1), /a run of no calls/],
+		[changed(11, 100), /out of range/] /* more idle than it is long */,
+		[changed(0, 99), /99 calls in/],
+		[[...good, 0], /1 bytes follow its end|rows of calls/],
+	];
+	for (const [row, message] of damaged) assert.throws(() => one(row).calls(), message, row.join());
+	assert.throws(() => one(good, [1, 3, 0x30, 0x78, 0x31, 9]).calls(), /9 among stacks of locks/);
 });
 
 /* Cells of spans: the entries of a bucket have parts of it. */
@@ -248,16 +284,16 @@ test("a profile cut at any byte is damage", () => {
 	const model = randomModel(SMALL, 3);
 	const without = encode(model, 1000);
 	const states = encode({ ...model, states: randomStates(SMALL, 3) }, 1000);
-	for (const bytes of [BY_HAND, without, states]) {
-		/* A profile may end where states would begin. */
-		for (let n = bytes === states ? without.length + 1 : 0; n < bytes.length; n++) assert.throws(() => decodeModel(bytes.subarray(0, n)), /^ProfileError: The profile in this page is damaged: .* \(byte \d+ of \d+\)\.$/, `${n} bytes`);
+	const calls = encode(model, 1000, [], null, randomCalls(SMALL, 3));
+	for (const bytes of [BY_HAND, without, states, calls]) {
+		for (let n = 0; n < bytes.length; n++) assert.throws(() => decodeModel(bytes.subarray(0, n)), /^ProfileError: The profile in this page is damaged: .* \(byte \d+ of \d+\)\.$/, `${n} bytes`);
 	}
 });
 
 test("bytes after the end are damage", () => {
 	const states = { buckets: 1, threads: [{ edge: Uint32Array.of(0), whole: new Int8Array(0), sums: new Float64Array(10) }] };
 	const bytes = encode({ ...randomModel({ ...SMALL, threads: 1 }, 3), states }, 1000);
-	assert.throws(() => decodeModel(Uint8Array.of(...BY_HAND, 0)), /states have 0 buckets/);
+	assert.throws(() => decodeModel(Uint8Array.of(...BY_HAND, 0)), /1 bytes follow its end/);
 	assert.throws(() => decodeModel(Uint8Array.of(...bytes, 0)), /1 bytes follow its end/);
 });
 
@@ -350,12 +386,12 @@ for (const [what, at, was, becomes, message] of DEFECTS) {
 }
 
 test("another version is named", () => {
-	assert.throws(() => decodeModel(Uint8Array.of(0x43, 0x54, 0x58, 0x50, 9)), /has version 9, the page reads version 4/);
+	assert.throws(() => decodeModel(Uint8Array.of(0x43, 0x54, 0x58, 0x50, 9)), /has version 9, the page reads version 5/);
 });
 
 test("a count without the bytes for it takes no memory", () => {
 	const out = new Writer();
-	out.bytes.push(0x43, 0x54, 0x58, 0x50, 4);
+	out.bytes.push(0x43, 0x54, 0x58, 0x50, 5);
 	out.number(2 ** 40);
 	assert.throws(() => decodeModel(Uint8Array.from(out.bytes)), /1099511627776 strings in 0 bytes/);
 });

@@ -90,7 +90,7 @@ test("a fragment reproduces the state", () => {
 			b,
 			editing: b === null ? "a" : "b",
 			threads: next() < 0.5 ? null : [...model.threads.keys()].filter(() => next() < 0.4),
-			view: one(["graph", "bottom-up", "sandwich", "outline"] as const),
+			view: one(["graph", "bottom-up", "sandwich", "outline", "chart"] as const),
 			side: one(["functions", "stanzas", "threads", "about"] as const),
 			roots: one(["top", "bottom"] as const),
 			fold: one(["yes", "no"] as const),
@@ -103,6 +103,7 @@ test("a fragment reproduces the state", () => {
 			hide: one(["", "libc"]),
 			show: one(["", "x+"]),
 			span: range(),
+			chart: next() < 0.5 ? null : [Math.floor(next() * 1000), 1001 + Math.floor(next() * 1e9)],
 			metric: Math.floor(next() * 3),
 		};
 		assert.deepEqual(fromFragment(model, `#${toFragment(model, state, initial)}`, initial), state);

@@ -53,8 +53,21 @@ diff -u "$source_dir/testdata/calltrace/own-calls.expected" calls.said || fail "
 [ "${UPDATE_GOLDEN:-0}" = 1 ] && cp events.said "$source_dir/testdata/calltrace/own-events.expected"
 diff -u "$source_dir/testdata/calltrace/own-events.expected" events.said || fail "events"
 
+# What each thread is in over time, in text and JSON; calls without a hidden function, whose time is its caller's.
+{
+	ctxan -q worked-example.txt -r timeline
+	ctxan -q own.txt -r timeline -t main
+	ctxan -q own.txt -r timeline --hide alloc -t main --ascii
+	ctxan -q interrupt.txt -r timeline --format csv -i 3:5 | sed -n '1,2p;150,154p'
+	ctxan -q own.txt -r calls --hide '^parse$'
+	ctxan -q own.txt -r events --hide '^parse$' -t main
+	ctxan -q own.txt -r calls --fold-object nix --show 'parse|job'
+} >timeline.said 2>&1
+[ "${UPDATE_GOLDEN:-0}" = 1 ] && cp timeline.said "$source_dir/testdata/calltrace/own-timeline.expected"
+diff -u "$source_dir/testdata/calltrace/own-timeline.expected" timeline.said || fail "timeline"
+
 # Exports have calls as they were: B twice without a pause between, C within one ns, A while its thread does not run.
-for format in chrome-trace speedscope; do
+for format in chrome-trace speedscope firefox; do
 	ctxan -q same-ns.txt --export "$format" -o "same-ns.$format" 2>/dev/null || fail "$format"
 	sed 's/ctxan[ @][0-9.]*/ctxan/' "same-ns.$format" >"same-ns.$format.said"
 	[ "${UPDATE_GOLDEN:-0}" = 1 ] && cp "same-ns.$format.said" "$source_dir/testdata/calltrace/same-ns.$format.expected"
