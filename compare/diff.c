@@ -26,11 +26,12 @@ struct recording {
 	struct ctx_bins bins;	       /* while it is being measured */
 	struct ctx_evidence_side load; /* everything, by time */
 	double quantum;		       /* mean weight of a sample */
-	double kernel; /* weight of what other programs decide: the kernel's functions, some states */
-	bool exact;    /* every allocation was recorded: no part of the sums is by chance within the run */
-	double noise;  /* what is assumed of the rest from run to run, as a share */
-	double scale;  /* of the weighting: the weights above and in rows are multiplied by it */
-	double *sums;  /* owned; by item, of a recording without samples; NULL: of another */
+	double kernel;	/* weight of what other programs decide: the kernel's functions, some states */
+	bool exact;	/* every allocation was recorded: no part of the sums is by chance within the run */
+	double noise;	/* what is assumed of the rest from run to run, as a share */
+	double starved; /* time that threads waited for a processor; 0: not known, or of no account */
+	double scale;	/* of the weighting: the weights above and in rows are multiplied by it */
+	double *sums;	/* owned; by item, of a recording without samples; NULL: of another */
 	uint64_t samples, weight;
 };
 
@@ -294,6 +295,24 @@ static enum ctx_status add_streams(struct work *work, size_t at, bool items, str
 	return status;
 }
 
+/* Waiting for a processor: of times, if there is one recording of each side, and not of shares, which it leaves alone. */
+static enum ctx_status add_starved(const struct work *work, struct recording *recording, struct ctx_err *err)
+{
+	const struct ctx_report_selection *selection = &recording->source->selection;
+	const struct ctx_report_states *states;
+	size_t n;
+	enum ctx_status status;
+
+	if (work->n != CTX_COMPARE_SIDES || work->spec->weighting.weights == CTX_WEIGHTS_SHARE ||
+	    work->spec->subject == CTX_DIFF_WAITS || !selection->profile->has_states ||
+	    (!is_of_states(work) && !ctx_metric_is_time(metric_of(recording->source))))
+		return CTX_OK;
+	status = recording->source->states(recording->source, &states, &n, err);
+	for (size_t i = 0; status == CTX_OK && i < n; i++)
+		recording->starved += (double)states[i].ns[CTX_STATE_WAIT_CPU] * recording->scale;
+	return status;
+}
+
 /* Adds a recording's weights to the rows, of which there is one for each item. */
 static enum ctx_status add_weights(struct work *work, size_t at, struct ctx_err *err)
 {
@@ -312,6 +331,8 @@ static enum ctx_status add_weights(struct work *work, size_t at, struct ctx_err 
 									      : "samples");
 	if (status == CTX_OK)
 		status = ctx_weighting_scale(&work->spec->weighting, &weighted, &recording->scale, err);
+	if (status == CTX_OK)
+		status = add_starved(work, recording, err);
 	if (status == CTX_OK && !has_samples(recording)) {
 		recording->sums = ctx_calloc(work->diff->items.n + 1, sizeof(*recording->sums));
 		status = recording->sums != NULL ? CTX_OK : ctx_err_nomem(err);
@@ -456,18 +477,42 @@ static struct ctx_evidence_error load_error(const struct work *work, const struc
 	return error;
 }
 
+/*
+ * How much of a change may be other programs' doing: a thread that waits less for a processor runs more in the same
+ * time. So a change counts for chance up to the opposite one of that waiting.
+ */
+static double displaced_of(const struct work *work, double change)
+{
+	double waited = work->recordings[CTX_COMPARE_B].starved - work->recordings[CTX_COMPARE_A].starved;
+
+	return (change > 0) != (waited > 0) ? fmin(fabs(change), fabs(waited)) : 0;
+}
+
+/* The part of it in a row: of states the row's own, else its share of everything. */
+static double displaced_of_row(const struct work *work, double a, double b)
+{
+	const struct recording *of_a = &work->recordings[CTX_COMPARE_A],
+			       *of_b = &work->recordings[CTX_COMPARE_B];
+	double all = of_a->load.sum + of_b->load.sum;
+
+	if (is_of_states(work))
+		return displaced_of(work, b - a);
+	return all > 0 ? displaced_of(work, of_b->load.sum - of_a->load.sum) * (a + b) / all : 0;
+}
+
 /* One recording of each side: how much they differ from each other in a row, and what is assumed of runs. */
 static struct ctx_evidence compare_pair(const struct work *work, uint32_t row)
 {
 	const struct recording *a = &work->recordings[CTX_COMPARE_A], *b = &work->recordings[CTX_COMPARE_B];
 	const double *of_a = ctx_bins_row(&a->bins, row), *of_b = ctx_bins_row(&b->bins, row);
 	struct ctx_evidence_error error = {0, CERTAIN}, load, load_b;
-	double sum_a = 0, sum_b = 0, noise = noise_of(work, row);
+	double sum_a = 0, sum_b = 0, noise = noise_of(work, row), displaced;
 
 	for (size_t i = 0; i < a->bins.n_bins; i++) {
 		sum_a += of_a[i];
 		sum_b += of_b[i];
 	}
+	displaced = displaced_of_row(work, sum_a, sum_b);
 	if (!a->exact || !b->exact)
 		error = ctx_pair_measure(of_a, of_b, a->bins.n_bins);
 	error.variance += a->quantum * a->quantum + b->quantum * b->quantum;
@@ -475,7 +520,8 @@ static struct ctx_evidence compare_pair(const struct work *work, uint32_t row)
 	load_b = load_error(work, b, sum_b);
 	ctx_evidence_error_add(&load, &load_b);
 	ctx_evidence_error_add_bound(&error, &load);
-	ctx_evidence_error_add_known(&error, noise * noise * (sum_a * sum_a + sum_b * sum_b));
+	ctx_evidence_error_add_known(&error,
+				     noise * noise * (sum_a * sum_a + sum_b * sum_b) + displaced * displaced);
 	return ctx_evidence_of(sum_b - sum_a, error.variance, error.df);
 }
 
@@ -498,6 +544,10 @@ static enum ctx_status compare_pairs(struct work *work, struct ctx_err *err)
 	error = error_of_all(a);
 	error_b = error_of_all(b);
 	ctx_evidence_error_add(&error, &error_b);
+	if (!is_of_states(work)) {
+		work->diff->displaced = displaced_of(work, b->load.sum - a->load.sum);
+		ctx_evidence_error_add_known(&error, work->diff->displaced * work->diff->displaced);
+	}
 	work->found[n_tested] = ctx_evidence_of(b->load.sum - a->load.sum, error.variance, error.df);
 	return CTX_OK;
 }

@@ -71,11 +71,15 @@ struct ctx_diff { /* owned by the caller (ctx_diff_deinit) */
 	size_t n_tested;
 	struct ctx_diff_totals sides[CTX_COMPARE_SIDES];
 	bool no_samples; /* of one recording of each side, one was archived without: no row has evidence */
+	double displaced; /* of the change of everything: other programs may have caused so much (ctx_diff_make) */
 	struct ctx_evidence total; /* of everything together */
 	enum ctx_verdict total_verdict;
 };
 
 /*
+ * One recording of each side with thread states: where threads waited less for a processor on one side and ran more,
+ * the change is taken for chance as far as that waiting goes. Several recordings show themselves how much they differ.
+ *
  * CTX_E_ARG: the first metrics of the sources differ, a recording has nothing selected, or lacks what the subject needs
  * (call stacks, thread states), or what it is divided by. Otherwise CTX_E_NOMEM and what a source fails with. Reads all samples of the selections, recording by recording: with several
  * of a side the bins of one are in memory at a time (at most 2 MB), else those of both.

@@ -311,6 +311,16 @@ void ctx_diff_page_put_titles(struct ctx_diff_page *page)
 				"several do: A1.er,A2.er,A3.er B1.er,B2.er,B3.er",
 				100 * CTX_DIFF_NOISE),
 			0);
+	if (diff->displaced > 0.005 * whole)
+		ctx_out_wrapped(
+			&page->out, "",
+			ctx_out_format(
+				&page->out,
+				"Threads waited longer for a processor on side %c: other programs may have "
+				"caused up to %s of the change of the total.",
+				"AB"[diff->total.change < 0],
+				ctx_diff_page_change(page, copysign(diff->displaced, diff->total.change))),
+			0);
 	ctx_out_line(&page->out, "");
 }
 

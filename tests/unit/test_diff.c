@@ -345,6 +345,55 @@ static void test_diff__waits_for_a_processor_are_no_noise(void **unused)
 	assert_true(errors[1] < errors[0] / 2);
 }
 
+/* Two functions in turn. */
+static struct world *turns(unsigned ms)
+{
+	struct world *world = world_new("/bin/app");
+
+	for (unsigned i = 0; i < ms; i++)
+		put(world, (uint64_t)i * MS, i / 50 % 2 == 0 ? HASH : PARSE, 0);
+	world->profile.run.end_ns = world->intervals[0].end_ns = world->threads[0].life.end_ns =
+		(uint64_t)ms * MS;
+	return world;
+}
+
+/* What other programs may have caused is no evidence: more time where threads waited less for a processor. */
+static void test_diff__a_change_by_waiting_for_a_processor_is_no_evidence(void **unused)
+{
+	static const struct {
+		uint64_t waited_ms[2];
+		double displaced_ms;
+		enum ctx_verdict verdict;
+	} cases[] = {
+		{{0, 0}, 0, CTX_VERDICT_SLOWER},
+		{{900, 0}, 400, CTX_VERDICT_NONE},   /* all of the 400 ms */
+		{{900, 500}, 400, CTX_VERDICT_NONE}, /* the same difference */
+		{{20, 0}, 20, CTX_VERDICT_SLOWER},
+		{{0, 500}, 0, CTX_VERDICT_SLOWER}, /* it ran more though it waited more */
+	};
+
+	(void)unused;
+	for (size_t i = 0; i < CTX_COUNT_OF(cases); i++) {
+		struct world *worlds[2] = {turns(2000), turns(2400)};
+		struct ctx_report_states states[2] = {0};
+		struct ctx_diff diff;
+
+		for (int side = 0; side < 2; side++) {
+			states[side].ns[CTX_STATE_WAIT_CPU] = cases[i].waited_ms[side] * MS;
+			worlds[side]->profile.has_states = true;
+			worlds[side]->fake.samples = each_sample_or_wait;
+			worlds[side]->fake.states = &states[side];
+			worlds[side]->fake.n_states = 1;
+		}
+		compare(worlds[0], worlds[1], false, &diff);
+		assert_int_equal(row_of(&diff, "hash")->verdict, cases[i].verdict);
+		assert_true(fabs(diff.displaced - cases[i].displaced_ms * MS) < 1);
+		ctx_diff_deinit(&diff);
+		world_free(worlds[0]);
+		world_free(worlds[1]);
+	}
+}
+
 /* Runs that differ by a tenth from each other are no evidence of a change by a twentieth; even ones are. */
 static void test_diff__several_recordings_say_how_much_runs_differ(void **unused)
 {
@@ -708,6 +757,7 @@ int main(void)
 		cmocka_unit_test(test_diff__the_kernels_part_of_the_total_may_be_chance),
 		cmocka_unit_test(test_diff__one_recording_of_a_program_with_phases_shows_a_change),
 		cmocka_unit_test(test_diff__waits_for_a_processor_are_no_noise),
+		cmocka_unit_test(test_diff__a_change_by_waiting_for_a_processor_is_no_evidence),
 		cmocka_unit_test(test_diff__several_recordings_say_how_much_runs_differ),
 		cmocka_unit_test(test_diff__equal_runs_are_no_more_certain_than_samples),
 		cmocka_unit_test(test_diff__refuses_metrics_that_differ),
