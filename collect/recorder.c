@@ -443,6 +443,20 @@ static enum ctx_status end_trace(struct ctx_recorder *recorder, struct ctx_err *
 	return naming.status;
 }
 
+/* Says what virtual machines told in vain. */
+static enum ctx_status end_vms(struct ctx_recorder *recorder, struct ctx_err *err)
+{
+	struct ctx_vms_counts counts = ctx_vms_counts(recorder->vms);
+	enum ctx_status status = CTX_OK;
+	char text[CTX_VMS_TEXT_MAX];
+
+	for (unsigned i = 0; i < CTX_VMS_TEXTS && status == CTX_OK; i++) {
+		if (ctx_vms_text(&counts, i, text))
+			status = ctx_recorder_warn(recorder, text, err);
+	}
+	return status;
+}
+
 static enum ctx_status finish_tree(struct ctx_recorder *recorder, uint64_t now, struct ctx_err *err)
 {
 	struct ctx_exp_unwinding counts = ctx_sample_batch_counts(recorder->batch);
@@ -469,6 +483,8 @@ static enum ctx_status finish_tree(struct ctx_recorder *recorder, uint64_t now, 
 		status = warn_of_more_setuid(recorder, err);
 	if (status == CTX_OK && recorder->trace != NULL)
 		status = end_trace(recorder, err);
+	if (status == CTX_OK && recorder->vms != NULL)
+		status = end_vms(recorder, err);
 	if (status == CTX_OK && !recorder->options->no_archive)
 		status = ctx_exp_archive(recorder->writer, err);
 	if (status == CTX_OK && recorder->options->archive_sources)
@@ -547,6 +563,7 @@ static void release(struct ctx_recorder *recorder)
 	ctx_losses_destroy(recorder->losses);
 	detach(recorder); /* after a failure; otherwise none is left */
 	ctx_trace_destroy(recorder->trace);
+	ctx_vms_destroy(recorder->vms);
 	ctx_proctree_destroy(recorder->tree);
 	ctx_mapped_files_destroy(recorder->files);
 	ctx_perf_events_deinit(&recorder->events);

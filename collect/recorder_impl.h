@@ -23,6 +23,7 @@
 #include "collect/titles.h"
 #include "collect/trace.h"
 #include "collect/trace_texts.h"
+#include "collect/vms.h"
 #include "formats/experiment/exp_writer.h"
 
 #include <poll.h>
@@ -70,6 +71,7 @@ struct ctx_recorder {
 	struct ctx_titles *titles;
 	struct ctx_setuid *setuid;
 	struct ctx_trace *trace; /* NULL: nothing is traced */
+	struct ctx_vms *vms;	 /* NULL: no agents are loaded */
 	struct ctx_wait_sampling *sampling;
 	struct ctx_child child;
 	struct ctx_keeping_up keeping_up;

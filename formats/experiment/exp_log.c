@@ -28,6 +28,7 @@ void ctx_exp_log_deinit(struct ctx_exp_log *log)
 	free(log->sources.rows);
 	ctx_strtab_deinit(&log->sources.paths);
 	free(log->losses.rows);
+	ctx_exp_code_lines_deinit(&log->codes);
 	free(log->external_wakers.names);
 	ctx_map64_deinit(&log->external_wakers.of_key);
 	*log = (struct ctx_exp_log){0};
@@ -479,6 +480,38 @@ static bool has_room_for_map(struct ctx_exp_log *log, uint32_t process, struct c
 	return false;
 }
 
+static enum ctx_status read_function(struct ctx_exp_log *log, const struct ctx_exp_line *line,
+				     struct ctx_err *err)
+{
+	struct ctx_exp_entry entry = {.kind = CTX_EV_FUNCTION, .process = CTX_NONE, .thread = CTX_NONE};
+	uint32_t row;
+	enum ctx_status status = ctx_exp_code_lines_function(&log->codes, line, &row, err);
+
+	entry.a = row;
+	return status == CTX_OK ? add_entry(log, &entry, err) : status;
+}
+
+static enum ctx_status read_code(struct ctx_exp_log *log, const struct ctx_exp_line *line,
+				 struct ctx_err *err)
+{
+	struct ctx_exp_entry entry = {.kind = CTX_EV_MAP, .thread = CTX_NONE};
+	uint32_t key, row;
+	enum ctx_status status;
+
+	if (!ctx_exp_line_time(line, "tstamp", &entry.time_ns) ||
+	    !ctx_exp_line_number32(line, "process", &key) ||
+	    !ctx_exp_line_number(line, "address", &entry.a) || !ctx_exp_line_number(line, "size", &entry.b) ||
+	    entry.b > UINT64_MAX - entry.a)
+		return CTX_E_FORMAT;
+	status = ctx_exp_log_process(log, key, &entry.process, err);
+	if (status == CTX_OK && !has_room_for_map(log, entry.process, err, &status))
+		return status;
+	if (status == CTX_OK)
+		status = ctx_exp_code_lines_code(&log->codes, line, &row, err);
+	entry.c = row;
+	return status == CTX_OK ? add_entry(log, &entry, err) : status;
+}
+
 static enum ctx_status read_map(struct ctx_exp_log *log, const struct ctx_exp_line *line,
 				enum ctx_event_kind kind, struct ctx_err *err)
 {
@@ -687,6 +720,10 @@ static enum ctx_status read_element(struct ctx_exp_log *log, const struct ctx_ex
 		return read_setting(log, line, err);
 	if (strcmp(line->element, "profile") == 0)
 		return read_profile(log, line, err);
+	if (strcmp(line->element, "function") == 0)
+		return read_function(log, line, err);
+	if (strcmp(line->element, "code") == 0)
+		return read_code(log, line, err);
 	if (strcmp(line->element, "source") == 0)
 		return read_source(log, line, err);
 	log->begin.has_states = log->begin.has_states || strcmp(line->element, "states") == 0 ||

@@ -12,6 +12,7 @@
 #include "base/map64.h"
 #include "base/strtab.h"
 #include "formats/experiment/exp_lines.h"
+#include "formats/experiment/exp_log_code.h"
 #include "model/event_source.h"
 
 struct ctx_exp_process_row {
@@ -47,7 +48,7 @@ struct ctx_exp_entry {
 	uint64_t a, b,
 		c; /* map: address, size, offset; maps: row of the process that has them; exit: status and whether; throttle: count;
 			     lost: row of `losses`, whether by the limit of bytes */
-	const char *text, *text2; /* map: path, build id; name, warning, damage */
+	const char *text, *text2; /* map: path, build id; name, warning, damage; code: NULL, and `c` is its row of `codes`; function: `a` is */
 };
 
 struct ctx_exp_source_row {
@@ -114,6 +115,7 @@ struct ctx_exp_log {
 	struct ctx_exp_begin begin;
 	struct ctx_exp_last_words last;
 	struct ctx_exp_losses losses;
+	struct ctx_exp_code_lines codes;
 };
 
 void ctx_exp_log_deinit(struct ctx_exp_log *log);
