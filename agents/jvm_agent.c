@@ -60,7 +60,8 @@ static uint64_t ask_runtime(JNIEnv *jni, const char *method)
 	jobject runtime = NULL;
 	jlong value = 0;
 
-	get = class != NULL ? (*jni)->GetStaticMethodID(jni, class, "getRuntime", "()Ljava/lang/Runtime;") : NULL;
+	get = class != NULL ? (*jni)->GetStaticMethodID(jni, class, "getRuntime", "()Ljava/lang/Runtime;")
+			    : NULL;
 	if (get != NULL)
 		ask = (*jni)->GetMethodID(jni, class, method, "()J");
 	if (ask != NULL)
@@ -156,8 +157,8 @@ static void JNICALL on_class_prepare(jvmtiEnv *jvmti, JNIEnv *jni, jthread threa
 	ctx_jvm_tell_class(jvmti, class);
 }
 
-static void JNICALL on_compiled(jvmtiEnv *jvmti, jmethodID method, jint size, const void *address, jint n_lines,
-				const jvmtiAddrLocationMap *lines, const void *inlined)
+static void JNICALL on_compiled(jvmtiEnv *jvmti, jmethodID method, jint size, const void *address,
+				jint n_lines, const jvmtiAddrLocationMap *lines, const void *inlined)
 {
 	(void)jvmti;
 	atomic_fetch_add(&agent.n_compiled, 1);

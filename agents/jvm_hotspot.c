@@ -186,8 +186,8 @@ const char *ctx_jvm_hotspot_collector(void)
 		const char *name = text_at(flags + i * size, name_at);
 		const char *value = text_at(flags + i * size, address_at);
 
-		for (size_t j = 0; name != NULL && value != NULL && j < sizeof(collectors) / sizeof(*collectors);
-		     j++) {
+		for (size_t j = 0;
+		     name != NULL && value != NULL && j < sizeof(collectors) / sizeof(*collectors); j++) {
 			if (strcmp(name, collectors[j].flag) == 0 && *value != 0)
 				return collectors[j].name;
 		}

@@ -7,9 +7,9 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#define METHOD_BYTES 256u    /* of a message that must be left for another method without lines and names */
-#define LINES_MAX 4000u	     /* of a method */
-#define DEPTH_MAX 64u	     /* of inlined methods */
+#define METHOD_BYTES 256u     /* of a message that must be left for another method without lines and names */
+#define LINES_MAX 4000u	      /* of a method */
+#define DEPTH_MAX 64u	      /* of inlined methods */
 #define CODE_BYTES_MAX 524288 /* of a method's instructions that are told */
 #define CHUNK_BYTES 49152u
 #define MODIFIER_NATIVE 0x0100
@@ -83,7 +83,7 @@ static void put_method(struct telling *telling, jmethodID id, const struct metho
 
 	if (!make_room(telling, METHOD_BYTES + n_name + n_signature +
 					4 * (size_t)(texts->n_lines < (jint)LINES_MAX ? texts->n_lines
-										    : (jint)LINES_MAX)))
+										      : (jint)LINES_MAX)))
 		return;
 	(void)(*telling->jvmti)->GetMethodModifiers(telling->jvmti, id, &modifiers);
 	message = telling->message;

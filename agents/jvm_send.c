@@ -12,8 +12,9 @@
 #include <unistd.h>
 
 #define WAIT_MS 100
-#define PATIENCE_MS 20000 /* that the virtual machine waits for the recorder without any message getting through */
-#define REGAINED_MS 20	  /* with each one that does */
+#define PATIENCE_MS                                                                                          \
+	20000 /* that the virtual machine waits for the recorder without any message getting through */
+#define REGAINED_MS 20 /* with each one that does */
 #define SEND_BYTES (1 << 20)
 #define NAME_MAX_BYTES 64u
 #define FOLDER "/tmp/"

@@ -51,8 +51,7 @@ static enum ctx_status set(struct ctx_map64 *map, uint64_t key, uint32_t value, 
 static enum ctx_status add_method(struct ctx_vm_image *image, const struct ctx_vm_method *method,
 				  const struct ctx_vm_known_method *known, struct ctx_err *err)
 {
-	enum ctx_status status =
-		ctx_grow(&image->methods, &image->methods_cap, image->n_methods + 1, err);
+	enum ctx_status status = ctx_grow(&image->methods, &image->methods_cap, image->n_methods + 1, err);
 	uint32_t index = (uint32_t)image->n_methods;
 
 	if (status != CTX_OK)

@@ -25,8 +25,8 @@ enum ctx_vm_run {
 };
 
 struct ctx_vm_known_method {
-	const uint8_t *class, *at, *end;    /* where the message has them, and its end */
-	uint32_t numbers[CTX_VM_RUN_N];	    /* as functions of the experiment; CTX_NONE: not yet */
+	const uint8_t *class, *at, *end; /* where the message has them, and its end */
+	uint32_t numbers[CTX_VM_RUN_N];	 /* as functions of the experiment; CTX_NONE: not yet */
 };
 
 /* Rows of a code, in a message that is kept. */
@@ -55,11 +55,11 @@ struct ctx_vm_image { /* all zero is empty */
 	struct ctx_vm_known_code *codes;
 	size_t n_codes, codes_cap;
 	struct ctx_map64 code_of_number;
-	struct ctx_ranges ranges; /* index of the code */
+	struct ctx_ranges ranges;      /* index of the code */
 	uint64_t code_begin, code_end; /* of all code */
 	size_t instruction_bytes;
-	uint64_t damaged;	       /* messages that made no sense */
-	uint64_t left_out;	       /* for lack of room */
+	uint64_t damaged;  /* messages that made no sense */
+	uint64_t left_out; /* for lack of room */
 };
 
 void ctx_vm_image_deinit(struct ctx_vm_image *image);

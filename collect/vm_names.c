@@ -19,7 +19,8 @@ void ctx_vm_writing_deinit(struct ctx_vm_writing *writing)
 }
 
 /* "java.lang.String.charAt(int)" */
-static void put_name(struct ctx_buf *out, const struct ctx_vm_class *class, const struct ctx_vm_method *method)
+static void put_name(struct ctx_buf *out, const struct ctx_vm_class *class,
+		     const struct ctx_vm_method *method)
 {
 	ctx_java_put_class(out, class->name.at, class->name.n);
 	ctx_buf_put_u8(out, '.');
@@ -132,8 +133,7 @@ enum ctx_status ctx_vm_name_frame(const struct ctx_vm_target *target, uint32_t m
 static enum ctx_status site_of(struct ctx_vm_writing *writing, const struct ctx_exp_code_site *site,
 			       uint32_t *ret, struct ctx_err *err)
 {
-	enum ctx_status status =
-		ctx_grow(&writing->sites, &writing->sites_cap, writing->known.n + 1, err);
+	enum ctx_status status = ctx_grow(&writing->sites, &writing->sites_cap, writing->known.n + 1, err);
 	size_t n = writing->known.n;
 
 	if (status == CTX_OK)
@@ -235,7 +235,8 @@ enum ctx_status ctx_vm_write_code(struct ctx_vm_writing *writing, const struct c
 	enum ctx_status status = function_of(target, code, &out.function, err);
 	struct rows rows = {0};
 
-	for (const struct ctx_vm_kept_rows *kept = code->rows; kept != NULL && status == CTX_OK; kept = kept->next)
+	for (const struct ctx_vm_kept_rows *kept = code->rows; kept != NULL && status == CTX_OK;
+	     kept = kept->next)
 		status = take_rows(writing, target, kept, &rows, err);
 	if (status == CTX_OK && rows.n != 0 && rows.end < code->bytes)
 		status = add_row(writing, &rows, CTX_NONE, err);
@@ -259,9 +260,8 @@ enum ctx_status ctx_vm_write_hello(const struct ctx_vm_target *target, const str
 	const struct ctx_vm_text texts[] = {hello->name, hello->version, hello->collector, hello->command};
 	struct ctx_buf room CTX_AUTO_BUF = {0};
 	size_t at[CTX_COUNT_OF(texts)];
-	struct ctx_exp_vm vm = {.process = target->process,
-				.time_ns = time_ns,
-				.heap_max_bytes = hello->heap_max_bytes};
+	struct ctx_exp_vm vm = {
+		.process = target->process, .time_ns = time_ns, .heap_max_bytes = hello->heap_max_bytes};
 	enum ctx_status status;
 
 	for (size_t i = 0; i < CTX_COUNT_OF(texts); i++) {

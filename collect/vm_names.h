@@ -9,7 +9,7 @@
 #include "unwind/unwind_space.h"
 
 #define CTX_VMS_INTERPRETER "Interpreter" /* the name of its code */
-#define CTX_VMS_GC "GC pause" /* the name of its intervals */
+#define CTX_VMS_GC "GC pause"		  /* the name of its intervals */
 
 struct ctx_vm_target {
 	struct ctx_exp_writer *writer;
@@ -35,7 +35,7 @@ CTX_MUST_CHECK enum ctx_status ctx_vm_write_code(struct ctx_vm_writing *writing,
 struct ctx_vm_frame {
 	struct ctx_unwind_frame *frame;
 	bool is_leaf;
-	uint32_t line; /* 0 unknown */
+	uint32_t line;		       /* 0 unknown */
 	bool is_interpreter, is_named; /* out */
 };
 

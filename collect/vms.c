@@ -32,8 +32,9 @@
 #define METHOD_BELOW_FRAME 24u
 #define LOCALS_BELOW_FRAME 56u
 #define BYTECODE_BELOW_FRAME 64u
-#define LOCALS_MAX ((uint64_t)1 << 20) /* bytes from the frame to its variables, which its caller has pushed */
-#define X86_64_R13 13u /* has the bytecode's address where the interpreter runs */
+#define LOCALS_MAX                                                                                           \
+	((uint64_t)1 << 20) /* bytes from the frame to its variables, which its caller has pushed */
+#define X86_64_R13 13u	    /* has the bytecode's address where the interpreter runs */
 
 struct stop {
 	uint64_t time_ns;
@@ -48,7 +49,7 @@ struct pending {
 		uint64_t address;
 		uint32_t number;
 		bool is_defined;
-	} *items; /* owned */
+	} * items; /* owned */
 	size_t n, cap;
 	size_t n_defined;
 };
@@ -63,7 +64,8 @@ struct vm {
 	struct ctx_vm_image image;
 	struct ctx_vm_writing writing;
 	uint64_t interpreter_begin, interpreter_end;
-	uint64_t *missed; /* MISSED_N addresses at which there was no code yet, the oldest are overwritten; owned; NULL: none */
+	uint64_t *
+		missed; /* MISSED_N addresses at which there was no code yet, the oldest are overwritten; owned; NULL: none */
 	uint32_t n_missed;
 	struct ctx_map64 is_missed; /* which these are */
 	uint64_t dropped, damaged;
@@ -95,10 +97,11 @@ enum ctx_status ctx_vms_create(struct ctx_vms **ret, struct ctx_err *err)
 	if (vms == NULL)
 		return ctx_err_nomem(err);
 	if (!ctx_installation_find(LIBRARY, R_OK, vms->library) || strpbrk(vms->library, " =") != NULL)
-		status = ctx_err_set(err, CTX_E_NOTFOUND,
-				     "the agent " LIBRARY
-				     " of this installation is missing, or its path has a space or a '=': it is built "
-				     "where the headers of JVMTI are (openjdk-17-jdk-headless)");
+		status = ctx_err_set(
+			err, CTX_E_NOTFOUND,
+			"the agent " LIBRARY
+			" of this installation is missing, or its path has a space or a '=': it is built "
+			"where the headers of JVMTI are (openjdk-17-jdk-headless)");
 	if (status == CTX_OK)
 		status = ctx_vm_listener_create(&vms->listener, err);
 	if (status != CTX_OK) {
@@ -237,7 +240,8 @@ static enum ctx_status write_code(struct ctx_vms *vms, struct vm *vm, struct ctx
 }
 
 /* Code that samples were in before it was told. */
-static enum ctx_status look_for_missed(struct ctx_vms *vms, struct vm *vm, uint32_t index, struct ctx_err *err)
+static enum ctx_status look_for_missed(struct ctx_vms *vms, struct vm *vm, uint32_t index,
+				       struct ctx_err *err)
 {
 	struct ctx_vm_known_code *code = &vm->image.codes[index];
 
@@ -422,13 +426,15 @@ static enum ctx_status define_pending(struct ctx_vms *vms, struct vm *vm, bool i
 	struct ctx_vm_target target = {vms->writer, &vm->image, vm->process};
 	enum ctx_status status = CTX_OK;
 
-	for (size_t i = 0; vm->pending.n_defined < vm->pending.n && i < vm->pending.n && status == CTX_OK; i++) {
+	for (size_t i = 0; vm->pending.n_defined < vm->pending.n && i < vm->pending.n && status == CTX_OK;
+	     i++) {
 		struct pending_method *pending = &vm->pending.items[i];
 		uint32_t index = ctx_map64_get(&vm->image.by_address, pending->address);
 
 		if (pending->is_defined || (index == CTX_MAP64_NONE && !is_last))
 			continue;
-		status = ctx_vm_define(&target, pending->number, index != CTX_MAP64_NONE ? index : CTX_NONE, err);
+		status = ctx_vm_define(&target, pending->number, index != CTX_MAP64_NONE ? index : CTX_NONE,
+				       err);
 		pending->is_defined = true;
 		vm->pending.n_defined++;
 	}
@@ -657,12 +663,15 @@ bool ctx_vms_text(const struct ctx_vms_counts *counts, unsigned i, char text[CTX
 		uint64_t n;
 		const char *format;
 	} lines[CTX_VMS_TEXTS] = {
-		{counts->vms == 0, "no virtual machine of Java has told anything: none was started, or it cannot load the agent"},
-		{counts->dropped,
-		 "%llu messages of virtual machines were dropped, since the recorder was late: some methods have no names"},
+		{counts->vms == 0, "no virtual machine of Java has told anything: none was started, or it "
+				   "cannot load the agent"},
+		{counts->dropped, "%llu messages of virtual machines were dropped, since the recorder was "
+				  "late: some methods have no names"},
 		{counts->damaged, "%llu messages of virtual machines made no sense"},
-		{counts->left_out, "%llu messages of virtual machines were left out, since there are too many: some methods have no names"},
-		{counts->strangers, "%llu virtual machines are not of this recording, or have an agent of another version"},
+		{counts->left_out, "%llu messages of virtual machines were left out, since there are too "
+				   "many: some methods have no names"},
+		{counts->strangers,
+		 "%llu virtual machines are not of this recording, or have an agent of another version"},
 	};
 
 	if (i >= CTX_VMS_TEXTS || lines[i].n == 0)

@@ -57,10 +57,10 @@ CTX_MUST_CHECK enum ctx_status ctx_vms_name(struct ctx_vms *vms, const struct ct
 					    struct ctx_vms_frames *frames, struct ctx_err *err);
 
 struct ctx_vms_counts {
-	uint64_t vms;	   /* that said hello */
-	uint64_t dropped;  /* messages that the recorder was too late for */
-	uint64_t damaged;  /* messages that made no sense */
-	uint64_t left_out; /* for lack of memory */
+	uint64_t vms;	    /* that said hello */
+	uint64_t dropped;   /* messages that the recorder was too late for */
+	uint64_t damaged;   /* messages that made no sense */
+	uint64_t left_out;  /* for lack of memory */
 	uint64_t strangers; /* connections of processes that are not recorded, or of another version */
 };
 struct ctx_vms_counts ctx_vms_counts(const struct ctx_vms *vms);

@@ -292,7 +292,8 @@ static enum ctx_status put_with_lines(struct putting *putting, const struct ctx_
 {
 	code->lines = part->n_rows != 0 ? &putting->list->rows[part->first_row] : NULL;
 	/* A segment that ends early has fewer bytes than its symbol, and no lines after them. */
-	while (code->n_lines < part->n_rows && code->lines[code->n_lines].address - part->address < code->n_bytes)
+	while (code->n_lines < part->n_rows &&
+	       code->lines[code->n_lines].address - part->address < code->n_bytes)
 		code->n_lines++;
 	return ctx_store_put_code(putting->store, code, err);
 }
@@ -356,8 +357,7 @@ static bool is_source_path(const char *path)
 		".rs",	".go",	".d",	".di",	".m",	 ".mm",	 ".f",	 ".F",	".for", ".f90",
 		".F90", ".f95", ".f03", ".f08", ".y",	 ".l",	 ".yy",	 ".ll", ".zig", ".swift",
 		".pas", ".pp",	".adb", ".ads", ".vala", ".nim", ".cr",	 ".jl", ".ml",	".mli",
-		".hs",	".cu",	".cuh", ".cl",	".py",	 ".pyx",
-		".java"};
+		".hs",	".cu",	".cuh", ".cl",	".py",	 ".pyx", ".java"};
 	static const char *const places[] = {"/usr/include/", "/usr/local/include/", "/usr/lib/gcc/",
 					     "/usr/lib/llvm", "/usr/src/"};
 	const char *dot = strrchr(ctx_path_base(path), '.');

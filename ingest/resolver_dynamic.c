@@ -107,7 +107,8 @@ static enum ctx_status method_function(struct ctx_resolver *resolver, const stru
 				       uint32_t *ret, struct ctx_err *err)
 {
 	struct ctx_buf key CTX_AUTO_BUF = {0};
-	enum ctx_status status = ctx_grow(&resolver->inlined, &resolver->inlined_cap, resolver->n_inlined + 1, err);
+	enum ctx_status status =
+		ctx_grow(&resolver->inlined, &resolver->inlined_cap, resolver->n_inlined + 1, err);
 	struct ctx_function_info copy = *info;
 	uint32_t id;
 
@@ -182,8 +183,7 @@ static enum ctx_status add_places(struct ctx_resolver *resolver, const struct ct
 		chain[n++] = at;
 	for (uint32_t i = n; i-- > 0 && status == CTX_OK;) {
 		const struct ctx_jit_site *from = &places->sites[chain[i]];
-		struct ctx_site site = {
-			.function = location->function, .line = from->line, .caller = id};
+		struct ctx_site site = {.function = location->function, .line = from->line, .caller = id};
 
 		if (i + 1 < n && resolver->options.no_inlines)
 			break;

@@ -239,8 +239,8 @@ struct ctx_map_event {
 	const char *function;
 	const uint8_t *code; /* its instructions, from the first; NULL unknown. Valid as long as the source */
 	size_t n_code;
-	uint16_t machine;	      /* of the code: ELF's e_machine */
-	enum ctx_code_kind code_kind; /* of a JIT function; CTX_CODE_NATIVE: unknown */
+	uint16_t machine;		     /* of the code: ELF's e_machine */
+	enum ctx_code_kind code_kind;	     /* of a JIT function; CTX_CODE_NATIVE: unknown */
 	const struct ctx_jit_places *places; /* NULL unknown; as long as `code` */
 };
 

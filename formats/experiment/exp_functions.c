@@ -49,7 +49,8 @@ enum ctx_status ctx_exp_function(struct ctx_exp_writer *writer, const struct ctx
 	if (status != CTX_OK)
 		return status;
 	*ret = ctx_strtab_find(&writer->functions, (const char *)key.bytes, key.n);
-	if (*ret != UINT32_MAX || !ctx_exp_may_describe(writer, CTX_EXP_DESCRIBED_NAME, n, CTX_EXP_FUNCTIONS_MAX))
+	if (*ret != UINT32_MAX ||
+	    !ctx_exp_may_describe(writer, CTX_EXP_DESCRIBED_NAME, n, CTX_EXP_FUNCTIONS_MAX))
 		return CTX_OK;
 	status = ctx_strtab_add(&writer->functions, (const char *)key.bytes, key.n, ret, err);
 	return status == CTX_OK ? ctx_exp_function_define(writer, *ret, function, err) : status;
@@ -161,8 +162,10 @@ enum ctx_status ctx_exp_code(struct ctx_exp_writer *writer, const struct ctx_exp
 	if (code->instructions != NULL)
 		ctx_exp_xml_number(out, "machine", MACHINE);
 	if (code->n_rows != 0) {
-		put_sites(out, code, code->n_sites < CTX_EXP_CODE_ROWS_MAX ? code->n_sites : CTX_EXP_CODE_ROWS_MAX);
-		put_rows(out, code, code->n_rows < CTX_EXP_CODE_ROWS_MAX ? code->n_rows : CTX_EXP_CODE_ROWS_MAX);
+		put_sites(out, code,
+			  code->n_sites < CTX_EXP_CODE_ROWS_MAX ? code->n_sites : CTX_EXP_CODE_ROWS_MAX);
+		put_rows(out, code,
+			 code->n_rows < CTX_EXP_CODE_ROWS_MAX ? code->n_rows : CTX_EXP_CODE_ROWS_MAX);
 	}
 	if (code->instructions != NULL)
 		put_instructions(out, code);

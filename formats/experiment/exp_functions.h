@@ -55,8 +55,8 @@ struct ctx_exp_code {
 	uint64_t time_ns; /* since when it may be there: other code at its addresses ends */
 	uint64_t address;
 	uint32_t size;
-	uint32_t function;			/* its number */
-	const struct ctx_exp_code_row *rows;	/* by offset */
+	uint32_t function;		     /* its number */
+	const struct ctx_exp_code_row *rows; /* by offset */
 	const struct ctx_exp_code_site *sites;
 	size_t n_rows, n_sites;
 	const uint8_t *instructions; /* `size` bytes; NULL unknown */

@@ -246,61 +246,6 @@ static enum ctx_status read_run(struct ctx_exp_log *log, const struct ctx_exp_li
 	return status;
 }
 
-/* Appends a count of the line, unless it is 0. */
-__attribute__((format(printf, 4, 0))) static void put_count(struct ctx_buf *text,
-							    const struct ctx_exp_line *line, const char *name,
-							    const char *format)
-{
-	uint64_t n = 0;
-
-	(void)ctx_exp_line_number(line, name, &n);
-	if (n != 0)
-		ctx_buf_printf(text, format, (unsigned long long)n);
-}
-
-/* Makes a property from the counts. Reasons added by later versions are ignored. */
-static enum ctx_status read_unwinding(struct ctx_exp_log *log, const struct ctx_exp_line *line,
-				      struct ctx_err *err)
-{
-	uint64_t counts[CTX_TRUNCATED_N], all = 0;
-	struct ctx_buf text = {0};
-	struct ctx_property *property;
-	enum ctx_status status;
-
-	for (size_t i = 0; i < CTX_TRUNCATED_N; i++) {
-		if (!ctx_exp_line_number(line, ctx_exp_unwinding_names[i], &counts[i]) ||
-		    counts[i] > UINT64_MAX / CTX_TRUNCATED_N)
-			counts[i] = 0;
-		all += counts[i];
-	}
-	ctx_buf_printf(&text, "%llu of %llu stacks up to their root",
-		       (unsigned long long)counts[CTX_TRUNCATED_NOT], (unsigned long long)all);
-	put_count(&text, line, "joined", " (%llu with callers of an earlier one)");
-	put_count(&text, line, "gap", " (%llu with frames left out in the middle)");
-	put_count(&text, line, "exec", " (%llu in an execve)");
-	for (size_t i = CTX_TRUNCATED_NOT + 1; i < CTX_TRUNCATED_N; i++) {
-		if (counts[i] != 0)
-			ctx_buf_printf(&text, "; %llu: %s", (unsigned long long)counts[i],
-				       ctx_truncation_text((enum ctx_truncation)i));
-	}
-	put_count(&text, line, "unread", "; of %llu the recorder may not read the memory of the process");
-	put_count(&text, line, "by_code", "; %llu by instructions");
-	put_count(&text, line, "by_frame_pointer", "; %llu by frame pointers");
-	put_count(&text, line, "by_chain", "; %llu along the kernel's frame pointers");
-	ctx_buf_put_u8(&text, 0);
-	status = ctx_buf_check(&text, err);
-	if (status == CTX_OK)
-		status = ctx_grow(&log->properties, &log->properties_cap, log->n_properties + 1, err);
-	if (status == CTX_OK) {
-		property = &log->properties[log->n_properties];
-		property->key = "unwinding";
-		status = keep(log, (const char *)text.bytes, &property->value, err);
-		log->n_properties += status == CTX_OK;
-	}
-	ctx_buf_deinit(&text);
-	return status;
-}
-
 /* An external waker: not a thread of the recording. */
 static enum ctx_status read_external_waker(struct ctx_exp_log *log, const struct ctx_exp_line *line,
 					   struct ctx_err *err)
@@ -442,7 +387,7 @@ static enum ctx_status read_event(struct ctx_exp_log *log, const struct ctx_exp_
 		else if (strcmp(kind, "alive") == 0)
 			log->last.alive_ns = entry.time_ns;
 		else if (strcmp(kind, "unwinding") == 0)
-			status = read_unwinding(log, line, err);
+			status = ctx_exp_log_unwinding(log, line, err);
 		else if (strcmp(kind, "outsider") == 0)
 			status = read_external_waker(log, line, err);
 		if (status != CTX_OK)

@@ -48,7 +48,8 @@ struct ctx_exp_entry {
 	uint64_t a, b,
 		c; /* map: address, size, offset; maps: row of the process that has them; exit: status and whether; throttle: count;
 			     lost: row of `losses`, whether by the limit of bytes */
-	const char *text, *text2; /* map: path, build id; name, warning, damage; code: NULL, and `c` is its row of `codes`; function: `a` is */
+	const char *text,
+		*text2; /* map: path, build id; name, warning, damage; code: NULL, and `c` is its row of `codes`; function: `a` is */
 };
 
 struct ctx_exp_source_row {
@@ -133,6 +134,10 @@ CTX_MUST_CHECK enum ctx_status ctx_exp_log_read(struct ctx_exp_log *log, struct 
  */
 CTX_MUST_CHECK enum ctx_status ctx_exp_log_loss(struct ctx_exp_log *log, const struct ctx_exp_line *line,
 						struct ctx_exp_entry *entry, struct ctx_err *err);
+
+/* Makes a property of a line of kind "unwinding": how many stacks reached their root. CTX_E_NOMEM. */
+CTX_MUST_CHECK enum ctx_status ctx_exp_log_unwinding(struct ctx_exp_log *log, const struct ctx_exp_line *line,
+						     struct ctx_err *err);
 
 /* Drops the first `n` entries, which must be sorted: they were used. */
 void ctx_exp_log_drop(struct ctx_exp_log *log, size_t n);
