@@ -511,9 +511,9 @@ static void fail(struct ctx_recorder *recorder, const struct ctx_err *err)
 {
 	char text[CTX_ERR_MAX + 64];
 
-	if (recorder->has_failed)
+	if (recorder->user.has_failed)
 		return;
-	recorder->has_failed = true;
+	recorder->user.has_failed = true;
 	if (recorder->trace != NULL)
 		ctx_trace_give_up(recorder->trace);
 	if (recorder->writer != NULL)
@@ -534,7 +534,7 @@ static void finish(struct ctx_recorder *recorder, struct ctx_recording *recordin
 
 	suggest(recorder);
 	ctx_priority_restore(&recorder->keeping_up.priority);
-	if (!recorder->has_failed && finish_tree(recorder, end_ns, &err) != CTX_OK)
+	if (!recorder->user.has_failed && finish_tree(recorder, end_ns, &err) != CTX_OK)
 		fail(recorder, &err);
 	stats = ctx_exp_stats(recorder->writer);
 	if (ctx_exp_close(recorder->writer, end_ns, &err) != CTX_OK)
@@ -632,7 +632,7 @@ enum ctx_status ctx_record(const struct ctx_rec_options *options, const struct c
 			   struct ctx_recording *ret, struct ctx_err *err)
 {
 	struct ctx_recorder recorder = {.options = options,
-					.user = {user->say, user->context},
+					.user = {.say = user->say, .context = user->context},
 					.child = CTX_CHILD_NONE,
 					.signals.fd = -1};
 	enum ctx_status status;
@@ -654,7 +654,7 @@ enum ctx_status ctx_record(const struct ctx_rec_options *options, const struct c
 			return give_up(&recorder, status);
 	}
 	record(&recorder, user, ret);
-	if (recorder.has_failed && (options->fail || options->command == NULL))
+	if (recorder.user.has_failed && (options->fail || options->command == NULL))
 		ret->exit_code = 2;
 	recorder.child.pid = -1; /* after a second interruption it continues unobserved */
 	release(&recorder);

@@ -38,6 +38,7 @@
 struct ctx_recorder_listener { /* of ctx_recorder_user */
 	void (*say)(void *context, const char *text);
 	void *context;
+	bool has_failed; /* the recording has, and the user was told so */
 };
 
 struct ctx_recorder_signals {
@@ -84,7 +85,6 @@ struct ctx_recorder {
 	uint64_t child_ended_ns;		  /* when that was seen; 0: not yet */
 	struct ctx_usage_info root_process_usage; /* the last that was seen */
 	struct ctx_losses *losses;
-	bool has_failed; /* and said so */
 };
 
 /*

@@ -210,7 +210,7 @@ static enum ctx_status read_limit(struct ctx_exp_log *log, const struct ctx_exp_
 
 	if (!ctx_exp_line_number(line, "bytes", &bytes))
 		return CTX_E_FORMAT;
-	log->limit_ns = entry->time_ns != 0 ? entry->time_ns : 1;
+	log->bounds.limit_ns = entry->time_ns != 0 ? entry->time_ns : 1;
 	entry->kind = CTX_EV_WARNING;
 	snprintf(text, sizeof(text),
 		 "the limit of %llu bytes was reached at %.3f ms: later samples were not recorded",

@@ -71,6 +71,8 @@ struct ctx_exp_external_wakers {
 
 struct ctx_exp_bounds { /* counts of what is bounded */
 	uint32_t n_maps, maps_left_out, n_damage;
+	/* Time when the limit of bytes was reached: later records are missing. 0: not reached. */
+	uint64_t limit_ns;
 };
 
 struct ctx_exp_begin { /* first lines of log.xml */
@@ -109,8 +111,6 @@ struct ctx_exp_log {
 	struct ctx_exp_source_rows sources;
 	struct ctx_exp_external_wakers external_wakers;
 	uint64_t last_ns; /* the largest time in the log */
-	/* Time when the limit of bytes was reached: later records are missing. 0: not reached. */
-	uint64_t limit_ns;
 	struct ctx_exp_bounds bounds;
 	bool closed;
 	struct ctx_exp_begin begin;
