@@ -309,6 +309,9 @@ bool ctx_code_view_same_function(struct ctx_code_view *view, uint64_t a, uint64_
 	struct ctx_unwind_object object;
 	uint64_t begin, end;
 
+	if (ctx_frame_is_named(a) || ctx_frame_is_named(b)) /* an interpreted method is its function */
+		return ctx_frame_is_named(a) && ctx_frame_is_named(b) &&
+		       ctx_frame_function(a) == ctx_frame_function(b);
 	return a == b ||
 	       (find(view, a, &object) && object.table != NULL && b >= object.begin && b < object.end &&
 		ctx_cfi_table_function(object.table, a - object.bias, &begin, &end) &&

@@ -345,6 +345,23 @@ SETTER(trace_full)
 	return status;
 }
 
+/* "java" */
+SETTER(vm)
+{
+	struct ctx_rec_trace *trace = &((struct ctx_rec_options *)context)->trace;
+
+	for (const char *at = value;; at += strcspn(at, ",") + 1) {
+		size_t n = strcspn(at, ",");
+
+		if (n != 4 || strncmp(at, "java", n) != 0)
+			return ctx_err_set(err, CTX_E_ARG, "--%s: \"%.*s\" is no virtual machine: java is",
+					   option->name, (int)n, at);
+		trace->vm_java = true;
+		if (at[n] == '\0')
+			return CTX_OK;
+	}
+}
+
 SETTER(heap_sample)
 {
 	struct ctx_rec_trace *trace = &((struct ctx_rec_options *)context)->trace;
@@ -358,6 +375,7 @@ SETTER(heap_sample)
 }
 
 static const char *const trace_names[] = {"heap", "sync", "io", "marks", "calls", NULL};
+static const char *const vm_names[] = {"java", NULL};
 static const char *const trace_full_names[] = {"drop", "wait", NULL};
 static const char *const threshold_names[] = {"calibrate", "all", NULL};
 static const char *const unwind_names[] = {
@@ -406,6 +424,7 @@ static const struct ctx_option rows[] = {
 	{"marks", 0, CTX_OPTION_FLAG, FLAG(trace.marks)},
 	{"trace", 0, CTX_OPTION_LIST, .set = set_trace, .words = trace_names},
 	{"trace-full", 0, CTX_OPTION_TEXT, .set = set_trace_full, .words = trace_full_names},
+	{"vm", 0, CTX_OPTION_LIST, .set = set_vm, .words = vm_names},
 	{"user", 0, CTX_OPTION_FLAG, FLAG(user_only)},
 	{"kernel", 0, CTX_OPTION_FLAG, FLAG(kernel_only)},
 	{"no-follow", 0, CTX_OPTION_FLAG, FLAG(no_follow)},
@@ -450,6 +469,8 @@ static enum ctx_status check_trace(const struct ctx_rec_options *options, struct
 				   : trace->io	  ? "io"
 				   : trace->calls ? "calls"
 						  : "marks");
+	if (trace->vm_java && options->command == NULL)
+		return ctx_err_set(err, CTX_E_ARG, "--vm needs a command");
 	if (trace->waits && !any)
 		return ctx_err_set(err, CTX_E_ARG,
 				   "--trace-full needs --trace, --heap, --sync, --io, --marks or --calls");

@@ -443,6 +443,20 @@ static enum ctx_status end_trace(struct ctx_recorder *recorder, struct ctx_err *
 	return naming.status;
 }
 
+/* Says what virtual machines told in vain. */
+static enum ctx_status end_vms(struct ctx_recorder *recorder, struct ctx_err *err)
+{
+	struct ctx_vms_counts counts = ctx_vms_counts(recorder->vms);
+	enum ctx_status status = CTX_OK;
+	char text[CTX_VMS_TEXT_MAX];
+
+	for (unsigned i = 0; i < CTX_VMS_TEXTS && status == CTX_OK; i++) {
+		if (ctx_vms_text(&counts, i, text))
+			status = ctx_recorder_warn(recorder, text, err);
+	}
+	return status;
+}
+
 static enum ctx_status finish_tree(struct ctx_recorder *recorder, uint64_t now, struct ctx_err *err)
 {
 	struct ctx_exp_unwinding counts = ctx_sample_batch_counts(recorder->batch);
@@ -469,6 +483,8 @@ static enum ctx_status finish_tree(struct ctx_recorder *recorder, uint64_t now, 
 		status = warn_of_more_setuid(recorder, err);
 	if (status == CTX_OK && recorder->trace != NULL)
 		status = end_trace(recorder, err);
+	if (status == CTX_OK && recorder->vms != NULL)
+		status = end_vms(recorder, err);
 	if (status == CTX_OK && !recorder->options->no_archive)
 		status = ctx_exp_archive(recorder->writer, err);
 	if (status == CTX_OK && recorder->options->archive_sources)
@@ -495,9 +511,9 @@ static void fail(struct ctx_recorder *recorder, const struct ctx_err *err)
 {
 	char text[CTX_ERR_MAX + 64];
 
-	if (recorder->has_failed)
+	if (recorder->user.has_failed)
 		return;
-	recorder->has_failed = true;
+	recorder->user.has_failed = true;
 	if (recorder->trace != NULL)
 		ctx_trace_give_up(recorder->trace);
 	if (recorder->writer != NULL)
@@ -518,7 +534,7 @@ static void finish(struct ctx_recorder *recorder, struct ctx_recording *recordin
 
 	suggest(recorder);
 	ctx_priority_restore(&recorder->keeping_up.priority);
-	if (!recorder->has_failed && finish_tree(recorder, end_ns, &err) != CTX_OK)
+	if (!recorder->user.has_failed && finish_tree(recorder, end_ns, &err) != CTX_OK)
 		fail(recorder, &err);
 	stats = ctx_exp_stats(recorder->writer);
 	if (ctx_exp_close(recorder->writer, end_ns, &err) != CTX_OK)
@@ -547,6 +563,7 @@ static void release(struct ctx_recorder *recorder)
 	ctx_losses_destroy(recorder->losses);
 	detach(recorder); /* after a failure; otherwise none is left */
 	ctx_trace_destroy(recorder->trace);
+	ctx_vms_destroy(recorder->vms);
 	ctx_proctree_destroy(recorder->tree);
 	ctx_mapped_files_destroy(recorder->files);
 	ctx_perf_events_deinit(&recorder->events);
@@ -615,7 +632,7 @@ enum ctx_status ctx_record(const struct ctx_rec_options *options, const struct c
 			   struct ctx_recording *ret, struct ctx_err *err)
 {
 	struct ctx_recorder recorder = {.options = options,
-					.user = {user->say, user->context},
+					.user = {.say = user->say, .context = user->context},
 					.child = CTX_CHILD_NONE,
 					.signals.fd = -1};
 	enum ctx_status status;
@@ -637,7 +654,7 @@ enum ctx_status ctx_record(const struct ctx_rec_options *options, const struct c
 			return give_up(&recorder, status);
 	}
 	record(&recorder, user, ret);
-	if (recorder.has_failed && (options->fail || options->command == NULL))
+	if (recorder.user.has_failed && (options->fail || options->command == NULL))
 		ret->exit_code = 2;
 	recorder.child.pid = -1; /* after a second interruption it continues unobserved */
 	release(&recorder);

@@ -171,6 +171,7 @@ static enum ctx_status create_batch(struct ctx_recorder *recorder, struct ctx_er
 		.keep_stacks = recorder->options->keep_stacks,
 		.n_threads = ctx_unwind_pool_threads(sysconf(_SC_NPROCESSORS_ONLN)),
 		.brief_event = (uint32_t)recorder->events.n + CTX_STATE_EVENT_SWITCH_BRIEF,
+		.vms = recorder->vms,
 	};
 	struct ctx_wait_sampling_options sampling = {.session = &recorder->session,
 						     .per_mille = recorder->options->waits.budget_per_mille,
@@ -263,7 +264,7 @@ static enum ctx_status create_experiment(struct ctx_recorder *recorder, struct c
 				      .has_sync = options->trace.sync,
 				      .has_io = options->trace.io,
 				      .has_calls = options->trace.calls,
-				      .has_marks = ctx_rec_traces(&options->trace),
+				      .has_marks = ctx_rec_traces(&options->trace) || options->trace.vm_java,
 				      .has_states = recorder->session.states.level != CTX_STATES_NONE,
 				      .comment = options->comment,
 				      .store = store_of(options->store),
@@ -310,6 +311,8 @@ static enum ctx_status create_experiment(struct ctx_recorder *recorder, struct c
 						       recorder->start_ns, err);
 	if (status == CTX_OK && recorder->trace != NULL)
 		status = ctx_trace_begin(recorder->trace, recorder->writer, recorder->tree, err);
+	if (status == CTX_OK && recorder->vms != NULL)
+		status = ctx_vms_begin(recorder->vms, recorder->writer, recorder->tree, err);
 	recorder->next_usage_ns = recorder->start_ns + CTX_RECORDER_SECOND_NS;
 	ctx_recmeta_deinit(&meta);
 	return status;
@@ -414,14 +417,18 @@ static enum ctx_status create_trace(struct ctx_recorder *recorder, struct ctx_er
 static enum ctx_status fork_command(struct ctx_recorder *recorder, struct ctx_err *err)
 {
 	const struct ctx_rec_options *options = recorder->options;
-	enum ctx_status status;
+	enum ctx_status status = CTX_OK;
 
-	if (recorder->trace == NULL)
-		return ctx_child_fork(&recorder->child, options->command, &recorder->signals.old, err);
-	status = ctx_trace_enter_environment(recorder->trace, err);
+	if (recorder->trace != NULL)
+		status = ctx_trace_enter_environment(recorder->trace, err);
+	if (status == CTX_OK && recorder->vms != NULL)
+		status = ctx_vms_enter_environment(recorder->vms, err);
 	if (status == CTX_OK)
 		status = ctx_child_fork(&recorder->child, options->command, &recorder->signals.old, err);
-	ctx_trace_leave_environment(recorder->trace);
+	if (recorder->vms != NULL)
+		ctx_vms_leave_environment(recorder->vms);
+	if (recorder->trace != NULL)
+		ctx_trace_leave_environment(recorder->trace);
 	return status;
 }
 
@@ -452,6 +459,8 @@ enum ctx_status ctx_recorder_begin(struct ctx_recorder *recorder, struct ctx_err
 		status = take_over_signals(recorder, err);
 	if (status == CTX_OK && ctx_rec_traces(&options->trace))
 		status = create_trace(recorder, err);
+	if (status == CTX_OK && options->trace.vm_java)
+		status = ctx_vms_create(&recorder->vms, err);
 	if (status == CTX_OK && options->command != NULL)
 		status = fork_command(recorder, err);
 	/* The command has its process already, with the caller's priority. */

@@ -23,6 +23,7 @@
 #include "collect/titles.h"
 #include "collect/trace.h"
 #include "collect/trace_texts.h"
+#include "collect/vms.h"
 #include "formats/experiment/exp_writer.h"
 
 #include <poll.h>
@@ -37,6 +38,7 @@
 struct ctx_recorder_listener { /* of ctx_recorder_user */
 	void (*say)(void *context, const char *text);
 	void *context;
+	bool has_failed; /* the recording has, and the user was told so */
 };
 
 struct ctx_recorder_signals {
@@ -70,6 +72,7 @@ struct ctx_recorder {
 	struct ctx_titles *titles;
 	struct ctx_setuid *setuid;
 	struct ctx_trace *trace; /* NULL: nothing is traced */
+	struct ctx_vms *vms;	 /* NULL: no agents are loaded */
 	struct ctx_wait_sampling *sampling;
 	struct ctx_child child;
 	struct ctx_keeping_up keeping_up;
@@ -82,7 +85,6 @@ struct ctx_recorder {
 	uint64_t child_ended_ns;		  /* when that was seen; 0: not yet */
 	struct ctx_usage_info root_process_usage; /* the last that was seen */
 	struct ctx_losses *losses;
-	bool has_failed; /* and said so */
 };
 
 /*

@@ -37,6 +37,7 @@ struct item {
 	struct ctx_unwind_job *job;  /* NULL: only the kernel's chain is available */
 	bool is_skipped;	     /* for lack of time */
 	bool is_brief;		     /* the stack was not copied */
+	size_t n_named;		     /* frames of interpreted methods: their pc does not tell them apart */
 };
 
 struct ctx_sample_batch {
@@ -471,7 +472,7 @@ static void learn(struct ctx_sample_batch *batch, const struct item *item)
 	const struct ctx_unwind_job *job = item->job;
 	bool is_from_outside = item->state.change == CTX_SEEN_WAKING && item->state.waker != item->thread;
 
-	if (item->state.thread == CTX_NONE || item->is_skipped || is_from_outside ||
+	if (item->state.thread == CTX_NONE || item->is_skipped || item->n_named != 0 || is_from_outside ||
 	    batch->options.places == NULL || item->input->record.sample.layout->regs_user == 0)
 		return;
 	ctx_wait_places_learn(batch->options.places, &at, stack, job != NULL ? job->frames : NULL,
@@ -535,6 +536,30 @@ static enum ctx_status write_item(struct ctx_sample_batch *batch, struct item *i
 					      : write_sample(batch, item, err);
 }
 
+/* Frames of virtual machines get their names as soon as they are unwound, before they are remembered. */
+static enum ctx_status name_frames(struct ctx_sample_batch *batch, struct ctx_err *err)
+{
+	enum ctx_status status = CTX_OK;
+
+	for (size_t i = 0; batch->options.vms != NULL && i < batch->n && status == CTX_OK; i++) {
+		struct item *item = &batch->items[i];
+		struct ctx_unwind_job *job = item->job;
+		struct ctx_vms_stack stack = {.process = item->process};
+		struct ctx_vms_frames frames;
+
+		if (job == NULL)
+			continue;
+		frames = (struct ctx_vms_frames){.items = job->frames, .n = job->n};
+		stack.pid = item->input->record.pid;
+		stack.time_ns = item->input->record.time_ns;
+		stack.state = &item->input->user;
+		status = ctx_vms_name(batch->options.vms, &stack, &frames, err);
+		item->n_named = frames.n_named;
+		job->n = frames.n;
+	}
+	return status;
+}
+
 enum ctx_status ctx_sample_batch_flush(struct ctx_sample_batch *batch, struct ctx_err *err)
 {
 	enum ctx_status status = CTX_OK;
@@ -543,6 +568,8 @@ enum ctx_status ctx_sample_batch_flush(struct ctx_sample_batch *batch, struct ct
 		status = ctx_codemaps_refresh(batch->maps, err);
 		if (status == CTX_OK)
 			ctx_unwind_pool_run(batch->pool, batch->jobs, batch->n_jobs);
+		if (status == CTX_OK)
+			status = name_frames(batch, err);
 	}
 	for (size_t i = 0; i < batch->n && status == CTX_OK; i++)
 		status = write_item(batch, &batch->items[i], err);

@@ -12,6 +12,7 @@
 
 #include "collect/copy_trial.h"
 #include "collect/perfrecord.h"
+#include "collect/vms.h"
 #include "collect/wait_places.h"
 #include "formats/experiment/exp_writer.h"
 #include "model/event_source.h"
@@ -29,6 +30,7 @@ struct ctx_sample_batch_options {
 	 * from all others that are not of the user's events. */
 	uint32_t brief_event;
 	struct ctx_wait_places *places; /* borrowed; NULL: none */
+	struct ctx_vms *vms;		/* borrowed; NULL: none: frames of virtual machines have no names */
 };
 
 /* Fails with CTX_E_NOMEM. */

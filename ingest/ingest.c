@@ -15,6 +15,7 @@ void ctx_ingest_deinit(struct ingest *in)
 	ctx_store_close(in->store);
 	for (size_t i = 0; i < in->n_processes; i++) {
 		ctx_addrspace_deinit(&in->processes[i].space);
+		ctx_ranges_deinit(&in->processes[i].anonymous);
 		ctx_stackdict_deinit(&in->processes[i].dict);
 		ctx_chaindict_deinit(&in->processes[i].chains);
 	}

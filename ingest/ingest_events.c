@@ -11,6 +11,7 @@
 #include "ingest/ingest_impl.h"
 
 #include "base/mem.h"
+#include "model/jit_code.h"
 
 #include <string.h>
 
@@ -92,6 +93,56 @@ static enum ctx_status add_mapping(struct ingest *in, const struct ctx_event *ev
 	return CTX_OK;
 }
 
+static enum ctx_status map_part(struct ctx_addrspace *space, const struct ctx_mapped *map, uint64_t begin,
+				uint64_t end, struct ctx_err *err)
+{
+	struct ctx_mapped part = *map;
+
+	if (begin >= end)
+		return CTX_OK;
+	part.begin = begin;
+	part.end = end;
+	part.file_offset += begin - map->begin;
+	return ctx_addrspace_map(space, &part, err);
+}
+
+/*
+ * Memory of a virtual machine that grows: the kernel reports it whole, with what is there already. Code that was put into
+ * that part stays.
+ */
+static enum ctx_status map_anonymous(struct process *process, const struct ctx_mapped *map,
+				     struct ctx_err *err)
+{
+	const struct ctx_ranges *known = &process->anonymous;
+	enum ctx_status status = CTX_OK;
+	uint64_t end = map->end, bytes;
+
+	for (size_t i = ctx_ranges_below(known, map->end);
+	     i < known->n && known->items[i].end > map->begin && status == CTX_OK; i++) {
+		status = map_part(&process->space, map, known->items[i].end, end, err);
+		end = known->items[i].begin > map->begin ? known->items[i].begin : map->begin;
+	}
+	if (status == CTX_OK)
+		status = map_part(&process->space, map, map->begin, end, err);
+	return status == CTX_OK ? ctx_ranges_put(&process->anonymous,
+						 (struct ctx_range){map->begin, map->end, 0}, &bytes, err)
+				: status;
+}
+
+static enum ctx_status map_in_process(struct ingest *in, const struct ctx_event *event,
+				      const struct ctx_mapped *map, struct ctx_err *err)
+{
+	struct process *process = &in->processes[event->process];
+	uint64_t bytes;
+	enum ctx_status status = CTX_OK;
+
+	if (event->map.function[0] == '\0' && ctx_jit_code_is(event->map.path))
+		return map_anonymous(process, map, err);
+	if (event->map.code_kind == CTX_CODE_NATIVE && process->anonymous.n != 0)
+		status = ctx_ranges_cut(&process->anonymous, map->begin, map->end, &bytes, err);
+	return status == CTX_OK ? ctx_addrspace_map(&process->space, map, err) : status;
+}
+
 static enum ctx_status on_map(struct ingest *in, const struct ctx_event *event, struct ctx_err *err)
 {
 	struct ctx_mapped map = {
@@ -111,7 +162,10 @@ static enum ctx_status on_map(struct ingest *in, const struct ctx_event *event, 
 		status = ctx_resolver_object(in->resolver, &event->map, &map.object, err);
 	if (status == CTX_OK)
 		status = add_mapping(in, event, &map, err);
-	return status == CTX_OK ? ctx_addrspace_map(space, &map, err) : status;
+	if (status != CTX_OK)
+		return status;
+	return event->process == CTX_NONE ? ctx_addrspace_map(space, &map, err)
+					  : map_in_process(in, event, &map, err);
 }
 
 #define INHERITED_MAX ((size_t)2 << 20)
@@ -152,6 +206,7 @@ static enum ctx_status on_fork_maps(struct ingest *in, const struct ctx_event *e
 
 static enum ctx_status on_unmap(struct ingest *in, const struct ctx_event *event, struct ctx_err *err)
 {
+	uint64_t bytes;
 	struct ctx_mapped map;
 	struct ctx_addrspace *space;
 	enum ctx_status status = space_of(in, event->process, &space, err);
@@ -160,7 +215,13 @@ static enum ctx_status on_unmap(struct ingest *in, const struct ctx_event *event
 		return status;
 	if (ctx_addrspace_find(space, event->map.address, &map) && map.record != CTX_NONE)
 		in->mappings[map.record].life.end_ns = event->time_ns;
-	return ctx_addrspace_unmap(space, event->map.address, event->map.address + event->map.size, err);
+	if (event->process != CTX_NONE && event->map.size != 0 &&
+	    in->processes[event->process].anonymous.n != 0)
+		status = ctx_ranges_cut(&in->processes[event->process].anonymous, event->map.address,
+					event->map.address + event->map.size, &bytes, err);
+	return status == CTX_OK ? ctx_addrspace_unmap(space, event->map.address,
+						      event->map.address + event->map.size, err)
+				: status;
 }
 
 static enum ctx_status on_stacks(struct ingest *in, const struct ctx_event *event, struct ctx_err *err)

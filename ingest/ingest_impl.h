@@ -22,7 +22,9 @@
 
 struct process {
 	struct ctx_addrspace space;
-	struct ctx_stackdict dict;   /* of a source with interned stacks */
+	struct ctx_ranges
+		anonymous;	   /* executable memory of no file, with the code of virtual machines in it */
+	struct ctx_stackdict dict; /* of a source with interned stacks */
 	struct ctx_chaindict chains; /* of a source with whole stacks */
 };
 

@@ -164,6 +164,30 @@ static enum ctx_status take_line(void *context, const struct ctx_source_line *li
 	return CTX_OK;
 }
 
+/* The lines of JIT code: those of what is inlined innermost, as in line tables. */
+static enum ctx_status read_places(const struct reading *reading, struct ctx_err *err)
+{
+	const struct ctx_resolver_dynamic_function *dynamic = reading->part->dynamic;
+	const struct ctx_jit_places *places = dynamic->places;
+	uint64_t begin = reading->part->address - dynamic->file_offset;
+	enum ctx_status status = CTX_OK;
+
+	for (size_t i = 0; places != NULL && i < places->n_rows && status == CTX_OK; i++) {
+		const struct ctx_jit_row *row = &places->rows[i];
+		const struct ctx_jit_site *site = row->site != CTX_NONE ? &places->sites[row->site] : NULL;
+		struct ctx_source_line line = {.address = dynamic->file_offset + row->begin};
+
+		if (row->begin < begin)
+			continue;
+		if (site != NULL) {
+			line.file = site->file;
+			line.line = site->line;
+		}
+		status = take_line((void *)(uintptr_t)reading, &line, err);
+	}
+	return status;
+}
+
 static enum ctx_status read_lines(struct ctx_resolver *resolver, struct ctx_code_list *list,
 				  struct ctx_code_part *part, struct ctx_err *err)
 {
@@ -172,7 +196,9 @@ static enum ctx_status read_lines(struct ctx_resolver *resolver, struct ctx_code
 	enum ctx_status status = CTX_OK;
 
 	part->first_row = list->n_rows;
-	if (map != NULL)
+	if (part->dynamic != NULL)
+		status = read_places(&reading, err);
+	else if (map != NULL)
 		status = ctx_source_map_lines(
 			map, (struct ctx_source_range){part->address, part->address + part->size}, take_line,
 			&reading, err);
@@ -261,6 +287,17 @@ static enum ctx_status image_of(struct putting *putting, uint32_t object, const 
 	return status == CTX_E_NOMEM ? ctx_err_nomem(err) : CTX_OK;
 }
 
+static enum ctx_status put_with_lines(struct putting *putting, const struct ctx_code_part *part,
+				      struct ctx_function_code *code, struct ctx_err *err)
+{
+	code->lines = part->n_rows != 0 ? &putting->list->rows[part->first_row] : NULL;
+	/* A segment that ends early has fewer bytes than its symbol, and no lines after them. */
+	while (code->n_lines < part->n_rows &&
+	       code->lines[code->n_lines].address - part->address < code->n_bytes)
+		code->n_lines++;
+	return ctx_store_put_code(putting->store, code, err);
+}
+
 static enum ctx_status put_part(struct putting *putting, const struct ctx_code_part *part,
 				struct ctx_err *err)
 {
@@ -273,7 +310,7 @@ static enum ctx_status put_part(struct putting *putting, const struct ctx_code_p
 		code.machine = dynamic->machine;
 		code.bytes = dynamic->code + (part->address - dynamic->file_offset);
 		code.n_bytes = part->size;
-		return ctx_store_put_code(putting->store, &code, err);
+		return put_with_lines(putting, part, &code, err);
 	}
 	status = image_of(putting, part->object, &image, err);
 	if (status != CTX_OK || image == NULL)
@@ -287,11 +324,7 @@ static enum ctx_status put_part(struct putting *putting, const struct ctx_code_p
 	code.machine = image->machine;
 	code.bytes = putting->bytes.bytes;
 	code.n_bytes = putting->bytes.n;
-	code.lines = part->n_rows != 0 ? &putting->list->rows[part->first_row] : NULL;
-	/* A segment that ends early has fewer bytes than its symbol, and no lines after them. */
-	while (code.n_lines < part->n_rows && code.lines[code.n_lines].address - part->address < code.n_bytes)
-		code.n_lines++;
-	return ctx_store_put_code(putting->store, &code, err);
+	return put_with_lines(putting, part, &code, err);
 }
 
 enum ctx_status ctx_resolver_put_code(struct ctx_resolver *resolver, const struct ctx_code_list *list,
@@ -324,7 +357,7 @@ static bool is_source_path(const char *path)
 		".rs",	".go",	".d",	".di",	".m",	 ".mm",	 ".f",	 ".F",	".for", ".f90",
 		".F90", ".f95", ".f03", ".f08", ".y",	 ".l",	 ".yy",	 ".ll", ".zig", ".swift",
 		".pas", ".pp",	".adb", ".ads", ".vala", ".nim", ".cr",	 ".jl", ".ml",	".mli",
-		".hs",	".cu",	".cuh", ".cl",	".py",	 ".pyx"};
+		".hs",	".cu",	".cuh", ".cl",	".py",	 ".pyx", ".java"};
 	static const char *const places[] = {"/usr/include/", "/usr/local/include/", "/usr/lib/gcc/",
 					     "/usr/lib/llvm", "/usr/src/"};
 	const char *dot = strrchr(ctx_path_base(path), '.');

@@ -35,10 +35,11 @@ struct ctx_resolver_dynamic_function { /* a JIT function */
 	 */
 	uint32_t file, line;
 	enum ctx_position positions;
-	const uint8_t *code; /* the source's; NULL unknown */
+	enum ctx_code_kind code_kind;
+	const uint8_t *code;		     /* the source's; NULL unknown */
+	const struct ctx_jit_places *places; /* likewise */
 	size_t n_code;
 	uint16_t machine;
-	enum ctx_code_kind code_kind;
 };
 
 struct ctx_resolver_named { /* place of a function by name in an object of JIT functions */

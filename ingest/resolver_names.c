@@ -204,7 +204,8 @@ enum ctx_status ctx_resolver_tell_apart(struct ctx_resolver *resolver, struct ct
 	for (uint32_t i = 0; i < resolver->n_functions; i++) {
 		const struct ctx_function_info *info = &resolver->functions[i];
 
-		if (info->kind == CTX_FUNCTION_ORDINARY && !info->inlined && info->object != CTX_NONE)
+		if (info->kind == CTX_FUNCTION_ORDINARY && !info->inlined &&
+		    !ctx_code_is_java(info->code_kind) && info->object != CTX_NONE)
 			items[naming.n++] = (struct named){.info = info, .function = i};
 	}
 	qsort(items, naming.n, sizeof(*items), compare);

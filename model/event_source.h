@@ -54,6 +54,7 @@
 #ifndef CTX_MODEL_EVENT_SOURCE_H
 #define CTX_MODEL_EVENT_SOURCE_H
 
+#include "model/code_kind.h"
 #include "model/interval.h"
 #include "model/profile.h"
 #include "model/thread_state.h"
@@ -202,6 +203,26 @@ struct ctx_event_thread_start {
 	const char *name;
 };
 
+/* A place in the source of JIT code; one that is inlined somewhere has that place as caller. */
+struct ctx_jit_site {
+	uint32_t caller;      /* index of a site before it; CTX_NONE: it is not inlined */
+	const char *function; /* its name */
+	const char *file;     /* NULL unknown */
+	uint32_t line;	      /* 0 unknown */
+};
+
+struct ctx_jit_row {
+	uint32_t begin; /* offset in the code; up to the next row's */
+	uint32_t site;	/* CTX_NONE: only the function is known */
+};
+
+/* The places of the instructions of a JIT function. */
+struct ctx_jit_places {
+	const struct ctx_jit_row *rows; /* by offset */
+	const struct ctx_jit_site *sites;
+	size_t n_rows, n_sites;
+};
+
 /* A mapped load object, or JIT code. */
 struct ctx_map_event {
 	uint64_t address;
@@ -218,8 +239,9 @@ struct ctx_map_event {
 	const char *function;
 	const uint8_t *code; /* its instructions, from the first; NULL unknown. Valid as long as the source */
 	size_t n_code;
-	uint16_t machine;	      /* of the code: ELF's e_machine */
-	enum ctx_code_kind code_kind; /* of a JIT function; CTX_CODE_NATIVE: unknown */
+	uint16_t machine;		     /* of the code: ELF's e_machine */
+	enum ctx_code_kind code_kind;	     /* of a JIT function; CTX_CODE_NATIVE: unknown */
+	const struct ctx_jit_places *places; /* NULL unknown; as long as `code` */
 };
 
 /* The meaning of a frame's position in a function. */

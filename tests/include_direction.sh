@@ -12,6 +12,7 @@ allowed() {
 	store | calltree | timetree | compare | rules) echo "base model" ;;
 	formats | symbols | unwind) echo "base model elf" ;;
 	runtime) echo "base model elf unwind" ;;
+	agents) echo "runtime" ;;
 	collect) echo "base model elf formats unwind runtime" ;;
 	ingest) echo "base model elf formats symbols unwind store calltree timetree" ;;
 	query) echo "base model store timetree" ;;
@@ -23,7 +24,7 @@ allowed() {
 	esac
 }
 
-folders="base model elf formats symbols unwind runtime store calltree timetree compare rules collect ingest query report browse ctxan"
+folders="base model elf formats symbols unwind runtime agents store calltree timetree compare rules collect ingest query report browse ctxan"
 bad=0
 # "FOLDER FILE INCLUDED" for each include of ours, once.
 includes=$(grep -rHE '^[ 	]*#[ 	]*include[ 	]*"[^"/]+/' --include='*.[ch]' $folders |

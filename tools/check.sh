@@ -13,7 +13,7 @@ case $mode in
 '' | --quick | --long) ;;
 *) echo "tools/check.sh [--quick | --long]" >&2; exit 1 ;;
 esac
-folders="base model elf formats collect symbols unwind store ingest calltree timetree query compare rules report browse ctxan runtime"
+folders="base model elf formats collect symbols unwind store ingest calltree timetree query compare rules report browse ctxan runtime agents"
 begin=$(date +%s)
 step() { printf '== %s (after %d s)\n' "$1" $(($(date +%s) - begin)); }
 
@@ -22,6 +22,8 @@ step "packages"
 install_packages valgrind binutils bzip2 xz-utils sqlite3 jq linux-perf procps python3 golang-go libxml2-utils tidy
 install_packages g++ clang llvm dwz zstd chromium dpkg-dev groff-base mandoc zsh fish python3-pyte
 install_packages musl-tools
+# The agent for Java and its tests; without it they are left out.
+install_packages openjdk-17-jdk-headless || true
 # For programs of 32 bits; not gcc-multilib, which excludes cross compilers. Where there is no such package they are left out.
 [ "$(dpkg --print-architecture)" != amd64 ] || install_packages "gcc-$(gcc -dumpversion)-multilib" || true
 # An installed node is kept.

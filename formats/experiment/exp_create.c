@@ -277,6 +277,7 @@ static void release(struct ctx_exp_writer *writer)
 	ctx_exp_objects_deinit(&writer->objects);
 	ctx_exp_places_deinit(&writer->places);
 	ctx_strtab_deinit(&writer->external_wakers);
+	ctx_strtab_deinit(&writer->functions);
 	ctx_buf_deinit(&writer->log);
 	ctx_buf_deinit(&writer->shared.map_lines);
 	for (size_t i = 0; i < CTX_EXP_SHARED_FILES; i++)

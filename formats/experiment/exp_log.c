@@ -28,6 +28,7 @@ void ctx_exp_log_deinit(struct ctx_exp_log *log)
 	free(log->sources.rows);
 	ctx_strtab_deinit(&log->sources.paths);
 	free(log->losses.rows);
+	ctx_exp_code_lines_deinit(&log->codes);
 	free(log->external_wakers.names);
 	ctx_map64_deinit(&log->external_wakers.of_key);
 	*log = (struct ctx_exp_log){0};
@@ -209,7 +210,7 @@ static enum ctx_status read_limit(struct ctx_exp_log *log, const struct ctx_exp_
 
 	if (!ctx_exp_line_number(line, "bytes", &bytes))
 		return CTX_E_FORMAT;
-	log->limit_ns = entry->time_ns != 0 ? entry->time_ns : 1;
+	log->bounds.limit_ns = entry->time_ns != 0 ? entry->time_ns : 1;
 	entry->kind = CTX_EV_WARNING;
 	snprintf(text, sizeof(text),
 		 "the limit of %llu bytes was reached at %.3f ms: later samples were not recorded",
@@ -242,61 +243,6 @@ static enum ctx_status read_run(struct ctx_exp_log *log, const struct ctx_exp_li
 	log->properties[log->n_properties].key = "start";
 	status = keep(log, text, &log->properties[log->n_properties].value, err);
 	log->n_properties += status == CTX_OK;
-	return status;
-}
-
-/* Appends a count of the line, unless it is 0. */
-__attribute__((format(printf, 4, 0))) static void put_count(struct ctx_buf *text,
-							    const struct ctx_exp_line *line, const char *name,
-							    const char *format)
-{
-	uint64_t n = 0;
-
-	(void)ctx_exp_line_number(line, name, &n);
-	if (n != 0)
-		ctx_buf_printf(text, format, (unsigned long long)n);
-}
-
-/* Makes a property from the counts. Reasons added by later versions are ignored. */
-static enum ctx_status read_unwinding(struct ctx_exp_log *log, const struct ctx_exp_line *line,
-				      struct ctx_err *err)
-{
-	uint64_t counts[CTX_TRUNCATED_N], all = 0;
-	struct ctx_buf text = {0};
-	struct ctx_property *property;
-	enum ctx_status status;
-
-	for (size_t i = 0; i < CTX_TRUNCATED_N; i++) {
-		if (!ctx_exp_line_number(line, ctx_exp_unwinding_names[i], &counts[i]) ||
-		    counts[i] > UINT64_MAX / CTX_TRUNCATED_N)
-			counts[i] = 0;
-		all += counts[i];
-	}
-	ctx_buf_printf(&text, "%llu of %llu stacks up to their root",
-		       (unsigned long long)counts[CTX_TRUNCATED_NOT], (unsigned long long)all);
-	put_count(&text, line, "joined", " (%llu with callers of an earlier one)");
-	put_count(&text, line, "gap", " (%llu with frames left out in the middle)");
-	put_count(&text, line, "exec", " (%llu in an execve)");
-	for (size_t i = CTX_TRUNCATED_NOT + 1; i < CTX_TRUNCATED_N; i++) {
-		if (counts[i] != 0)
-			ctx_buf_printf(&text, "; %llu: %s", (unsigned long long)counts[i],
-				       ctx_truncation_text((enum ctx_truncation)i));
-	}
-	put_count(&text, line, "unread", "; of %llu the recorder may not read the memory of the process");
-	put_count(&text, line, "by_code", "; %llu by instructions");
-	put_count(&text, line, "by_frame_pointer", "; %llu by frame pointers");
-	put_count(&text, line, "by_chain", "; %llu along the kernel's frame pointers");
-	ctx_buf_put_u8(&text, 0);
-	status = ctx_buf_check(&text, err);
-	if (status == CTX_OK)
-		status = ctx_grow(&log->properties, &log->properties_cap, log->n_properties + 1, err);
-	if (status == CTX_OK) {
-		property = &log->properties[log->n_properties];
-		property->key = "unwinding";
-		status = keep(log, (const char *)text.bytes, &property->value, err);
-		log->n_properties += status == CTX_OK;
-	}
-	ctx_buf_deinit(&text);
 	return status;
 }
 
@@ -441,7 +387,7 @@ static enum ctx_status read_event(struct ctx_exp_log *log, const struct ctx_exp_
 		else if (strcmp(kind, "alive") == 0)
 			log->last.alive_ns = entry.time_ns;
 		else if (strcmp(kind, "unwinding") == 0)
-			status = read_unwinding(log, line, err);
+			status = ctx_exp_log_unwinding(log, line, err);
 		else if (strcmp(kind, "outsider") == 0)
 			status = read_external_waker(log, line, err);
 		if (status != CTX_OK)
@@ -477,6 +423,38 @@ static bool has_room_for_map(struct ctx_exp_log *log, uint32_t process, struct c
 		 MAPS_OF_PROCESS_MAX, MAPS_MAX);
 	*ret = ctx_exp_log_damage(log, text, err);
 	return false;
+}
+
+static enum ctx_status read_function(struct ctx_exp_log *log, const struct ctx_exp_line *line,
+				     struct ctx_err *err)
+{
+	struct ctx_exp_entry entry = {.kind = CTX_EV_FUNCTION, .process = CTX_NONE, .thread = CTX_NONE};
+	uint32_t row;
+	enum ctx_status status = ctx_exp_code_lines_function(&log->codes, line, &row, err);
+
+	entry.a = row;
+	return status == CTX_OK ? add_entry(log, &entry, err) : status;
+}
+
+static enum ctx_status read_code(struct ctx_exp_log *log, const struct ctx_exp_line *line,
+				 struct ctx_err *err)
+{
+	struct ctx_exp_entry entry = {.kind = CTX_EV_MAP, .thread = CTX_NONE};
+	uint32_t key, row;
+	enum ctx_status status;
+
+	if (!ctx_exp_line_time(line, "tstamp", &entry.time_ns) ||
+	    !ctx_exp_line_number32(line, "process", &key) ||
+	    !ctx_exp_line_number(line, "address", &entry.a) || !ctx_exp_line_number(line, "size", &entry.b) ||
+	    entry.b > UINT64_MAX - entry.a)
+		return CTX_E_FORMAT;
+	status = ctx_exp_log_process(log, key, &entry.process, err);
+	if (status == CTX_OK && !has_room_for_map(log, entry.process, err, &status))
+		return status;
+	if (status == CTX_OK)
+		status = ctx_exp_code_lines_code(&log->codes, line, &row, err);
+	entry.c = row;
+	return status == CTX_OK ? add_entry(log, &entry, err) : status;
 }
 
 static enum ctx_status read_map(struct ctx_exp_log *log, const struct ctx_exp_line *line,
@@ -687,6 +665,10 @@ static enum ctx_status read_element(struct ctx_exp_log *log, const struct ctx_ex
 		return read_setting(log, line, err);
 	if (strcmp(line->element, "profile") == 0)
 		return read_profile(log, line, err);
+	if (strcmp(line->element, "function") == 0)
+		return read_function(log, line, err);
+	if (strcmp(line->element, "code") == 0)
+		return read_code(log, line, err);
 	if (strcmp(line->element, "source") == 0)
 		return read_source(log, line, err);
 	log->begin.has_states = log->begin.has_states || strcmp(line->element, "states") == 0 ||

@@ -12,6 +12,7 @@
 #include "base/map64.h"
 #include "base/strtab.h"
 #include "formats/experiment/exp_lines.h"
+#include "formats/experiment/exp_log_code.h"
 #include "model/event_source.h"
 
 struct ctx_exp_process_row {
@@ -47,7 +48,8 @@ struct ctx_exp_entry {
 	uint64_t a, b,
 		c; /* map: address, size, offset; maps: row of the process that has them; exit: status and whether; throttle: count;
 			     lost: row of `losses`, whether by the limit of bytes */
-	const char *text, *text2; /* map: path, build id; name, warning, damage */
+	const char *text,
+		*text2; /* map: path, build id; name, warning, damage; code: NULL, and `c` is its row of `codes`; function: `a` is */
 };
 
 struct ctx_exp_source_row {
@@ -69,6 +71,8 @@ struct ctx_exp_external_wakers {
 
 struct ctx_exp_bounds { /* counts of what is bounded */
 	uint32_t n_maps, maps_left_out, n_damage;
+	/* Time when the limit of bytes was reached: later records are missing. 0: not reached. */
+	uint64_t limit_ns;
 };
 
 struct ctx_exp_begin { /* first lines of log.xml */
@@ -107,13 +111,12 @@ struct ctx_exp_log {
 	struct ctx_exp_source_rows sources;
 	struct ctx_exp_external_wakers external_wakers;
 	uint64_t last_ns; /* the largest time in the log */
-	/* Time when the limit of bytes was reached: later records are missing. 0: not reached. */
-	uint64_t limit_ns;
 	struct ctx_exp_bounds bounds;
 	bool closed;
 	struct ctx_exp_begin begin;
 	struct ctx_exp_last_words last;
 	struct ctx_exp_losses losses;
+	struct ctx_exp_code_lines codes;
 };
 
 void ctx_exp_log_deinit(struct ctx_exp_log *log);
@@ -131,6 +134,10 @@ CTX_MUST_CHECK enum ctx_status ctx_exp_log_read(struct ctx_exp_log *log, struct 
  */
 CTX_MUST_CHECK enum ctx_status ctx_exp_log_loss(struct ctx_exp_log *log, const struct ctx_exp_line *line,
 						struct ctx_exp_entry *entry, struct ctx_err *err);
+
+/* Makes a property of a line of kind "unwinding": how many stacks reached their root. CTX_E_NOMEM. */
+CTX_MUST_CHECK enum ctx_status ctx_exp_log_unwinding(struct ctx_exp_log *log, const struct ctx_exp_line *line,
+						     struct ctx_err *err);
 
 /* Drops the first `n` entries, which must be sorted: they were used. */
 void ctx_exp_log_drop(struct ctx_exp_log *log, size_t n);

@@ -154,8 +154,16 @@ static enum ctx_status push_entry(struct ctx_exp_reader *reader, const struct ct
 	case CTX_EV_THREAD_NAME:
 		event.thread_name = entry->text;
 		break;
+	case CTX_EV_FUNCTION:
+		event.function = ctx_exp_code_lines_event(&reader->log.codes, (uint32_t)entry->a);
+		break;
 	case CTX_EV_MAP:
 	case CTX_EV_UNMAP:
+		if (entry->text == NULL) { /* code that is in no file */
+			event.map = ctx_exp_code_lines_map(&reader->log.codes, (uint32_t)entry->c, entry->a,
+							   entry->b);
+			break;
+		}
 		event.map = (struct ctx_map_event){.address = entry->a,
 						   .size = entry->b,
 						   .file_offset = entry->c,

@@ -228,6 +228,7 @@ struct ctx_exp_writer {
 	struct ctx_exp_places places; /* if keep_places */
 	struct ctx_exp_copying copying;
 	struct ctx_strtab external_wakers; /* names by number */
+	struct ctx_strtab functions;	   /* likewise; exp_functions.c has the keys */
 	struct ctx_buf log;		   /* lines not yet written */
 	uint64_t log_oldest_ns;
 	struct ctx_exp_briefs briefs; /* the log has their lines before it is written */

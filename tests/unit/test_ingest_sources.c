@@ -507,9 +507,112 @@ static int remove_directory(void **state)
 	return ctx_dir_remove(directory, NULL) == CTX_OK ? 0 : -1;
 }
 
+/* --- code of virtual machines --- */
+
+/* The functions at the frames of a sample's stack, leaf first, with what is inlined. */
+static void describe_places(struct ctx_store *store, const struct ctx_sample *sample, char *out, size_t size)
+{
+	const struct ctx_profile *profile = ctx_store_profile(store);
+	const struct ctx_code *code;
+	size_t n = 0;
+
+	assert_int_equal(ctx_store_code(store, &code, NULL), CTX_OK);
+	for (uint32_t raw = sample->raw_stack; raw != CTX_TRIE_ROOT; raw = code->raw_stacks->parent[raw]) {
+		const struct ctx_location *location = &code->locations[code->raw_stacks->key[raw]];
+		uint32_t id = location->site;
+
+		if (id == CTX_NONE)
+			n += (size_t)snprintf(out + n, size - n, "%s; ",
+					      profile->functions[location->function].name);
+		for (; id != CTX_NONE; id = code->sites[id].caller) {
+			const struct ctx_site *site = &code->sites[id];
+
+			n += (size_t)snprintf(out + n, size - n, "%s:%u%s; ",
+					      profile->functions[site->function].name, site->line,
+					      profile->functions[site->function].inlined ? " inlined" : "");
+		}
+		assert_true(n < size);
+	}
+}
+
+static struct ctx_event code_event(uint64_t time, uint64_t address, const char *name,
+				   const struct ctx_jit_places *places)
+{
+	struct ctx_event event = map_event(time, address, 0x20, "<Java methods>");
+
+	event.map.file_offset = address;
+	event.map.function = name;
+	event.map.code_kind = CTX_CODE_JAVA_COMPILED;
+	event.map.places = places;
+	return event;
+}
+
+/* A method is one function, however often it was compiled; its places and what is inlined there are sites. */
+static void test_ingest_sources__code_of_methods_has_lines_and_inlined_methods(void **state)
+{
+	static const struct ctx_jit_site sites[] = {{CTX_NONE, "J.main()", "J.java", 3},
+						    {0, "J.mid()", "J.java", 7},
+						    {1, "J.leaf()", "J.java", 9}};
+	static const struct ctx_jit_row rows[] = {{4, 0}, {8, 2}, {16, CTX_NONE}};
+	static const struct ctx_jit_places places = {rows, sites, CTX_COUNT_OF(rows), CTX_COUNT_OF(sites)};
+	const uint64_t before[] = {0x1003}, own[] = {0x1007}, deep[] = {0x1008}, behind[] = {0x101f},
+		       again[] = {0x1104}, grown[] = {0x1104}, beyond[] = {0x3000};
+	struct ctx_event events[] = {
+		process_start(0, 0, 100),
+		thread_start(0, 0, 0, 100),
+		map_event(0, 0x1000, 0x1000, "/tmp/perf-100.map"),
+		code_event(1, 0x1000, "J.main()", &places),
+		code_event(1, 0x1100, "J.main()", &places),
+		whole_sample(10, before, 1),
+		whole_sample(20, own, 1),
+		whole_sample(30, deep, 1),
+		whole_sample(40, behind, 1),
+		whole_sample(50, again, 1),
+		/* The kernel reports memory that grows whole: the code in it stays. */
+		map_event(55, 0x1000, 0x3000, "/tmp/perf-100.map"),
+		whole_sample(60, grown, 1),
+		whole_sample(70, beyond, 1),
+		/* A file that is mapped there takes the place of all. */
+		map_event(75, 0x1000, 0x3000, "/no/such/program"),
+		map_event(76, 0x1000, 0x3000, "/tmp/perf-100.map"),
+		whole_sample(80, grown, 1),
+	};
+	static const char *const expected[] = {
+		"J.main(); ",  "J.main():3; ", "J.leaf():9 inlined; J.mid():7 inlined; J.main():3; ",
+		"J.main(); ",  "J.main():3; ", "J.main():3; ",
+		"<Unknown>; ", "<Unknown>; "};
+	const struct ctx_sample *samples;
+	struct list_source list;
+	struct ctx_store *store;
+	struct ctx_flat flat;
+	size_t n;
+
+	(void)state;
+	list_open(&list, events, CTX_COUNT_OF(events), 100);
+	store = store_of(&list);
+	assert_int_equal(
+		ctx_store_get_leaf(store,
+				   (struct ctx_store_node){ctx_store_find_tree(store, CTX_NONE, 0)->id, 0},
+				   &samples, &n, NULL),
+		CTX_OK);
+	assert_int_equal(n, CTX_COUNT_OF(expected));
+	for (size_t i = 0; i < n; i++) {
+		char text[512];
+
+		describe_places(store, &samples[i], text, sizeof(text));
+		assert_string_equal(text, expected[i]);
+	}
+	flat = flat_of(store);
+	assert_int_equal(row_of(store, &flat, "J.main()")->cum, 60);
+	assert_int_equal(row_of(store, &flat, "J.leaf()")->base, 10);
+	ctx_flat_deinit(&flat);
+	ctx_store_close(store);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_ingest_sources__code_of_methods_has_lines_and_inlined_methods),
 		cmocka_unit_test(test_ingest_sources__functions_by_name_coexist_with_those_of_addresses),
 		cmocka_unit_test(test_ingest_sources__functions_by_name_may_be_in_dictionaries),
 		cmocka_unit_test(test_ingest_sources__a_number_is_one_function),

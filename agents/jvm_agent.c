@@ -1,0 +1,276 @@
+/*
+ * libctxjvm.so: the agent that `ctxrec --vm java` loads into Java's virtual machines.
+ *
+ *	JAVA_TOOL_OPTIONS=-agentpath:.../libctxjvm.so=SOCKET --> Agent_OnLoad --> the recorder's socket
+ *	classes, compiled code, garbage collections --JVMTI--> messages (runtime/vm_messages.h)
+ *
+ * It takes no samples, changes no code and interrupts no thread: the recorder samples with perf events, and this library
+ * tells it what the code is. When nobody listens at the socket it stays silent. A failure of any call of JVMTI leaves
+ * something unnamed, and never ends the virtual machine.
+ */
+#include "agents/jvm_hotspot.h"
+#include "agents/jvm_methods.h"
+#include "agents/jvm_send.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define EXPORTED __attribute__((visibility("default")))
+
+static struct {
+	_Atomic bool is_loaded; /* once in a process */
+	_Atomic uint64_t n_classes, n_compiled;
+} agent;
+
+/* --- hello and goodbye --- */
+
+/* A system property, "" without; released by the caller with Deallocate. */
+static char *property_of(jvmtiEnv *jvmti, const char *name)
+{
+	char *value = NULL;
+
+	return (*jvmti)->GetSystemProperty(jvmti, name, &value) == JVMTI_ERROR_NONE ? value : NULL;
+}
+
+static void put_property(struct ctx_jvm_message *message, jvmtiEnv *jvmti, const char *name)
+{
+	char *value = property_of(jvmti, name);
+
+	ctx_jvm_put_text(message, value != NULL ? value : "", value != NULL ? strlen(value) : 0);
+	(void)(*jvmti)->Deallocate(jvmti, (unsigned char *)value);
+}
+
+static int version_of(jvmtiEnv *jvmti)
+{
+	char *value = property_of(jvmti, "java.vm.specification.version");
+	int version = value != NULL ? atoi(value) : 0;
+
+	(void)(*jvmti)->Deallocate(jvmti, (unsigned char *)value);
+	return version;
+}
+
+/* What a method of java.lang.Runtime without parameters returns; 0: it cannot be asked. */
+static uint64_t ask_runtime(JNIEnv *jni, const char *method)
+{
+	jclass class = (*jni)->FindClass(jni, "java/lang/Runtime");
+	jmethodID get, ask = NULL;
+	jobject runtime = NULL;
+	jlong value = 0;
+
+	get = class != NULL ? (*jni)->GetStaticMethodID(jni, class, "getRuntime", "()Ljava/lang/Runtime;")
+			    : NULL;
+	if (get != NULL)
+		ask = (*jni)->GetMethodID(jni, class, method, "()J");
+	if (ask != NULL)
+		runtime = (*jni)->CallStaticObjectMethod(jni, class, get);
+	if (runtime != NULL)
+		value = (*jni)->CallLongMethod(jni, runtime, ask);
+	if ((*jni)->ExceptionCheck(jni))
+		(*jni)->ExceptionClear(jni);
+	(*jni)->DeleteLocalRef(jni, runtime);
+	(*jni)->DeleteLocalRef(jni, class);
+	return value > 0 ? (uint64_t)value : 0;
+}
+
+static void say_hello(jvmtiEnv *jvmti, JNIEnv *jni)
+{
+	struct ctx_jvm_message *message = ctx_jvm_begin(CTX_VM_HELLO);
+	const char *collector = ctx_jvm_hotspot_collector();
+
+	if (message == NULL)
+		return;
+	ctx_jvm_put_u32(message, CTX_VM_VERSION);
+	put_property(message, jvmti, "java.vm.name");
+	put_property(message, jvmti, "java.vm.version");
+	ctx_jvm_put_text(message, collector, strlen(collector));
+	put_property(message, jvmti, "sun.java.command");
+	ctx_jvm_put_u64(message, jni != NULL ? ask_runtime(jni, "maxMemory") : 0);
+	ctx_jvm_send(message);
+}
+
+static void say_goodbye(JNIEnv *jni)
+{
+	uint64_t total = ask_runtime(jni, "totalMemory"), left = ask_runtime(jni, "freeMemory");
+	struct ctx_jvm_message *message = ctx_jvm_begin(CTX_VM_BYE);
+
+	if (message == NULL)
+		return;
+	ctx_jvm_put_u64(message, total > left ? total - left : 0);
+	ctx_jvm_put_u64(message, ask_runtime(jni, "maxMemory"));
+	ctx_jvm_put_u64(message, atomic_load(&agent.n_classes));
+	ctx_jvm_put_u64(message, atomic_load(&agent.n_compiled));
+	ctx_jvm_send(message);
+}
+
+/* --- events --- */
+
+static void tell_loaded_classes(jvmtiEnv *jvmti, JNIEnv *jni)
+{
+	jclass *classes = NULL;
+	jint n = 0;
+
+	if ((*jvmti)->GetLoadedClasses(jvmti, &n, &classes) != JVMTI_ERROR_NONE)
+		return;
+	for (jint i = 0; i < n; i++) {
+		ctx_jvm_tell_class(jvmti, classes[i]);
+		(*jni)->DeleteLocalRef(jni, classes[i]);
+	}
+	atomic_fetch_add(&agent.n_classes, (uint64_t)n);
+	(void)(*jvmti)->Deallocate(jvmti, (unsigned char *)classes);
+}
+
+static void enable(jvmtiEnv *jvmti, jvmtiEvent event)
+{
+	(void)(*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, event, NULL);
+}
+
+/* What there was before events of it came. */
+static void catch_up(jvmtiEnv *jvmti, JNIEnv *jni)
+{
+	say_hello(jvmti, jni);
+	enable(jvmti, JVMTI_EVENT_CLASS_PREPARE);
+	tell_loaded_classes(jvmti, jni);
+	(void)(*jvmti)->GenerateEvents(jvmti, JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
+	(void)(*jvmti)->GenerateEvents(jvmti, JVMTI_EVENT_COMPILED_METHOD_LOAD);
+}
+
+static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
+{
+	(void)thread;
+	catch_up(jvmti, jni);
+}
+
+static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *jni)
+{
+	(void)jvmti;
+	say_goodbye(jni);
+}
+
+static void JNICALL on_class_prepare(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jclass class)
+{
+	(void)jni;
+	(void)thread;
+	atomic_fetch_add(&agent.n_classes, 1);
+	ctx_jvm_tell_class(jvmti, class);
+}
+
+static void JNICALL on_compiled(jvmtiEnv *jvmti, jmethodID method, jint size, const void *address,
+				jint n_lines, const jvmtiAddrLocationMap *lines, const void *inlined)
+{
+	(void)jvmti;
+	atomic_fetch_add(&agent.n_compiled, 1);
+	ctx_jvm_tell_code(&(struct ctx_jvm_code){.method = method,
+						 .address = address,
+						 .size = size,
+						 .inlined = inlined,
+						 .lines = lines,
+						 .n_lines = n_lines});
+}
+
+static void JNICALL on_unloaded(jvmtiEnv *jvmti, jmethodID method, const void *address)
+{
+	struct ctx_jvm_message *message = ctx_jvm_begin(CTX_VM_UNLOAD);
+
+	(void)jvmti;
+	(void)method;
+	if (message == NULL)
+		return;
+	ctx_jvm_put_u64(message, (uint64_t)(uintptr_t)address);
+	ctx_jvm_send(message);
+}
+
+static void JNICALL on_stub(jvmtiEnv *jvmti, const char *name, const void *address, jint size)
+{
+	(void)jvmti;
+	ctx_jvm_tell_code(&(struct ctx_jvm_code){.name = name, .address = address, .size = size});
+}
+
+static uint32_t own_tid(void)
+{
+	return (uint32_t)syscall(SYS_gettid);
+}
+
+static void JNICALL on_gc_start(jvmtiEnv *jvmti)
+{
+	(void)jvmti;
+	ctx_jvm_send_short(CTX_VM_GC_BEGIN, own_tid());
+}
+
+static void JNICALL on_gc_finish(jvmtiEnv *jvmti)
+{
+	(void)jvmti;
+	ctx_jvm_send_short(CTX_VM_GC_END, own_tid());
+}
+
+/* --- load --- */
+
+static void add_capabilities(jvmtiEnv *jvmti)
+{
+	jvmtiCapabilities possible = {0}, wanted = {0};
+
+	if ((*jvmti)->GetPotentialCapabilities(jvmti, &possible) != JVMTI_ERROR_NONE)
+		return;
+	wanted.can_generate_compiled_method_load_events = possible.can_generate_compiled_method_load_events;
+	wanted.can_get_source_file_name = possible.can_get_source_file_name;
+	wanted.can_get_line_numbers = possible.can_get_line_numbers;
+	wanted.can_generate_garbage_collection_events = possible.can_generate_garbage_collection_events;
+	(void)(*jvmti)->AddCapabilities(jvmti, &wanted);
+}
+
+static void set_callbacks(jvmtiEnv *jvmti)
+{
+	static const jvmtiEventCallbacks callbacks = {.VMInit = on_vm_init,
+						      .VMDeath = on_vm_death,
+						      .ClassPrepare = on_class_prepare,
+						      .CompiledMethodLoad = on_compiled,
+						      .CompiledMethodUnload = on_unloaded,
+						      .DynamicCodeGenerated = on_stub,
+						      .GarbageCollectionStart = on_gc_start,
+						      .GarbageCollectionFinish = on_gc_finish};
+
+	(void)(*jvmti)->SetEventCallbacks(jvmti, &callbacks, (jint)sizeof(callbacks));
+}
+
+/* NULL: there is nothing to do in this process. */
+static jvmtiEnv *begin(JavaVM *jvm, const char *options)
+{
+	jvmtiEnv *jvmti = NULL;
+
+	if (options == NULL || atomic_exchange(&agent.is_loaded, true))
+		return NULL;
+	if ((*jvm)->GetEnv(jvm, (void **)&jvmti, JVMTI_VERSION_1_2) != JNI_OK || !ctx_jvm_connect(options))
+		return NULL;
+	ctx_jvm_hotspot_init(jvm, version_of(jvmti));
+	add_capabilities(jvmti);
+	set_callbacks(jvmti);
+	enable(jvmti, JVMTI_EVENT_VM_INIT);
+	enable(jvmti, JVMTI_EVENT_VM_DEATH);
+	enable(jvmti, JVMTI_EVENT_COMPILED_METHOD_LOAD);
+	enable(jvmti, JVMTI_EVENT_COMPILED_METHOD_UNLOAD);
+	enable(jvmti, JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
+	enable(jvmti, JVMTI_EVENT_GARBAGE_COLLECTION_START);
+	enable(jvmti, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH);
+	return jvmti;
+}
+
+EXPORTED JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *jvm, char *options, void *reserved)
+{
+	(void)reserved;
+	(void)begin(jvm, options);
+	return JNI_OK;
+}
+
+/* Into a virtual machine that runs: "SOCKET". An agent that is there already connects to the new recorder. */
+EXPORTED JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *jvm, char *options, void *reserved)
+{
+	jvmtiEnv *jvmti = begin(jvm, options);
+	JNIEnv *jni = NULL;
+
+	(void)reserved;
+	if (jvmti != NULL && (*jvm)->GetEnv(jvm, (void **)&jni, JNI_VERSION_1_6) == JNI_OK)
+		catch_up(jvmti, jni);
+	return JNI_OK;
+}

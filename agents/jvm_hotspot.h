@@ -1,0 +1,27 @@
+/*
+ * What OpenJDK's virtual machine says of its own structures: the tables that libjvm.so exports for debuggers
+ * (vmStructs.hpp). Another virtual machine has none, and its interpreted frames have no names.
+ */
+#ifndef CTX_AGENTS_JVM_HOTSPOT_H
+#define CTX_AGENTS_JVM_HOTSPOT_H
+
+#include <jvmti.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Looks for the tables. `version` of Java's specification: 17. */
+void ctx_jvm_hotspot_init(JavaVM *jvm, int version);
+
+struct ctx_jvm_bytecode {
+	uint64_t method; /* address of the description; 0 unknown */
+	uint64_t begin;	 /* address of the bytecode; 0 unknown */
+	uint32_t size;
+};
+
+/* Where the virtual machine has a method. */
+struct ctx_jvm_bytecode ctx_jvm_hotspot_method(jmethodID id);
+
+/* "G1", "Parallel", "Serial", "Shenandoah", "Z"; "" unknown. */
+const char *ctx_jvm_hotspot_collector(void);
+
+#endif

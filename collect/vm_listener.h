@@ -1,0 +1,49 @@
+/*
+ * The socket to which agents in virtual machines connect (runtime/vm_messages.h), and a thread that takes their messages
+ * while the recorder is busy.
+ *
+ * As with traced processes (trace_listener.h) there are two sockets of one name, an abstract one and one in the directory
+ * CTX_RT_SOCKETS, and the process id is the kernel's word. What a virtual machine says waits in memory until it is taken; where that
+ * is too much, nothing more is read of this one, which then drops messages and counts them.
+ */
+#ifndef CTX_COLLECT_VM_LISTENER_H
+#define CTX_COLLECT_VM_LISTENER_H
+
+#include "base/buf.h"
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CTX_VM_CONNECTIONS_MAX 1024u
+
+struct ctx_vm_listener;
+
+/* Fails with CTX_E_IO, CTX_E_NOMEM. */
+CTX_MUST_CHECK enum ctx_status ctx_vm_listener_create(struct ctx_vm_listener **ret, struct ctx_err *err);
+/* NULL is allowed. */
+void ctx_vm_listener_destroy(struct ctx_vm_listener *listener);
+
+/* Starts the thread: connections wait until then. Fails with CTX_E_NOMEM. */
+CTX_MUST_CHECK enum ctx_status ctx_vm_listener_start(struct ctx_vm_listener *listener, struct ctx_err *err);
+
+/* The name of the socket. Borrowed. */
+const char *ctx_vm_listener_name(const struct ctx_vm_listener *listener);
+
+/* How many have connected up to now; numbers of connections are below it. */
+size_t ctx_vm_listener_count(struct ctx_vm_listener *listener);
+
+struct ctx_vm_connection {
+	int64_t pid;
+	uint64_t since_ns; /* when it connected */
+};
+struct ctx_vm_connection ctx_vm_listener_get(struct ctx_vm_listener *listener, size_t connection);
+
+/*
+ * All that a connection has said up to now and that was not taken before, also what the thread has not read yet: messages, each
+ * behind a u32 of its bytes. `out` is replaced; it keeps its memory. False: it says nothing more, and `out` has the last of it.
+ */
+bool ctx_vm_listener_take(struct ctx_vm_listener *listener, size_t connection, struct ctx_buf *out);
+
+#endif

@@ -1,0 +1,681 @@
+/*
+ *	take: message -> hello, end -> the log
+ *	              -> methods, code -> image
+ *	              -> begin, end of a garbage collection -> queue -> mark of the thread that it was on
+ *	name: frame in the interpreter -> method, bytecode in the copied stack -> function by name
+ *	      frame in other code -> is written, once
+ */
+#include "collect/vms.h"
+
+#include "base/mem.h"
+#include "collect/installation.h"
+#include "collect/vm_image.h"
+#include "collect/vm_listener.h"
+#include "collect/vm_names.h"
+#include "formats/experiment/exp_functions.h"
+#include "model/jit_code.h"
+#include "model/traced.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define VARIABLE "JAVA_TOOL_OPTIONS"
+#define LIBRARY "libctxjvm.so"
+#define MISSED_N 4096u
+#define PENDING_MAX 16384u
+#define STOPS_MAX 65536u /* garbage collections of a virtual machine that wait for records */
+
+/* In the frame of an interpreted method, from its frame pointer on (frame_x86.hpp); the CFA is 16 bytes above it. */
+#define FRAME_BELOW_CFA 16u
+#define METHOD_BELOW_FRAME 24u
+#define LOCALS_BELOW_FRAME 56u
+#define BYTECODE_BELOW_FRAME 64u
+#define LOCALS_MAX                                                                                           \
+	((uint64_t)1 << 20) /* bytes from the frame to its variables, which its caller has pushed */
+#define X86_64_R13 13u	    /* has the bytecode's address where the interpreter runs */
+
+struct stop {
+	uint64_t time_ns;
+	int64_t tid;
+	bool is_end;
+};
+
+/* Methods that frames have before the agent tells of them: while the virtual machine starts. */
+struct pending {
+	struct ctx_map64 of_method; /* address of the description -> index in items */
+	struct pending_method {
+		uint64_t address;
+		uint32_t number;
+		bool is_defined;
+	} * items; /* owned */
+	size_t n, cap;
+	size_t n_defined;
+};
+
+struct vm {
+	int64_t pid;
+	uint64_t since_ns;
+	uint32_t process; /* CTX_NONE: not known yet */
+	bool is_silent;	  /* it says nothing more */
+	bool is_stranger;
+	bool has_hello;
+	struct ctx_vm_image image;
+	struct ctx_vm_writing writing;
+	uint64_t interpreter_begin, interpreter_end;
+	uint64_t *
+		missed; /* MISSED_N addresses at which there was no code yet, the oldest are overwritten; owned; NULL: none */
+	uint32_t n_missed;
+	struct ctx_map64 is_missed; /* which these are */
+	uint64_t dropped, damaged;
+	struct pending pending;
+	struct stop *stops; /* owned; that are not written yet */
+	size_t n_stops, stops_cap;
+	struct ctx_buf hello;	/* the message; owned */
+	struct ctx_buf goodbye; /* likewise; empty: none came */
+	uint64_t hello_ns, goodbye_ns;
+};
+
+struct ctx_vms {
+	char library[PATH_MAX];
+	char *old_options; /* owned; NULL: there were none */
+	struct ctx_vm_listener *listener;
+	struct vm **items; /* by number of the connection */
+	size_t n, cap;
+	struct ctx_buf said; /* scratch */
+	struct ctx_map64 of_process;
+	struct ctx_exp_writer *writer;
+	const struct ctx_proctree *tree;
+};
+
+enum ctx_status ctx_vms_create(struct ctx_vms **ret, struct ctx_err *err)
+{
+	struct ctx_vms *vms = ctx_calloc(1, sizeof(*vms));
+	enum ctx_status status = CTX_OK;
+
+	if (vms == NULL)
+		return ctx_err_nomem(err);
+	if (!ctx_installation_find(LIBRARY, R_OK, vms->library) || strpbrk(vms->library, " =") != NULL)
+		status = ctx_err_set(
+			err, CTX_E_NOTFOUND,
+			"the agent " LIBRARY
+			" of this installation is missing, or its path has a space or a '=': it is built "
+			"where the headers of JVMTI are (openjdk-17-jdk-headless)");
+	if (status == CTX_OK)
+		status = ctx_vm_listener_create(&vms->listener, err);
+	if (status != CTX_OK) {
+		ctx_vms_destroy(vms);
+		return status;
+	}
+	*ret = vms;
+	return CTX_OK;
+}
+
+static void free_vm(struct vm *vm)
+{
+	ctx_vm_image_deinit(&vm->image);
+	ctx_vm_writing_deinit(&vm->writing);
+	ctx_buf_deinit(&vm->hello);
+	ctx_buf_deinit(&vm->goodbye);
+	ctx_map64_deinit(&vm->pending.of_method);
+	ctx_map64_deinit(&vm->is_missed);
+	free(vm->missed);
+	free(vm->pending.items);
+	free(vm->stops);
+	free(vm);
+}
+
+void ctx_vms_destroy(struct ctx_vms *vms)
+{
+	if (vms == NULL)
+		return;
+	ctx_vm_listener_destroy(vms->listener);
+	for (size_t i = 0; i < vms->n; i++)
+		free_vm(vms->items[i]);
+	free(vms->items);
+	free(vms->old_options);
+	ctx_buf_deinit(&vms->said);
+	ctx_map64_deinit(&vms->of_process);
+	free(vms);
+}
+
+/* Options that the user has given stay, in front of ours. */
+enum ctx_status ctx_vms_enter_environment(struct ctx_vms *vms, struct ctx_err *err)
+{
+	const char *old = getenv(VARIABLE);
+	char *options CTX_AUTO_FREE = NULL;
+
+	if (old != NULL) {
+		vms->old_options = ctx_memdup0(old, strlen(old));
+		if (vms->old_options == NULL)
+			return ctx_err_nomem(err);
+	}
+	if (asprintf(&options, "%s%s-agentpath:%s=%s", old != NULL ? old : "", old != NULL ? " " : "",
+		     vms->library, ctx_vm_listener_name(vms->listener)) < 0 ||
+	    setenv(VARIABLE, options, 1) != 0)
+		return ctx_err_nomem(err);
+	return CTX_OK;
+}
+
+void ctx_vms_leave_environment(struct ctx_vms *vms)
+{
+	if (vms->old_options == NULL)
+		unsetenv(VARIABLE);
+	else
+		(void)setenv(VARIABLE, vms->old_options, 1); /* shorter than what is there */
+}
+
+enum ctx_status ctx_vms_begin(struct ctx_vms *vms, struct ctx_exp_writer *writer,
+			      const struct ctx_proctree *tree, struct ctx_err *err)
+{
+	vms->writer = writer;
+	vms->tree = tree;
+	return ctx_vm_listener_start(vms->listener, err);
+}
+
+/* --- messages --- */
+
+static enum ctx_status keep_message(struct ctx_buf *kept, const struct ctx_cursor *rest, struct ctx_err *err)
+{
+	ctx_buf_clear(kept);
+	ctx_buf_put(kept, rest->at, ctx_cursor_left(rest));
+	return ctx_buf_check(kept, err);
+}
+
+static enum ctx_status take_hello(struct vm *vm, const struct ctx_vm_head *head, struct ctx_cursor *rest,
+				  struct ctx_err *err)
+{
+	struct ctx_vm_hello hello;
+	struct ctx_cursor cursor = *rest;
+
+	if (!ctx_vm_parse_hello(&cursor, &hello)) {
+		vm->is_stranger = true;
+		return CTX_OK;
+	}
+	vm->has_hello = true;
+	vm->hello_ns = head->time_ns;
+	return keep_message(&vm->hello, rest, err);
+}
+
+static enum ctx_status take_goodbye(struct vm *vm, const struct ctx_vm_head *head, struct ctx_cursor *rest,
+				    struct ctx_err *err)
+{
+	struct ctx_cursor cursor = *rest;
+	struct ctx_vm_bye bye;
+
+	if (!ctx_vm_parse_bye(&cursor, &bye)) {
+		vm->damaged++;
+		return CTX_OK;
+	}
+	vm->goodbye_ns = head->time_ns;
+	return keep_message(&vm->goodbye, rest, err);
+}
+
+static enum ctx_status take_stop(struct vm *vm, const struct ctx_vm_head *head, struct ctx_cursor *rest,
+				 struct ctx_err *err)
+{
+	struct stop stop = {.time_ns = head->time_ns,
+			    .tid = (int64_t)ctx_cursor_get_u32(rest),
+			    .is_end = head->kind == CTX_VM_GC_END};
+	enum ctx_status status;
+
+	if (rest->failed || vm->n_stops == STOPS_MAX) {
+		vm->damaged++;
+		return CTX_OK;
+	}
+	status = ctx_grow(&vm->stops, &vm->stops_cap, vm->n_stops + 1, err);
+	if (status == CTX_OK)
+		vm->stops[vm->n_stops++] = stop;
+	return status;
+}
+
+static enum ctx_status write_code(struct ctx_vms *vms, struct vm *vm, struct ctx_vm_known_code *code,
+				  struct ctx_err *err)
+{
+	struct ctx_vm_target target = {vms->writer, &vm->image, vm->process};
+
+	code->is_written = true;
+	return ctx_vm_write_code(&vm->writing, &target, code, err);
+}
+
+/* Code that samples were in before it was told. */
+static enum ctx_status look_for_missed(struct ctx_vms *vms, struct vm *vm, uint32_t index,
+				       struct ctx_err *err)
+{
+	struct ctx_vm_known_code *code = &vm->image.codes[index];
+
+	if (code->method == 0 && strcmp(code->name, CTX_VMS_INTERPRETER) == 0) {
+		vm->interpreter_begin = code->address;
+		vm->interpreter_end = code->address + code->bytes;
+	}
+	if (vm->process == CTX_NONE)
+		return CTX_OK;
+	for (uint32_t i = 0; vm->missed != NULL && i < vm->n_missed && i < MISSED_N; i++) {
+		if (vm->missed[i] - code->address < code->bytes)
+			return write_code(vms, vm, code, err);
+	}
+	return CTX_OK;
+}
+
+static enum ctx_status take_message(struct ctx_vms *vms, struct vm *vm, const uint8_t *bytes, size_t n,
+				    struct ctx_err *err)
+{
+	enum ctx_status status;
+	struct ctx_cursor rest;
+	struct ctx_vm_head head;
+	uint32_t code;
+
+	if (!ctx_vm_parse_head(bytes, n, &head, &rest)) {
+		vm->damaged++;
+		return CTX_OK;
+	}
+	vm->dropped += head.dropped;
+	if (vm->is_stranger)
+		return CTX_OK;
+	switch (head.kind) {
+	case CTX_VM_HELLO:
+		return take_hello(vm, &head, &rest, err);
+	case CTX_VM_BYE:
+		return take_goodbye(vm, &head, &rest, err);
+	case CTX_VM_GC_BEGIN:
+	case CTX_VM_GC_END:
+		return take_stop(vm, &head, &rest, err);
+	default:
+		status = ctx_vm_image_take(&vm->image, &head, &rest, &code, err);
+		return status == CTX_OK && code != CTX_NONE ? look_for_missed(vms, vm, code, err) : status;
+	}
+}
+
+static enum ctx_status take_said(struct ctx_vms *vms, size_t i, struct ctx_err *err)
+{
+	struct vm *vm = vms->items[i];
+	enum ctx_status status = CTX_OK;
+	struct ctx_cursor cursor;
+
+	if (vm->is_silent)
+		return CTX_OK;
+	vm->is_silent = !ctx_vm_listener_take(vms->listener, i, &vms->said);
+	cursor = ctx_cursor_make(vms->said.bytes, vms->said.n);
+	while (status == CTX_OK && ctx_cursor_left(&cursor) != 0) {
+		uint32_t n = ctx_cursor_get_u32(&cursor);
+		const uint8_t *bytes = ctx_cursor_get_bytes(&cursor, n);
+
+		if (bytes == NULL)
+			break;
+		status = take_message(vms, vm, bytes, n, err);
+	}
+	return status;
+}
+
+static enum ctx_status add_new(struct ctx_vms *vms, struct ctx_err *err)
+{
+	size_t n = ctx_vm_listener_count(vms->listener);
+	enum ctx_status status = ctx_grow(&vms->items, &vms->cap, n, err);
+
+	while (status == CTX_OK && vms->n < n) {
+		struct ctx_vm_connection info = ctx_vm_listener_get(vms->listener, vms->n);
+		struct vm *vm = ctx_calloc(1, sizeof(*vm));
+
+		if (vm == NULL)
+			return ctx_err_nomem(err);
+		vm->pid = info.pid;
+		vm->since_ns = info.since_ns;
+		vm->process = CTX_NONE;
+		vms->items[vms->n++] = vm;
+	}
+	return status;
+}
+
+/* --- whose it is --- */
+
+static enum ctx_status bind(struct ctx_vms *vms, size_t i, uint32_t process, struct ctx_err *err)
+{
+	uint32_t *place = ctx_map64_place(&vms->of_process, process);
+
+	if (place == NULL)
+		return ctx_err_nomem(err);
+	*place = (uint32_t)i;
+	vms->items[i]->process = process;
+	return CTX_OK;
+}
+
+/* Records have come to the time when it connected: its pid is that of the image that did. */
+static enum ctx_status bind_known(struct ctx_vms *vms, size_t i, uint64_t until_ns, struct ctx_err *err)
+{
+	const struct vm *vm = vms->items[i];
+	uint32_t process, thread;
+
+	if (vm->process != CTX_NONE || vm->since_ns > until_ns ||
+	    !ctx_proctree_lookup(vms->tree, vm->pid, &process, &thread))
+		return CTX_OK;
+	return bind(vms, i, process, err);
+}
+
+/* A sample of a process at a time after it has connected binds it as well. */
+static struct vm *vm_of(struct ctx_vms *vms, const struct ctx_vms_stack *stack, struct ctx_err *err,
+			enum ctx_status *ret)
+{
+	uint32_t known = ctx_map64_get(&vms->of_process, stack->process);
+
+	*ret = CTX_OK;
+	if (known != CTX_MAP64_NONE)
+		return vms->items[known];
+	for (size_t i = vms->n; i-- > 0;) {
+		const struct vm *vm = vms->items[i];
+
+		if (vm->process == CTX_NONE && vm->pid == stack->pid && vm->since_ns <= stack->time_ns) {
+			*ret = bind(vms, i, stack->process, err);
+			return *ret == CTX_OK ? vms->items[i] : NULL;
+		}
+	}
+	return NULL;
+}
+
+/* --- garbage collections, and the log --- */
+
+static enum ctx_status write_stops(struct ctx_vms *vms, struct vm *vm, uint64_t until_ns, struct ctx_err *err)
+{
+	enum ctx_status status = CTX_OK;
+	size_t n = 0;
+
+	while (n < vm->n_stops && vm->stops[n].time_ns <= until_ns && status == CTX_OK) {
+		const struct stop *stop = &vm->stops[n++];
+		struct ctx_exp_mark mark = {.time_ns = stop->time_ns,
+					    .operation = stop->is_end ? CTX_MARK_END : CTX_MARK_BEGIN,
+					    .name = CTX_VMS_GC};
+
+		if (ctx_proctree_lookup(vms->tree, stop->tid, &mark.process, &mark.thread) &&
+		    mark.process == vm->process)
+			status = ctx_exp_mark(vms->writer, &mark, err);
+	}
+	vm->n_stops -= n;
+	if (vm->n_stops != 0)
+		memmove(vm->stops, vm->stops + n, vm->n_stops * sizeof(*vm->stops));
+	return status;
+}
+
+static enum ctx_status write_log(struct ctx_vms *vms, struct vm *vm, struct ctx_err *err)
+{
+	struct ctx_vm_target target = {vms->writer, &vm->image, vm->process};
+	enum ctx_status status = CTX_OK;
+	struct ctx_cursor rest;
+
+	if (vm->hello.n != 0) {
+		struct ctx_vm_hello hello;
+
+		rest = ctx_cursor_make(vm->hello.bytes, vm->hello.n);
+		if (ctx_vm_parse_hello(&rest, &hello))
+			status = ctx_vm_write_hello(&target, &hello, vm->hello_ns, err);
+		ctx_buf_deinit(&vm->hello);
+	}
+	if (status == CTX_OK && vm->goodbye.n != 0) {
+		struct ctx_vm_bye bye;
+
+		rest = ctx_cursor_make(vm->goodbye.bytes, vm->goodbye.n);
+		if (ctx_vm_parse_bye(&rest, &bye))
+			status = ctx_vm_write_bye(&target, &bye, vm->goodbye_ns, err);
+		ctx_buf_deinit(&vm->goodbye);
+	}
+	return status;
+}
+
+/* Tells which methods frames were of; at the end also of those that nobody knows. */
+static enum ctx_status define_pending(struct ctx_vms *vms, struct vm *vm, bool is_last, struct ctx_err *err)
+{
+	struct ctx_vm_target target = {vms->writer, &vm->image, vm->process};
+	enum ctx_status status = CTX_OK;
+
+	for (size_t i = 0; vm->pending.n_defined < vm->pending.n && i < vm->pending.n && status == CTX_OK;
+	     i++) {
+		struct pending_method *pending = &vm->pending.items[i];
+		uint32_t index = ctx_map64_get(&vm->image.by_address, pending->address);
+
+		if (pending->is_defined || (index == CTX_MAP64_NONE && !is_last))
+			continue;
+		status = ctx_vm_define(&target, pending->number, index != CTX_MAP64_NONE ? index : CTX_NONE,
+				       err);
+		pending->is_defined = true;
+		vm->pending.n_defined++;
+	}
+	return status;
+}
+
+static enum ctx_status take_one(struct ctx_vms *vms, size_t i, uint64_t until_ns, struct ctx_err *err)
+{
+	struct vm *vm = vms->items[i];
+	enum ctx_status status = take_said(vms, i, err);
+
+	if (status == CTX_OK)
+		status = bind_known(vms, i, until_ns, err);
+	if (status != CTX_OK || vm->process == CTX_NONE)
+		return status;
+	status = write_log(vms, vm, err);
+	if (status == CTX_OK)
+		status = define_pending(vms, vm, until_ns == UINT64_MAX, err);
+	return status == CTX_OK ? write_stops(vms, vm, until_ns, err) : status;
+}
+
+enum ctx_status ctx_vms_take(struct ctx_vms *vms, uint64_t until_ns, struct ctx_err *err)
+{
+	enum ctx_status status = add_new(vms, err);
+
+	for (size_t i = 0; i < vms->n && status == CTX_OK; i++)
+		status = take_one(vms, i, until_ns, err);
+	return status;
+}
+
+enum ctx_status ctx_vms_before_end(struct ctx_vms *vms, int64_t pid, struct ctx_err *err)
+{
+	enum ctx_status status = add_new(vms, err);
+
+	for (size_t i = 0; i < vms->n && status == CTX_OK; i++) {
+		if (vms->items[i]->pid == pid)
+			status = take_one(vms, i, UINT64_MAX, err);
+	}
+	return status;
+}
+
+/* --- frames --- */
+
+static bool read_stack(const struct ctx_user_state *state, uint64_t address, uint64_t *ret)
+{
+	uint64_t at = address - state->regs.value[ctx_machine_sp(state->regs.machine)];
+
+	if (state->stack_bytes < sizeof(*ret) || at > state->stack_bytes - sizeof(*ret))
+		return false;
+	memcpy(ret, state->stack + at, sizeof(*ret));
+	return true;
+}
+
+/* The index of the bytecode at an address; UINT32_MAX: it is none of the method's. */
+static uint32_t bytecode_of(const struct ctx_vm_method *method, uint64_t address)
+{
+	return method->code_begin != 0 && address - method->code_begin < method->code_bytes
+		       ? (uint32_t)(address - method->code_begin)
+		       : UINT32_MAX;
+}
+
+static enum ctx_status add_pending(struct ctx_vms *vms, struct pending *pending, uint64_t address,
+				   uint32_t *ret_index, struct ctx_err *err)
+{
+	struct pending_method item = {.address = address};
+	enum ctx_status status = ctx_grow(&pending->items, &pending->cap, pending->n + 1, err);
+	uint32_t *place = status == CTX_OK ? ctx_map64_place(&pending->of_method, address) : NULL;
+
+	if (place == NULL)
+		return ctx_err_nomem(err);
+	*place = *ret_index = (uint32_t)pending->n;
+	status = ctx_exp_function_reserve(vms->writer, &item.number, err);
+	item.is_defined = status != CTX_OK || item.number == CTX_NONE;
+	if (item.is_defined)
+		item.number = CTX_NONE;
+	pending->n_defined += item.is_defined;
+	pending->items[pending->n++] = item;
+	return status;
+}
+
+/* A frame of a method that nobody has told of yet. */
+static enum ctx_status name_pending(struct ctx_vms *vms, struct vm *vm, uint64_t address,
+				    struct ctx_vm_frame *frame, struct ctx_err *err)
+{
+	struct pending *pending = &vm->pending;
+	uint32_t index = ctx_map64_get(&pending->of_method, address);
+	enum ctx_status status = CTX_OK;
+
+	if (address == 0 || address % 8 != 0 || (index == CTX_MAP64_NONE && pending->n == PENDING_MAX))
+		return CTX_OK;
+	if (index == CTX_MAP64_NONE)
+		status = add_pending(vms, pending, address, &index, err);
+	if (status != CTX_OK || pending->items[index].number == CTX_NONE)
+		return status;
+	frame->frame->address = ctx_frame_named(pending->items[index].number, 0);
+	frame->is_named = true;
+	return CTX_OK;
+}
+
+/* An interpreted frame, by what the interpreter keeps in it. Other frames stay. */
+static enum ctx_status name_interpreted(struct ctx_vms *vms, struct vm *vm, const struct ctx_vms_stack *stack,
+					struct ctx_vm_frame *frame, struct ctx_err *err)
+{
+	const struct ctx_user_state *state = stack->state;
+	uint64_t fp = frame->frame->cfa - FRAME_BELOW_CFA, locals, address, bytecode_at;
+	struct ctx_vm_target target = {vms->writer, &vm->image, vm->process};
+	uint32_t bytecode = UINT32_MAX, index;
+	struct ctx_vm_class class;
+	struct ctx_vm_method method;
+
+	if (state->regs.machine != CTX_MACHINE_X86_64 || frame->frame->cfa == 0 ||
+	    !read_stack(state, fp - LOCALS_BELOW_FRAME, &locals) || locals - fp >= LOCALS_MAX ||
+	    !read_stack(state, fp - METHOD_BELOW_FRAME, &address))
+		return CTX_OK;
+	index = ctx_map64_get(&vm->image.by_address, address);
+	if (index == CTX_MAP64_NONE)
+		return name_pending(vms, vm, address, frame, err);
+	ctx_vm_image_method(&vm->image, index, &class, &method);
+	/* A frame that runs has it in a register, one that has called something where it is kept. */
+	if (frame->is_leaf && (state->regs.valid >> X86_64_R13 & 1) != 0)
+		bytecode = bytecode_of(&method, state->regs.value[X86_64_R13]);
+	if (bytecode == UINT32_MAX && read_stack(state, fp - BYTECODE_BELOW_FRAME, &bytecode_at))
+		bytecode = bytecode_of(&method, bytecode_at);
+	frame->line = bytecode != UINT32_MAX ? ctx_vm_line_of(&method, bytecode) : 0;
+	return ctx_vm_name_frame(&target, index, frame, err);
+}
+
+/* Whether it may be code that a virtual machine makes: between its parts there are libraries. */
+static bool is_in_anonymous(const struct ctx_vms *vms, const struct vm *vm, uint64_t address)
+{
+	const struct ctx_exp_map_entry *entry =
+		ctx_exp_map_list_find(ctx_exp_maps(vms->writer, vm->process), address);
+
+	return entry != NULL &&
+	       ctx_jit_code_is(ctx_exp_objects_path(ctx_exp_all_objects(vms->writer), entry->object));
+}
+
+static enum ctx_status note_missed(struct vm *vm, uint64_t address, struct ctx_err *err)
+{
+	uint32_t *place = ctx_map64_place(&vm->is_missed, address);
+	uint64_t *item;
+
+	if (vm->missed == NULL)
+		vm->missed = ctx_calloc(MISSED_N, sizeof(*vm->missed));
+	if (place == NULL || vm->missed == NULL)
+		return ctx_err_nomem(err);
+	if (*place != CTX_MAP64_NONE)
+		return CTX_OK;
+	*place = 1;
+	item = &vm->missed[vm->n_missed++ % MISSED_N];
+	if (*item != 0)
+		ctx_map64_remove(&vm->is_missed, *item);
+	*item = address;
+	return CTX_OK;
+}
+
+static enum ctx_status note_code(struct ctx_vms *vms, struct vm *vm, uint64_t address, struct ctx_err *err)
+{
+	struct ctx_vm_known_code *code = ctx_vm_image_code_at(&vm->image, address);
+
+	if (code == NULL)
+		return is_in_anonymous(vms, vm, address) ? note_missed(vm, address, err) : CTX_OK;
+	return code->is_written ? CTX_OK : write_code(vms, vm, code, err);
+}
+
+/*
+ * The interpreter calls into the virtual machine by a call of its own: of two of its frames next to each other where only
+ * the outer one is that of a method, the inner one is that call.
+ */
+static enum ctx_status name_frame(struct ctx_vms *vms, struct vm *vm, const struct ctx_vms_stack *stack,
+				  struct ctx_vm_frame *frame, struct ctx_err *err)
+{
+	uint64_t address = frame->frame->address;
+	enum ctx_status status = CTX_OK;
+
+	if (address < vm->image.code_begin || address >= vm->image.code_end)
+		return CTX_OK;
+	frame->is_interpreter = address >= vm->interpreter_begin && address < vm->interpreter_end;
+	if (frame->is_interpreter)
+		status = name_interpreted(vms, vm, stack, frame, err);
+	return status == CTX_OK && !frame->is_named ? note_code(vms, vm, address, err) : status;
+}
+
+enum ctx_status ctx_vms_name(struct ctx_vms *vms, const struct ctx_vms_stack *stack,
+			     struct ctx_vms_frames *frames, struct ctx_err *err)
+{
+	enum ctx_status status;
+	struct vm *vm = vm_of(vms, stack, err, &status);
+	bool is_call = false; /* the frame before is the interpreter's, of no method */
+	size_t n = 0;
+
+	frames->n_named = 0;
+	for (size_t i = 0; vm != NULL && i < frames->n && status == CTX_OK; i++) {
+		struct ctx_vm_frame frame = {.frame = &frames->items[i], .is_leaf = i == 0};
+
+		status = name_frame(vms, vm, stack, &frame, err);
+		n -= is_call && frame.is_named;
+		is_call = frame.is_interpreter && !frame.is_named;
+		frames->n_named += frame.is_named;
+		frames->items[n++] = frames->items[i];
+	}
+	if (vm != NULL && status == CTX_OK)
+		frames->n = n;
+	return status;
+}
+
+struct ctx_vms_counts ctx_vms_counts(const struct ctx_vms *vms)
+{
+	struct ctx_vms_counts counts = {0};
+
+	for (size_t i = 0; i < vms->n; i++) {
+		const struct vm *vm = vms->items[i];
+
+		counts.vms += vm->has_hello && vm->process != CTX_NONE;
+		counts.strangers += vm->is_stranger || (vm->process == CTX_NONE && vm->has_hello);
+		counts.dropped += vm->dropped;
+		counts.damaged += vm->damaged + vm->image.damaged;
+		counts.left_out += vm->image.left_out;
+	}
+	return counts;
+}
+
+bool ctx_vms_text(const struct ctx_vms_counts *counts, unsigned i, char text[CTX_VMS_TEXT_MAX])
+{
+	const struct {
+		uint64_t n;
+		const char *format;
+	} lines[CTX_VMS_TEXTS] = {
+		{counts->vms == 0, "no virtual machine of Java has told anything: none was started, or it "
+				   "cannot load the agent"},
+		{counts->dropped, "%llu messages of virtual machines were dropped, since the recorder was "
+				  "late: some methods have no names"},
+		{counts->damaged, "%llu messages of virtual machines made no sense"},
+		{counts->left_out, "%llu messages of virtual machines were left out, since there are too "
+				   "many: some methods have no names"},
+		{counts->strangers,
+		 "%llu virtual machines are not of this recording, or have an agent of another version"},
+	};
+
+	if (i >= CTX_VMS_TEXTS || lines[i].n == 0)
+		return false;
+	snprintf(text, CTX_VMS_TEXT_MAX, lines[i].format, (unsigned long long)lines[i].n);
+	return true;
+}

@@ -1,0 +1,73 @@
+/*
+ * The virtual machines of a recording: what their agents tell of them becomes names of frames, and lines of the log.
+ *
+ *	JAVA_TOOL_OPTIONS --> agents/ in each virtual machine --vm_listener--> vm_image --+--> functions, code: what samples hit
+ *	sample's frames, copied stack ----------------------------------------------------+--> frames by name of interpreted methods
+ *
+ * A compiled method is written when the first frame of a sample is in it. An interpreted one has no code of its own: its frame, whose
+ * address is in the interpreter, is replaced by a function by name and its line (ctx_frame_named), after the copied stack, where
+ * the interpreter keeps its method and its bytecode (OpenJDK 11 to 25, x86-64).
+ */
+#ifndef CTX_COLLECT_VMS_H
+#define CTX_COLLECT_VMS_H
+
+#include "collect/proctree.h"
+#include "formats/experiment/exp_writer.h"
+#include "model/user_regs.h"
+#include "unwind/unwind_space.h"
+
+struct ctx_vms;
+
+/* `command` is the program that is started, NULL: none. Fails with CTX_E_NOTFOUND (there is no agent), CTX_E_IO, CTX_E_NOMEM. */
+CTX_MUST_CHECK enum ctx_status ctx_vms_create(struct ctx_vms **ret, struct ctx_err *err);
+void ctx_vms_destroy(struct ctx_vms *vms);
+
+/* Java's virtual machines that this process starts from here on load the agent; then the environment is as it was. */
+CTX_MUST_CHECK enum ctx_status ctx_vms_enter_environment(struct ctx_vms *vms, struct ctx_err *err);
+void ctx_vms_leave_environment(struct ctx_vms *vms);
+
+/* Starts to listen; `writer` and `tree` are borrowed and outlive it. */
+CTX_MUST_CHECK enum ctx_status ctx_vms_begin(struct ctx_vms *vms, struct ctx_exp_writer *writer,
+					     const struct ctx_proctree *tree, struct ctx_err *err);
+
+/* Takes what was told; records up to this time have been taken. Fails as the writer does. */
+CTX_MUST_CHECK enum ctx_status ctx_vms_take(struct ctx_vms *vms, uint64_t until_ns, struct ctx_err *err);
+
+/* A process ends, or executes another program: takes what it told. */
+CTX_MUST_CHECK enum ctx_status ctx_vms_before_end(struct ctx_vms *vms, int64_t pid, struct ctx_err *err);
+
+struct ctx_vms_stack {
+	uint32_t process;
+	int64_t pid;
+	uint64_t time_ns;
+	const struct ctx_user_state *state; /* what was copied with it */
+};
+
+struct ctx_vms_frames {
+	struct ctx_unwind_frame *items; /* leaf first */
+	size_t n;
+	size_t n_named; /* out: of interpreted methods */
+};
+
+/*
+ * Writes what is needed to name the frames, and replaces those of interpreted methods; `n` becomes less where the interpreter has several
+ * frames for one method. Frames of other processes stay. Fails as the writer does.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_vms_name(struct ctx_vms *vms, const struct ctx_vms_stack *stack,
+					    struct ctx_vms_frames *frames, struct ctx_err *err);
+
+struct ctx_vms_counts {
+	uint64_t vms;	    /* that said hello */
+	uint64_t dropped;   /* messages that the recorder was too late for */
+	uint64_t damaged;   /* messages that made no sense */
+	uint64_t left_out;  /* for lack of memory */
+	uint64_t strangers; /* connections of processes that are not recorded, or of another version */
+};
+struct ctx_vms_counts ctx_vms_counts(const struct ctx_vms *vms);
+
+/* A line about them, for users and headers of reports, for i below CTX_VMS_TEXTS. False: there is nothing to say. */
+#define CTX_VMS_TEXTS 5u
+#define CTX_VMS_TEXT_MAX 256u
+bool ctx_vms_text(const struct ctx_vms_counts *counts, unsigned i, char text[CTX_VMS_TEXT_MAX]);
+
+#endif

@@ -1,0 +1,35 @@
+# ctxrec --vm java: methods that are interpreted, compiled and inlined, by name and line, in the trees of samples; the user's other options stay.
+. "$(dirname "$0")/../common.sh" "$@"
+need jq java
+[ -e "$bin/libctxjvm.so" ] || skip "the agent for Java is not built: no jvmti.h"
+. "$(dirname "$0")/../java_facts.sh"
+tar -xJf "$source_dir/testdata/java/shares.tar.xz" Shares.class
+
+for mode in -Xint -Xbatch; do
+	rm -rf run.er
+	JAVA_TOOL_OPTIONS=-Dshares.other=1 ctxrec --vm java -q --no-archive -o run.er -- java -Xmx64m -XX:+UseSerialGC $mode -cp . Shares 100 >out.txt 2>err.txt || fail "$mode: exit status: $(cat err.txt)"
+	[ "$(cat out.txt)" = "done" ] || fail "$mode: another output: $(cat out.txt)"
+	grep -q -- '-Dshares.other=1 -agentpath' err.txt || fail "$mode: the options of the user are not there: $(cat err.txt)"
+	check_java "$mode"
+	text run.er/log.xml >log.txt
+	grep -q 'kind="vm" .*process="0" .*collector="Serial" command="Shares 100"' log.txt || fail "$mode: the virtual machine is not in the log"
+	grep -q 'kind="vm-end"' log.txt || fail "$mode: it has no end"
+done
+# The last one was compiled in the foreground.
+ctxan run.er -r disasm='Shares.leaf(int)' >disasm.txt || fail "no disassembly"
+grep -q 'Shares\.java:1[6-9]' disasm.txt || fail "instructions without lines: $(head -20 disasm.txt)"
+grep -q 'movl ' disasm.txt || fail "no instructions: $(head -20 disasm.txt)"
+
+# A child's virtual machine, and one that cannot reach the recorder.
+rm -rf run.er
+ctxrec --vm java -q --no-archive -o run.er -- sh -c 'java -Xint -XX:+UseSerialGC -cp . Shares 20; env JAVA_TOOL_OPTIONS="-agentpath:'"$bin"'/libctxjvm.so=nobody" java -XX:+UseSerialGC -cp . Shares 1' >out.txt 2>&1 || fail "children: exit status"
+[ "$(grep -c '^done$' out.txt)" = 2 ] || fail "children: $(cat out.txt)"
+text run.er/log.xml >log.txt
+[ "$(grep -c 'kind="vm" ' log.txt)" = 1 ] || fail "children: $(grep -c 'kind="vm" ' log.txt) virtual machines"
+# No virtual machine at all is said.
+rm -rf run.er
+ctxrec --vm java -o run.er -- true 2>err.txt || fail "without: exit status"
+grep -q 'no virtual machine of Java has told anything' err.txt || fail "without: $(cat err.txt)"
+ctxrec --vm perl -o x.er -- true 2>err.txt && fail "perl is taken"
+grep -q -- '--vm: "perl" is no virtual machine' err.txt || fail "perl: $(cat err.txt)"
+finish

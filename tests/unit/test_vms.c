@@ -1,0 +1,442 @@
+/*
+ * What agents in virtual machines tell: messages whole and cut, code at an address over time against a list, and frames of a
+ * stack that was made by hand, by a connection like that of an agent.
+ */
+#include "experiment_place.h"
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "collect/mapped_files.h"
+#include "collect/vm_image.h"
+#include "collect/vm_parse.h"
+#include "collect/vms.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+static void put_text(struct ctx_buf *out, const char *text)
+{
+	ctx_buf_put_u16(out, (uint16_t)strlen(text));
+	ctx_buf_put_text(out, text);
+}
+
+static void put_head(struct ctx_buf *out, uint32_t kind, uint64_t time_ns)
+{
+	ctx_buf_clear(out);
+	ctx_buf_put_u32(out, kind);
+	ctx_buf_put_u32(out, 0);
+	ctx_buf_put_u64(out, time_ns);
+}
+
+#define FIB_ID 0x1008u
+#define FIB_METHOD 0x7f0000002000u
+#define FIB_CODE 0x7f0000003000u
+#define MAIN_ID 0x1010u
+#define MAIN_METHOD 0x7f0000002100u
+
+/* Class demo/J with fib, whose line is 5 from bytecode 0 and 7 from bytecode 10 on, and main, which has no lines. */
+static void put_methods(struct ctx_buf *out)
+{
+	put_head(out, CTX_VM_METHODS, 1);
+	put_text(out, "demo/J");
+	put_text(out, "J.java");
+	ctx_buf_put_u32(out, 2);
+	ctx_buf_put_u64(out, FIB_ID);
+	ctx_buf_put_u64(out, FIB_METHOD);
+	ctx_buf_put_u64(out, FIB_CODE);
+	ctx_buf_put_u32(out, 20);
+	ctx_buf_put_u32(out, 0);
+	put_text(out, "fib");
+	put_text(out, "(I)I");
+	ctx_buf_put_u32(out, 2);
+	ctx_buf_put_u16(out, 10);
+	ctx_buf_put_u16(out, 7);
+	ctx_buf_put_u16(out, 0);
+	ctx_buf_put_u16(out, 5);
+	ctx_buf_put_u64(out, MAIN_ID);
+	ctx_buf_put_u64(out, MAIN_METHOD);
+	ctx_buf_put_u64(out, 0);
+	ctx_buf_put_u32(out, 0);
+	ctx_buf_put_u32(out, 0);
+	put_text(out, "main");
+	put_text(out, "([Ljava/lang/String;)V");
+	ctx_buf_put_u32(out, 0);
+}
+
+static void put_code(struct ctx_buf *out, uint32_t number, uint64_t address, uint32_t bytes, uint64_t method)
+{
+	put_head(out, CTX_VM_CODE, 2);
+	ctx_buf_put_u32(out, number);
+	ctx_buf_put_u64(out, address);
+	ctx_buf_put_u32(out, bytes);
+	ctx_buf_put_u64(out, method);
+	put_text(out, method != 0 ? "" : "Interpreter");
+}
+
+static void put_code_end(struct ctx_buf *out, uint32_t number, uint64_t time_ns)
+{
+	put_head(out, CTX_VM_CODE_END, time_ns);
+	ctx_buf_put_u32(out, number);
+}
+
+static enum ctx_status take(struct ctx_vm_image *image, const struct ctx_buf *message, size_t n,
+			    uint32_t *ret_code)
+{
+	struct ctx_cursor rest;
+	struct ctx_vm_head head;
+
+	*ret_code = CTX_NONE;
+	if (!ctx_vm_parse_head(message->bytes, n, &head, &rest))
+		return CTX_OK;
+	return ctx_vm_image_take(image, &head, &rest, ret_code, NULL);
+}
+
+static void test_vms__methods_are_found_by_id_and_by_address(void **state)
+{
+	struct ctx_buf message CTX_AUTO_BUF = {0};
+	struct ctx_vm_image image = {0};
+	struct ctx_vm_class class;
+	struct ctx_vm_method method;
+	uint32_t code;
+
+	(void)state;
+	put_methods(&message);
+	assert_int_equal(take(&image, &message, message.n, &code), CTX_OK);
+	assert_int_equal(image.damaged, 0);
+	ctx_vm_image_method(&image, ctx_map64_get(&image.by_address, FIB_METHOD), &class, &method);
+	assert_int_equal(class.name.n, 6);
+	assert_memory_equal(class.name.at, "demo/J", 6);
+	assert_memory_equal(method.name.at, "fib", 3);
+	assert_int_equal(ctx_vm_line_of(&method, 0), 5);
+	assert_int_equal(ctx_vm_line_of(&method, 9), 5);
+	assert_int_equal(ctx_vm_line_of(&method, 10), 7);
+	assert_int_equal(ctx_vm_line_of(&method, 19), 7);
+	ctx_vm_image_method(&image, ctx_map64_get(&image.by_id, MAIN_ID), &class, &method);
+	assert_memory_equal(method.name.at, "main", 4);
+	assert_int_equal(ctx_vm_line_of(&method, 0), 0);
+	ctx_vm_image_deinit(&image);
+}
+
+static void test_vms__a_message_that_is_cut_is_damage_and_keeps_what_is_whole(void **state)
+{
+	struct ctx_buf message CTX_AUTO_BUF = {0};
+
+	(void)state;
+	put_methods(&message);
+	for (size_t n = 0; n < message.n; n++) {
+		struct ctx_vm_image image = {0};
+		uint32_t code;
+
+		assert_int_equal(take(&image, &message, n, &code), CTX_OK);
+		assert_int_equal(image.damaged, n >= CTX_VM_HEAD_BYTES);
+		assert_true(image.n_methods < 2);
+		ctx_vm_image_deinit(&image);
+	}
+}
+
+/* Rows, bytes and ends of code that nobody has begun, or that are beyond it, mean nothing. */
+static void test_vms__parts_of_no_code_are_ignored(void **state)
+{
+	struct ctx_buf message CTX_AUTO_BUF = {0};
+	struct ctx_vm_image image = {0};
+	uint32_t code;
+
+	(void)state;
+	put_code_end(&message, 7, 5);
+	assert_int_equal(take(&image, &message, message.n, &code), CTX_OK);
+	assert_int_equal(code, CTX_NONE);
+	put_code(&message, 7, 0x5000, 16, FIB_ID);
+	assert_int_equal(take(&image, &message, message.n, &code), CTX_OK);
+	assert_null(ctx_vm_image_code_at(&image, 0x5000)); /* it is not complete */
+	put_head(&message, CTX_VM_CODE_BYTES, 3);
+	ctx_buf_put_u32(&message, 7);
+	ctx_buf_put_u32(&message, 10);
+	ctx_buf_put(&message, "1234567", 7);
+	assert_int_equal(take(&image, &message, message.n, &code), CTX_OK);
+	assert_int_equal(image.damaged, 1);
+	put_code_end(&message, 7, 5);
+	assert_int_equal(take(&image, &message, message.n, &code), CTX_OK);
+	assert_int_equal(code, 0);
+	assert_non_null(ctx_vm_image_code_at(&image, 0x500f));
+	assert_null(ctx_vm_image_code_at(&image, 0x5010));
+	put_code(&message, 8, UINT64_MAX - 3, 16, FIB_ID); /* beyond all addresses */
+	assert_int_equal(take(&image, &message, message.n, &code), CTX_OK);
+	assert_int_equal(image.damaged, 2);
+	ctx_vm_image_deinit(&image);
+}
+
+#define CODES 300u
+
+struct listed {
+	uint64_t address, bytes, told_ns, unload_ns;
+};
+
+/* The last one there, and the largest end of what it took the place of. */
+static int slowly_at(const struct listed *codes, int n, uint64_t address)
+{
+	while (--n >= 0 && address - codes[n].address >= codes[n].bytes)
+		continue;
+	return n;
+}
+
+static uint64_t slowly_begun(const struct listed *codes, int n)
+{
+	uint64_t begin_ns = 0;
+
+	for (uint64_t at = codes[n].address; at < codes[n].address + codes[n].bytes; at++) {
+		int before = slowly_at(codes, n, at);
+		uint64_t gone_ns = before < 0 ? 0 : codes[before].unload_ns;
+
+		if (gone_ns > codes[n].told_ns)
+			gone_ns = codes[n].told_ns;
+		begin_ns = gone_ns > begin_ns ? gone_ns : begin_ns;
+	}
+	return begin_ns;
+}
+
+static void test_vms__code_is_what_was_told_last_of_an_address(void **state)
+{
+	struct listed codes[CODES];
+	struct ctx_buf message CTX_AUTO_BUF = {0};
+	struct ctx_vm_image image = {0};
+	uint64_t seed = 11;
+	uint32_t code;
+
+	(void)state;
+	for (int i = 0; i < (int)CODES; i++) {
+		codes[i] = (struct listed){.address = 0x1000 + fixture_random(&seed, 200),
+					   .bytes = 1 + fixture_random(&seed, 12),
+					   .told_ns = (uint64_t)i * 10 + 5,
+					   .unload_ns = UINT64_MAX};
+		put_code(&message, (uint32_t)i, codes[i].address, (uint32_t)codes[i].bytes, FIB_ID);
+		assert_int_equal(take(&image, &message, message.n, &code), CTX_OK);
+		put_code_end(&message, (uint32_t)i, codes[i].told_ns);
+		assert_int_equal(take(&image, &message, message.n, &code), CTX_OK);
+		assert_int_equal(code, i);
+		assert_int_equal(image.codes[i].begin_ns, slowly_begun(codes, i));
+		for (uint64_t at = 0xff0; at < 0x10f0; at++) {
+			const struct ctx_vm_known_code *found = ctx_vm_image_code_at(&image, at);
+
+			assert_int_equal(found != NULL ? (int)(found - image.codes) : -1,
+					 slowly_at(codes, i + 1, at));
+		}
+		if (fixture_random(&seed, 2) == 0 && slowly_at(codes, i + 1, codes[i].address) == i) {
+			codes[i].unload_ns = codes[i].told_ns + 3;
+			put_head(&message, CTX_VM_UNLOAD, codes[i].unload_ns);
+			ctx_buf_put_u64(&message, codes[i].address);
+			assert_int_equal(take(&image, &message, message.n, &code), CTX_OK);
+		}
+	}
+	ctx_vm_image_deinit(&image);
+}
+
+/* --- frames --- */
+
+#define INTERPRETER UINT64_C(0x7f1000000000)
+#define COMPILED UINT64_C(0x7f1000100000)
+#define STACK UINT64_C(0x7ffd00001000)
+#define STACK_WORDS 64u
+
+struct recording {
+	struct ctx_exp_writer *writer;
+	struct ctx_mapped_files *files;
+	struct ctx_proctree *tree;
+	struct ctx_vms *vms;
+	int agent;
+};
+
+/* False: this build has no agent. */
+static bool begin(struct recording *recording, const char *path)
+{
+	struct ctx_exp_options options = fixture_options(path);
+	const char *variable;
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	uint64_t now_ns = ctx_clock_ns(CLOCK_MONOTONIC);
+
+	if (ctx_vms_create(&recording->vms, NULL) != CTX_OK)
+		return false;
+	options.start_ns = now_ns;
+	options.has_marks = true;
+	assert_int_equal(ctx_exp_create(&options, &recording->writer, NULL), CTX_OK);
+	assert_int_equal(ctx_mapped_files_create(&recording->files, NULL), CTX_OK);
+	assert_int_equal(ctx_proctree_create(recording->writer, recording->files, &recording->tree, NULL),
+			 CTX_OK);
+	assert_int_equal(ctx_proctree_add_root_process(recording->tree, getpid(), "java", now_ns, NULL),
+			 CTX_OK);
+	assert_int_equal(ctx_vms_begin(recording->vms, recording->writer, recording->tree, NULL), CTX_OK);
+	setenv("JAVA_TOOL_OPTIONS", "-Xmx1g", 1);
+	assert_int_equal(ctx_vms_enter_environment(recording->vms, NULL), CTX_OK);
+	variable = getenv("JAVA_TOOL_OPTIONS");
+	assert_true(strncmp(variable, "-Xmx1g -agentpath:/", 19) == 0);
+	snprintf(address.sun_path + 1, sizeof(address.sun_path) - 1, "%s", strrchr(variable, '=') + 1);
+	recording->agent = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+	assert_int_equal(connect(recording->agent, (struct sockaddr *)&address,
+				 (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 +
+					     strlen(address.sun_path + 1))),
+			 0);
+	ctx_vms_leave_environment(recording->vms);
+	assert_string_equal(getenv("JAVA_TOOL_OPTIONS"), "-Xmx1g");
+	unsetenv("JAVA_TOOL_OPTIONS");
+	return true;
+}
+
+static void end(struct recording *recording)
+{
+	if (recording->vms == NULL)
+		return;
+	close(recording->agent);
+	assert_int_equal(ctx_vms_take(recording->vms, UINT64_MAX, NULL), CTX_OK);
+	assert_int_equal(ctx_exp_close(recording->writer, ctx_clock_ns(CLOCK_MONOTONIC), NULL), CTX_OK);
+	ctx_vms_destroy(recording->vms);
+	ctx_proctree_destroy(recording->tree);
+	ctx_mapped_files_destroy(recording->files);
+}
+
+static void tell(const struct recording *recording, const struct ctx_buf *message)
+{
+	assert_int_equal(send(recording->agent, message->bytes, message->n, 0), (ssize_t)message->n);
+}
+
+static void tell_code(const struct recording *recording, uint32_t number, uint64_t address, uint64_t method)
+{
+	struct ctx_buf message CTX_AUTO_BUF = {0};
+
+	put_code(&message, number, address, 0x1000, method);
+	tell(recording, &message);
+	put_code_end(&message, number, 9);
+	tell(recording, &message);
+}
+
+/* The word of the stack at `address`. */
+static uint64_t *word(uint64_t *stack, uint64_t address)
+{
+	return &stack[(address - STACK) / 8];
+}
+
+/* A frame of the interpreter whose frame pointer is `fp`. */
+static void put_frame(uint64_t *stack, uint64_t fp, uint64_t method, uint64_t bytecode)
+{
+	*word(stack, fp - 24) = method;
+	*word(stack, fp - 56) = fp + 32; /* its variables */
+	*word(stack, fp - 64) = bytecode;
+}
+
+static void test_vms__interpreted_frames_get_the_names_and_lines_of_their_methods(void **state)
+{
+	const struct place *place = *state;
+	struct recording recording = {0};
+	struct ctx_buf message CTX_AUTO_BUF = {0};
+	uint64_t stack[STACK_WORDS] = {0};
+	struct ctx_user_state user = {.regs = {.machine = CTX_MACHINE_X86_64, .valid = 1u << 7},
+				      .stack = (const uint8_t *)stack,
+				      .stack_bytes = sizeof(stack)};
+	/* The leaf calls into the virtual machine by a frame of its own; then fib, main, and one that is not told yet. */
+	struct ctx_unwind_frame items[] = {{INTERPRETER + 1, STACK + 40},  {INTERPRETER + 2, STACK + 120},
+					   {INTERPRETER + 3, STACK + 200}, {INTERPRETER + 4, STACK + 280},
+					   {COMPILED + 5, STACK + 300},	   {0x401000, STACK + 400}};
+	struct ctx_vms_frames frames = {.items = items, .n = CTX_COUNT_OF(items)};
+	struct ctx_vms_stack whose = {.pid = getpid(), .state = &user};
+
+	if (!begin(&recording, place->path))
+		skip();
+	user.regs.value[7] = STACK;
+	put_frame(stack, STACK + 120 - 16, FIB_METHOD, FIB_CODE + 12);
+	put_frame(stack, STACK + 200 - 16, MAIN_METHOD, 0);
+	put_frame(stack, STACK + 280 - 16, FIB_METHOD + 0x800, 0);
+	put_methods(&message);
+	tell(&recording, &message);
+	tell_code(&recording, 0, INTERPRETER, 0);
+	tell_code(&recording, 1, COMPILED, FIB_ID);
+	assert_int_equal(ctx_vms_take(recording.vms, ctx_clock_ns(CLOCK_MONOTONIC), NULL), CTX_OK);
+	whose.time_ns = ctx_clock_ns(CLOCK_MONOTONIC);
+	assert_int_equal(ctx_vms_name(recording.vms, &whose, &frames, NULL), CTX_OK);
+	assert_int_equal(frames.n, 5);
+	assert_int_equal(frames.n_named, 3);
+	assert_true(ctx_frame_is_named(items[0].address));
+	assert_int_equal(ctx_frame_position(items[0].address), 7);
+	assert_int_equal(items[0].cfa, STACK + 120);
+	assert_true(ctx_frame_is_named(items[1].address));
+	assert_int_equal(ctx_frame_position(items[1].address), 0);
+	assert_true(ctx_frame_is_named(items[2].address));
+	assert_int_not_equal(ctx_frame_function(items[0].address), ctx_frame_function(items[1].address));
+	assert_int_not_equal(ctx_frame_function(items[2].address), ctx_frame_function(items[1].address));
+	assert_int_equal(items[3].address, COMPILED + 5);
+	assert_int_equal(items[4].address, 0x401000);
+	end(&recording);
+}
+
+/* Of another process, or outside of what was copied: frames stay. */
+static void test_vms__frames_of_others_stay(void **state)
+{
+	const struct place *place = *state;
+	struct recording recording = {0};
+	struct ctx_buf message CTX_AUTO_BUF = {0};
+	uint64_t stack[STACK_WORDS] = {0};
+	struct ctx_user_state user = {.regs = {.machine = CTX_MACHINE_X86_64, .valid = 1u << 7},
+				      .stack = (const uint8_t *)stack,
+				      .stack_bytes = 64};
+	struct ctx_unwind_frame item = {INTERPRETER + 1, STACK + 200};
+	struct ctx_vms_frames frames = {.items = &item, .n = 1};
+	struct ctx_vms_stack whose = {.pid = getpid() + 1, .state = &user, .process = 1};
+
+	if (!begin(&recording, place->path))
+		skip();
+	user.regs.value[7] = STACK;
+	put_frame(stack, STACK + 200 - 16, FIB_METHOD, FIB_CODE);
+	put_methods(&message);
+	tell(&recording, &message);
+	tell_code(&recording, 0, INTERPRETER, 0);
+	assert_int_equal(ctx_vms_take(recording.vms, ctx_clock_ns(CLOCK_MONOTONIC), NULL), CTX_OK);
+	whose.time_ns = ctx_clock_ns(CLOCK_MONOTONIC);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(ctx_vms_name(recording.vms, &whose, &frames, NULL), CTX_OK);
+		assert_int_equal(frames.n_named, 0);
+		assert_int_equal(item.address, INTERPRETER + 1);
+		whose.pid = getpid();
+		whose.process = 0;
+	}
+	user.stack_bytes = sizeof(stack); /* all of it: now it is the method's */
+	assert_int_equal(ctx_vms_name(recording.vms, &whose, &frames, NULL), CTX_OK);
+	assert_int_equal(frames.n_named, 1);
+	end(&recording);
+}
+
+static void test_vms__what_was_missed_is_said(void **state)
+{
+	struct ctx_vms_counts counts = {.vms = 1};
+	char text[CTX_VMS_TEXT_MAX];
+	unsigned n = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < CTX_VMS_TEXTS; i++)
+		n += ctx_vms_text(&counts, i, text);
+	assert_int_equal(n, 0);
+	counts.dropped = 12;
+	for (unsigned i = 0; i < CTX_VMS_TEXTS; i++) {
+		if (ctx_vms_text(&counts, i, text))
+			n++;
+	}
+	assert_int_equal(n, 1);
+	assert_false(ctx_vms_text(&counts, CTX_VMS_TEXTS, text));
+	assert_true(ctx_vms_text(&counts, 1, text));
+	assert_true(strncmp(text, "12 messages ", 12) == 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_vms__methods_are_found_by_id_and_by_address),
+		cmocka_unit_test(test_vms__a_message_that_is_cut_is_damage_and_keeps_what_is_whole),
+		cmocka_unit_test(test_vms__parts_of_no_code_are_ignored),
+		cmocka_unit_test(test_vms__code_is_what_was_told_last_of_an_address),
+		cmocka_unit_test_setup_teardown(
+			test_vms__interpreted_frames_get_the_names_and_lines_of_their_methods, make_place,
+			remove_place),
+		cmocka_unit_test_setup_teardown(test_vms__frames_of_others_stay, make_place, remove_place),
+		cmocka_unit_test(test_vms__what_was_missed_is_said),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
