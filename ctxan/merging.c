@@ -2,7 +2,7 @@
 
 #include "base/fileio.h"
 #include "base/mem.h"
-#include "ingest/merged.h"
+#include "ingest/joint.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -46,7 +46,7 @@ static size_t find(const struct ctx_merging_part *parts, size_t n, const char *n
 }
 
 static enum ctx_status set_offset(const struct ctx_merging_part *parts, size_t n, const char *offset,
-				  struct ctx_merged_input *inputs, struct ctx_err *err)
+				  struct ctx_joint_input *inputs, struct ctx_err *err)
 {
 	const char *sign = strrchr(offset, '=');
 	char *name CTX_AUTO_FREE = sign != NULL ? strndup(offset, (size_t)(sign - offset)) : NULL;
@@ -70,7 +70,7 @@ static enum ctx_status set_offset(const struct ctx_merging_part *parts, size_t n
 static enum ctx_status merge(struct ctx_merging *merging, const struct ctx_merging_part *parts,
 			     const struct ctx_merging_offsets *offsets, struct ctx_err *err)
 {
-	struct ctx_merged_input *inputs CTX_AUTO_FREE = ctx_calloc(merging->n, sizeof(*inputs));
+	struct ctx_joint_input *inputs CTX_AUTO_FREE = ctx_calloc(merging->n, sizeof(*inputs));
 	enum ctx_status status = CTX_OK;
 
 	if (inputs == NULL)
@@ -82,9 +82,9 @@ static enum ctx_status merge(struct ctx_merging *merging, const struct ctx_mergi
 	for (size_t i = 0; i < offsets->n && status == CTX_OK; i++)
 		status = set_offset(parts, merging->n, offsets->items[i], inputs, err);
 	if (status == CTX_OK)
-		status = ctx_merged_place(inputs, merging->n, err);
+		status = ctx_joint_place(inputs, merging->n, err);
 	if (status == CTX_OK)
-		status = ctx_merged_open(inputs, merging->n, &merging->source, err);
+		status = ctx_joint_open(inputs, merging->n, &merging->source, err);
 	for (size_t i = 0; i < merging->n && status == CTX_OK; i++)
 		merging->inputs[i].source = NULL;
 	return status;

@@ -27,7 +27,7 @@ struct ctx_merging {
 
 /*
  * Opens the recordings, of which there is one at least; several with the offsets between them. To be
- * closed after a failure, too. Fails as the readers and ctx_merged_place do; CTX_E_ARG: an offset is of none of them,
+ * closed after a failure, too. Fails as the readers and ctx_joint_place do; CTX_E_ARG: an offset is of none of them,
  * or no number.
  */
 CTX_MUST_CHECK enum ctx_status ctx_merging_open(struct ctx_merging *merging,

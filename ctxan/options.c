@@ -461,7 +461,7 @@ static const struct ctx_option rows[] = {
 	{"view", 0, CTX_OPTION_TEXT, .set = set_view, .words = WORDS("user", "expert", "machine")},
 	{"by", 0, CTX_OPTION_LIST, STRING(selection.by),
 	 .words = WORDS("thread", "process", "command", "thread-name", "thread-pattern", "cgroup", "container", "function", "object", "line", "cpu", "state", "wait",
-			"second", "time", "sample", "metric", "lwp", "file", "descriptor", "datasize", "duration")},
+			"second", "time", "sample", "metric", "lwp", "file", "descriptor", "datasize", "duration", "cacheline", "page4k", "page64k", "page2m", "mapping", "access", "level")},
 	{"index", 0, CTX_OPTION_TEXT, .set = set_index},
 	{"metric", 0, CTX_OPTION_LIST, STRING(selection.metric), .alias = "metrics", /* gprofng's word */
 	 .words = WORDS("cpu-clock", "user", "system", "wait-cpu", "lock", "text-fault", "data-fault", "other-wait", "wall")},

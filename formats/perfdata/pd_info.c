@@ -1,4 +1,4 @@
-#include "formats/perfdata/pd_reader.h"
+#include "formats/perfdata/pd_operations.h"
 
 #include "base/fileio.h"
 #include "base/mem.h"
@@ -66,7 +66,7 @@ static enum ctx_status make_metrics(struct ctx_pd_reader *reader, struct ctx_err
 	struct ctx_pd_events *events = &reader->file.events;
 	struct ctx_source_info *info = &reader->source.info;
 
-	info->metrics = ctx_calloc(events->n, sizeof(*info->metrics));
+	info->metrics = ctx_calloc(events->n + CTX_PD_OPERATION_METRICS, sizeof(*info->metrics));
 	if (info->metrics == NULL)
 		return ctx_err_nomem(err);
 	for (size_t i = 0; i < events->n; i++) {
@@ -81,6 +81,7 @@ static enum ctx_status make_metrics(struct ctx_pd_reader *reader, struct ctx_err
 			return status;
 		info->metrics[info->n_metrics++].unit = ctx_pd_event_unit(event);
 	}
+	ctx_pd_operations_announce(reader);
 	return CTX_OK;
 }
 

@@ -1,13 +1,14 @@
 /*
  *	part 0: next event --.
- *	part 1: next event --+-- the earliest --merged_event.c--> event of all
+ *	part 1: next event --+-- the earliest --joint_event.c--> event of all
  *	part 2: next event --'
  *
  * A part reads on only when its event was taken: until then what the event points to stays as it is.
  */
-#include "ingest/merged_impl.h"
+#include "ingest/joint.h"
 
 #include "base/mem.h"
+#include "ingest/joint_impl.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +16,7 @@
 #define PARTS_MAX 1000u
 
 /* The kernel of another recording: one function, announced before all events. */
-static enum ctx_status announce_kernel(struct ctx_merged *merged, struct ctx_merged_part *part,
+static enum ctx_status announce_kernel(struct ctx_joint *merged, struct ctx_joint_part *part,
 				       struct ctx_event *ret, struct ctx_err *err)
 {
 	size_t n = strlen(part->name) + sizeof("<kernel of >");
@@ -33,7 +34,7 @@ static enum ctx_status announce_kernel(struct ctx_merged *merged, struct ctx_mer
 	return CTX_OK;
 }
 
-static enum ctx_status read_on(struct ctx_merged *merged, struct ctx_merged_part *part, struct ctx_err *err)
+static enum ctx_status read_on(struct ctx_joint *merged, struct ctx_joint_part *part, struct ctx_err *err)
 {
 	enum ctx_status status = part->source->next(part->source, &part->event, err);
 
@@ -55,11 +56,11 @@ static enum ctx_status read_on(struct ctx_merged *merged, struct ctx_merged_part
 }
 
 /* The part with the earliest event; NULL: all have ended. */
-static enum ctx_status choose(struct ctx_merged *merged, struct ctx_merged_part **ret, struct ctx_err *err)
+static enum ctx_status choose(struct ctx_joint *merged, struct ctx_joint_part **ret, struct ctx_err *err)
 {
 	*ret = NULL;
 	for (size_t i = 0; i < merged->n; i++) {
-		struct ctx_merged_part *part = &merged->parts[i];
+		struct ctx_joint_part *part = &merged->parts[i];
 		enum ctx_status status = part->has_event || part->ended ? CTX_OK : read_on(merged, part, err);
 
 		if (status != CTX_OK)
@@ -75,7 +76,7 @@ static bool is_of_kernel(const struct ctx_event *event)
 	return (event->kind == CTX_EV_MAP || event->kind == CTX_EV_UNMAP) && event->process == CTX_NONE;
 }
 
-static void end(struct ctx_merged *merged)
+static void end(struct ctx_joint *merged)
 {
 	struct ctx_source_info *info = &merged->source.info;
 
@@ -86,10 +87,10 @@ static void end(struct ctx_merged *merged)
 
 static enum ctx_status next_event(struct ctx_event_source *source, struct ctx_event *ret, struct ctx_err *err)
 {
-	struct ctx_merged *merged = source->impl;
+	struct ctx_joint *merged = source->impl;
 
 	for (;;) {
-		struct ctx_merged_part *part;
+		struct ctx_joint_part *part;
 		enum ctx_status status = choose(merged, &part, err);
 
 		if (status != CTX_OK)
@@ -98,19 +99,19 @@ static enum ctx_status next_event(struct ctx_event_source *source, struct ctx_ev
 			end(merged);
 			return CTX_END;
 		}
-		if (part->kernel_function == CTX_NONE && !ctx_merged_has_kernel(merged, part))
+		if (part->kernel_function == CTX_NONE && !ctx_joint_has_kernel(merged, part))
 			return announce_kernel(merged, part, ret, err);
 		part->has_event = false;
 		if (part->kernel_function != CTX_NONE && is_of_kernel(&part->event))
 			continue;
 		*ret = part->event;
-		return ctx_merged_translate(merged, part, ret, err);
+		return ctx_joint_translate(merged, part, ret, err);
 	}
 }
 
 static uint64_t progress(const struct ctx_event_source *source)
 {
-	const struct ctx_merged *merged = source->impl;
+	const struct ctx_joint *merged = source->impl;
 	uint64_t done = 0;
 
 	for (size_t i = 0; i < merged->n; i++)
@@ -119,10 +120,10 @@ static uint64_t progress(const struct ctx_event_source *source)
 }
 
 /* All but the sources of the parts. */
-static void release(struct ctx_merged *merged)
+static void release(struct ctx_joint *merged)
 {
 	for (size_t i = 0; i < merged->n; i++) {
-		struct ctx_merged_part *part = &merged->parts[i];
+		struct ctx_joint_part *part = &merged->parts[i];
 
 		free(part->processes.of);
 		free(part->threads.of);
@@ -141,17 +142,17 @@ static void release(struct ctx_merged *merged)
 
 static void close_merged(struct ctx_event_source *source)
 {
-	struct ctx_merged *merged = source->impl;
+	struct ctx_joint *merged = source->impl;
 
 	for (size_t i = 0; i < merged->n; i++)
 		merged->parts[i].source->close(merged->parts[i].source);
 	release(merged);
 }
 
-enum ctx_status ctx_merged_open(const struct ctx_merged_input *inputs, size_t n,
-				struct ctx_event_source **ret, struct ctx_err *err)
+enum ctx_status ctx_joint_open(const struct ctx_joint_input *inputs, size_t n, struct ctx_event_source **ret,
+			       struct ctx_err *err)
 {
-	struct ctx_merged *merged = n <= PARTS_MAX ? ctx_calloc(1, sizeof(*merged)) : NULL;
+	struct ctx_joint *merged = n <= PARTS_MAX ? ctx_calloc(1, sizeof(*merged)) : NULL;
 	enum ctx_status status;
 
 	if (n > PARTS_MAX)
@@ -173,7 +174,7 @@ enum ctx_status ctx_merged_open(const struct ctx_merged_input *inputs, size_t n,
 		merged->parts[i].last_ns = (uint64_t)inputs[i].offset_ns;
 		merged->parts[i].kernel_function = CTX_NONE;
 	}
-	status = ctx_merged_describe(merged, inputs, err);
+	status = ctx_joint_describe(merged, inputs, err);
 	if (status != CTX_OK) {
 		release(merged);
 		return status;

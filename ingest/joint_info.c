@@ -1,4 +1,4 @@
-#include "ingest/merged_impl.h"
+#include "ingest/joint_impl.h"
 
 #include "base/buf.h"
 #include "base/mem.h"
@@ -12,7 +12,7 @@
 #define OWN_PROPERTIES 2 /* of each part, at most */
 
 /* A text of the merged source; NULL: out of memory. */
-CTX_PRINTF(2, 3) static const char *text(struct ctx_merged *merged, const char *format, ...)
+CTX_PRINTF(2, 3) static const char *text(struct ctx_joint *merged, const char *format, ...)
 {
 	char *owned CTX_AUTO_FREE = NULL;
 	va_list args;
@@ -53,7 +53,7 @@ static uint32_t find_metric(const struct ctx_source_info *info, const char *name
 	return i;
 }
 
-static enum ctx_status add_metric(struct ctx_merged *merged, const struct ctx_merged_part *part,
+static enum ctx_status add_metric(struct ctx_joint *merged, const struct ctx_joint_part *part,
 				  struct ctx_source_metric metric, uint32_t *ret, struct ctx_err *err)
 {
 	struct ctx_source_info *info = &merged->source.info;
@@ -73,8 +73,7 @@ static enum ctx_status add_metric(struct ctx_merged *merged, const struct ctx_me
 	return CTX_OK;
 }
 
-static enum ctx_status add_metrics(struct ctx_merged *merged, struct ctx_merged_part *part,
-				   struct ctx_err *err)
+static enum ctx_status add_metrics(struct ctx_joint *merged, struct ctx_joint_part *part, struct ctx_err *err)
 {
 	const struct ctx_source_info *from = &part->source->info;
 	enum ctx_status status = CTX_OK;
@@ -106,7 +105,7 @@ static const struct ctx_property *find_property(const struct ctx_source_info *in
 	return NULL;
 }
 
-static enum ctx_status add_property(struct ctx_merged *merged, const struct ctx_merged_part *part,
+static enum ctx_status add_property(struct ctx_joint *merged, const struct ctx_joint_part *part,
 				    const struct ctx_property *property, struct ctx_err *err)
 {
 	struct ctx_source_info *info = &merged->source.info;
@@ -124,7 +123,7 @@ static enum ctx_status add_property(struct ctx_merged *merged, const struct ctx_
 }
 
 /* "b.perf: perf.data, from 0.512345 s on (CLOCK_MONOTONIC)" */
-static enum ctx_status add_properties(struct ctx_merged *merged, const struct ctx_merged_part *part,
+static enum ctx_status add_properties(struct ctx_joint *merged, const struct ctx_joint_part *part,
 				      const char *placed, struct ctx_err *err)
 {
 	struct ctx_source_info *info = &merged->source.info;
@@ -144,7 +143,7 @@ static enum ctx_status add_properties(struct ctx_merged *merged, const struct ct
 
 /* ---- sources and symbols ---- */
 
-static enum ctx_status add_sources(struct ctx_merged *merged, const struct ctx_source_info *from,
+static enum ctx_status add_sources(struct ctx_joint *merged, const struct ctx_source_info *from,
 				   struct ctx_strtab *known, struct ctx_err *err)
 {
 	struct ctx_source_info *info = &merged->source.info;
@@ -162,7 +161,7 @@ static enum ctx_status add_sources(struct ctx_merged *merged, const struct ctx_s
 	return status;
 }
 
-static enum ctx_status add_symbols(struct ctx_merged *merged, const struct ctx_source_info *from,
+static enum ctx_status add_symbols(struct ctx_joint *merged, const struct ctx_source_info *from,
 				   struct ctx_strtab *known, struct ctx_err *err)
 {
 	struct ctx_source_info *info = &merged->source.info;
@@ -191,7 +190,7 @@ static const char *release_of(const struct ctx_source_info *info)
 	return property != NULL ? property->value : "";
 }
 
-bool ctx_merged_has_kernel(const struct ctx_merged *merged, const struct ctx_merged_part *part)
+bool ctx_joint_has_kernel(const struct ctx_joint *merged, const struct ctx_joint_part *part)
 {
 	const struct ctx_source_info *kernel = &merged->parts[merged->kernel].source->info;
 	const struct ctx_source_info *own = &part->source->info;
@@ -214,7 +213,7 @@ static size_t larger(size_t a, size_t b)
 	return a > b ? a : b;
 }
 
-static enum ctx_status allocate(struct ctx_merged *merged, struct ctx_err *err)
+static enum ctx_status allocate(struct ctx_joint *merged, struct ctx_err *err)
 {
 	struct ctx_source_info *info = &merged->source.info;
 	size_t n_metrics = 0, n_properties = 0, n_sources = 0, n_symbols = 0;
@@ -250,12 +249,12 @@ static bool has_heap(const struct ctx_source_info *info)
 }
 
 /* Sampled allocations count for others, by a number that is one for all. */
-static enum ctx_status check_heaps(const struct ctx_merged *merged, struct ctx_err *err)
+static enum ctx_status check_heaps(const struct ctx_joint *merged, struct ctx_err *err)
 {
-	const struct ctx_merged_part *first = NULL;
+	const struct ctx_joint_part *first = NULL;
 
 	for (size_t i = 0; i < merged->n; i++) {
-		const struct ctx_merged_part *part = &merged->parts[i];
+		const struct ctx_joint_part *part = &merged->parts[i];
 		const struct ctx_source_info *info = &part->source->info;
 
 		if (!has_heap(info))
@@ -271,7 +270,7 @@ static enum ctx_status check_heaps(const struct ctx_merged *merged, struct ctx_e
 	return CTX_OK;
 }
 
-static void add_times(struct ctx_source_info *info, const struct ctx_merged_part *part)
+static void add_times(struct ctx_source_info *info, const struct ctx_joint_part *part)
 {
 	const struct ctx_source_info *from = &part->source->info;
 	uint64_t end_ns = part->offset_ns + from->duration_ns;
@@ -297,7 +296,7 @@ static void add_clocks(struct ctx_source_info *info, const struct ctx_source_inf
 	info->has_states = true;
 }
 
-static void add_facts(struct ctx_merged *merged, struct ctx_merged_part *part)
+static void add_facts(struct ctx_joint *merged, struct ctx_joint_part *part)
 {
 	struct ctx_source_info *info = &merged->source.info;
 	const struct ctx_source_info *from = &part->source->info;
@@ -325,7 +324,7 @@ static void add_facts(struct ctx_merged *merged, struct ctx_merged_part *part)
 }
 
 /* "a.perf + b.perf", and the notes of all. */
-static enum ctx_status join_texts(struct ctx_merged *merged, struct ctx_err *err)
+static enum ctx_status join_texts(struct ctx_joint *merged, struct ctx_err *err)
 {
 	struct ctx_source_info *info = &merged->source.info;
 	struct ctx_buf name CTX_AUTO_BUF = {0}, notes CTX_AUTO_BUF = {0};
@@ -351,8 +350,8 @@ static enum ctx_status join_texts(struct ctx_merged *merged, struct ctx_err *err
 	return info->name != NULL && info->notes != NULL ? CTX_OK : ctx_err_nomem(err);
 }
 
-enum ctx_status ctx_merged_describe(struct ctx_merged *merged, const struct ctx_merged_input *inputs,
-				    struct ctx_err *err)
+enum ctx_status ctx_joint_describe(struct ctx_joint *merged, const struct ctx_joint_input *inputs,
+				   struct ctx_err *err)
 {
 	struct ctx_source_info *info = &merged->source.info;
 	struct ctx_strtab sources CTX_CLEANUP(ctx_strtab_deinit) = {0};
@@ -364,7 +363,7 @@ enum ctx_status ctx_merged_describe(struct ctx_merged *merged, const struct ctx_
 	if (status == CTX_OK)
 		status = check_heaps(merged, err);
 	for (size_t i = 0; i < merged->n && status == CTX_OK; i++) {
-		struct ctx_merged_part *part = &merged->parts[i];
+		struct ctx_joint_part *part = &merged->parts[i];
 
 		add_facts(merged, part);
 		status = add_metrics(merged, part, err);

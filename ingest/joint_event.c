@@ -1,4 +1,4 @@
-#include "ingest/merged_impl.h"
+#include "ingest/joint_impl.h"
 
 #include "base/mem.h"
 
@@ -9,7 +9,7 @@
 
 /* ---- numbers ---- */
 
-static enum ctx_status number(struct ctx_merged_numbers *numbers, uint32_t own, uint32_t *next,
+static enum ctx_status number(struct ctx_joint_numbers *numbers, uint32_t own, uint32_t *next,
 			      struct ctx_err *err)
 {
 	enum ctx_status status;
@@ -26,12 +26,12 @@ static enum ctx_status number(struct ctx_merged_numbers *numbers, uint32_t own, 
 	return CTX_OK;
 }
 
-static uint32_t of(const struct ctx_merged_numbers *numbers, uint32_t own)
+static uint32_t of(const struct ctx_joint_numbers *numbers, uint32_t own)
 {
 	return own < numbers->n ? numbers->of[own] : CTX_NONE;
 }
 
-static enum ctx_status set_process(const struct ctx_merged_part *part, struct ctx_event *event,
+static enum ctx_status set_process(const struct ctx_joint_part *part, struct ctx_event *event,
 				   struct ctx_err *err)
 {
 	uint32_t process = of(&part->processes, event->process);
@@ -43,7 +43,7 @@ static enum ctx_status set_process(const struct ctx_merged_part *part, struct ct
 	return CTX_OK;
 }
 
-static enum ctx_status set_subjects(const struct ctx_merged_part *part, struct ctx_event *event,
+static enum ctx_status set_subjects(const struct ctx_joint_part *part, struct ctx_event *event,
 				    struct ctx_err *err)
 {
 	uint32_t thread = of(&part->threads, event->thread);
@@ -57,7 +57,7 @@ static enum ctx_status set_subjects(const struct ctx_merged_part *part, struct c
 
 /* ---- frames ---- */
 
-static enum ctx_status number_function(struct ctx_merged *merged, struct ctx_merged_part *part, uint32_t own,
+static enum ctx_status number_function(struct ctx_joint *merged, struct ctx_joint_part *part, uint32_t own,
 				       uint32_t *ret, struct ctx_err *err)
 {
 	uint32_t *place = ctx_map64_place(&part->functions, own);
@@ -71,7 +71,7 @@ static enum ctx_status number_function(struct ctx_merged *merged, struct ctx_mer
 }
 
 /* One that no function was announced for is an address that looks like one. */
-static uint64_t frame_of(const struct ctx_merged_part *part, uint64_t frame)
+static uint64_t frame_of(const struct ctx_joint_part *part, uint64_t frame)
 {
 	if (ctx_frame_is_named(frame)) {
 		uint32_t function = ctx_map64_get(&part->functions, ctx_frame_function(frame));
@@ -84,7 +84,7 @@ static uint64_t frame_of(const struct ctx_merged_part *part, uint64_t frame)
 	return frame;
 }
 
-static enum ctx_status copy_frames(struct ctx_merged *merged, const struct ctx_merged_part *part,
+static enum ctx_status copy_frames(struct ctx_joint *merged, const struct ctx_joint_part *part,
 				   const uint64_t *frames, size_t n, struct ctx_err *err)
 {
 	enum ctx_status status = ctx_grow(&merged->frames, &merged->frames_cap, n, err);
@@ -95,7 +95,7 @@ static enum ctx_status copy_frames(struct ctx_merged *merged, const struct ctx_m
 }
 
 /* `process` is the part's own number. */
-static enum ctx_status set_stack(struct ctx_merged *merged, const struct ctx_merged_part *part,
+static enum ctx_status set_stack(struct ctx_joint *merged, const struct ctx_joint_part *part,
 				 uint32_t process, struct ctx_event_stack *stack, struct ctx_err *err)
 {
 	struct ctx_event_source *source = part->source;
@@ -113,7 +113,7 @@ static enum ctx_status set_stack(struct ctx_merged *merged, const struct ctx_mer
 
 /* ---- kinds ---- */
 
-static enum ctx_status on_process(struct ctx_merged *merged, struct ctx_merged_part *part,
+static enum ctx_status on_process(struct ctx_joint *merged, struct ctx_joint_part *part,
 				  struct ctx_event *event, struct ctx_err *err)
 {
 	struct ctx_event_process_start *start = &event->process_start;
@@ -130,7 +130,7 @@ static enum ctx_status on_process(struct ctx_merged *merged, struct ctx_merged_p
 	return status == CTX_OK ? set_process(part, event, err) : status;
 }
 
-static enum ctx_status on_thread(struct ctx_merged *merged, struct ctx_merged_part *part,
+static enum ctx_status on_thread(struct ctx_joint *merged, struct ctx_joint_part *part,
 				 struct ctx_event *event, struct ctx_err *err)
 {
 	enum ctx_status status = number(&part->threads, event->thread, &merged->n_threads, err);
@@ -140,7 +140,7 @@ static enum ctx_status on_thread(struct ctx_merged *merged, struct ctx_merged_pa
 	return status == CTX_OK ? set_subjects(part, event, err) : status;
 }
 
-static enum ctx_status on_sample(struct ctx_merged *merged, struct ctx_merged_part *part,
+static enum ctx_status on_sample(struct ctx_joint *merged, struct ctx_joint_part *part,
 				 struct ctx_event *event, struct ctx_err *err)
 {
 	struct ctx_event_sample *sample = &event->sample;
@@ -154,7 +154,7 @@ static enum ctx_status on_sample(struct ctx_merged *merged, struct ctx_merged_pa
 	return status == CTX_OK ? set_stack(merged, part, own, &sample->stack, err) : status;
 }
 
-static enum ctx_status on_state(struct ctx_merged *merged, struct ctx_merged_part *part,
+static enum ctx_status on_state(struct ctx_joint *merged, struct ctx_joint_part *part,
 				struct ctx_event *event, struct ctx_err *err)
 {
 	uint32_t own = event->process;
@@ -164,7 +164,7 @@ static enum ctx_status on_state(struct ctx_merged *merged, struct ctx_merged_par
 	return status == CTX_OK ? set_stack(merged, part, own, &event->state.stack, err) : status;
 }
 
-static enum ctx_status on_traced(struct ctx_merged *merged, struct ctx_merged_part *part,
+static enum ctx_status on_traced(struct ctx_joint *merged, struct ctx_joint_part *part,
 				 struct ctx_event *event, struct ctx_err *err)
 {
 	struct ctx_traced *operation = &merged->operation;
@@ -179,8 +179,7 @@ static enum ctx_status on_traced(struct ctx_merged *merged, struct ctx_merged_pa
 }
 
 /* What a recording without states has lost hides no states. */
-static void on_lost(const struct ctx_merged *merged, const struct ctx_merged_part *part,
-		    struct ctx_loss *loss)
+static void on_lost(const struct ctx_joint *merged, const struct ctx_joint_part *part, struct ctx_loss *loss)
 {
 	if (loss->located) {
 		loss->time.begin_ns += part->offset_ns;
@@ -195,7 +194,7 @@ static void on_lost(const struct ctx_merged *merged, const struct ctx_merged_par
 	}
 }
 
-static enum ctx_status on_stacks(struct ctx_merged *merged, const struct ctx_merged_part *part,
+static enum ctx_status on_stacks(struct ctx_joint *merged, const struct ctx_joint_part *part,
 				 struct ctx_event *event, struct ctx_err *err)
 {
 	enum ctx_status status = copy_frames(merged, part, event->stacks.addresses, event->stacks.n, err);
@@ -204,8 +203,8 @@ static enum ctx_status on_stacks(struct ctx_merged *merged, const struct ctx_mer
 	return status == CTX_OK ? set_process(part, event, err) : status;
 }
 
-enum ctx_status ctx_merged_translate(struct ctx_merged *merged, struct ctx_merged_part *part,
-				     struct ctx_event *event, struct ctx_err *err)
+enum ctx_status ctx_joint_translate(struct ctx_joint *merged, struct ctx_joint_part *part,
+				    struct ctx_event *event, struct ctx_err *err)
 {
 	enum ctx_status status = CTX_OK;
 

@@ -2,7 +2,7 @@
  * Several recordings as one: numbers, times, functions by name, kernels, metrics and clocks, with sources made of arrays.
  */
 #include "base/mem.h"
-#include "ingest/merged.h"
+#include "ingest/joint.h"
 #include "tests/unit/list_source.h"
 
 #include <setjmp.h>
@@ -24,18 +24,17 @@ static void open_list(struct list_source *list, struct ctx_event *events, size_t
 	list->source.close = close_list;
 }
 
-static struct ctx_merged_input input_of(struct list_source *list, const char *name)
+static struct ctx_joint_input input_of(struct list_source *list, const char *name)
 {
-	return (struct ctx_merged_input){.source = &list->source, .name = name};
+	return (struct ctx_joint_input){.source = &list->source, .name = name};
 }
 
-static struct ctx_event_source *merge(struct ctx_merged_input *inputs, size_t n)
+static struct ctx_event_source *merge(struct ctx_joint_input *inputs, size_t n)
 {
 	struct ctx_event_source *merged = NULL;
 	struct ctx_err err = {0};
 
-	if (ctx_merged_place(inputs, n, &err) != CTX_OK ||
-	    ctx_merged_open(inputs, n, &merged, &err) != CTX_OK)
+	if (ctx_joint_place(inputs, n, &err) != CTX_OK || ctx_joint_open(inputs, n, &merged, &err) != CTX_OK)
 		fail_msg("%s", err.msg);
 	return merged;
 }
@@ -81,7 +80,7 @@ static void describe(struct ctx_event_source *source, char *out, size_t size)
 		fail_msg("%s", err.msg);
 }
 
-static void test_merged__events_of_all_come_in_order_of_time_with_numbers_of_their_own(void **state)
+static void test_joint__events_of_all_come_in_order_of_time_with_numbers_of_their_own(void **state)
 {
 	struct ctx_event first[] = {process_start(0, 0, 100), thread_start(0, 0, 0, 100),
 				    sample_event(10, 0, 0, 3), sample_event(30, 0, 0, 4)};
@@ -89,7 +88,7 @@ static void test_merged__events_of_all_come_in_order_of_time_with_numbers_of_the
 				     thread_start(5, 1, 0, 201), map_event(6, 0x1000, 0x1000, "/b"),
 				     sample_event(20, 1, 0, 9)};
 	struct list_source lists[2];
-	struct ctx_merged_input inputs[2];
+	struct ctx_joint_input inputs[2];
 	struct ctx_event_source *merged;
 	char text[1024];
 
@@ -114,7 +113,7 @@ static void test_merged__events_of_all_come_in_order_of_time_with_numbers_of_the
 	merged->close(merged);
 }
 
-static void test_merged__functions_by_name_get_numbers_and_other_kernels_are_one_function(void **state)
+static void test_joint__functions_by_name_get_numbers_and_other_kernels_are_one_function(void **state)
 {
 	uint64_t frames[] = {ctx_frame_named(7, 3), CTX_KERNEL_START + 16,
 			     ctx_frame_truncated(CTX_TRUNCATED_DEPTH), ctx_frame_named(99, 1)};
@@ -127,7 +126,7 @@ static void test_merged__functions_by_name_get_numbers_and_other_kernels_are_one
 				     {.kind = CTX_EV_FUNCTION},
 				     {.kind = CTX_EV_SAMPLE, .time_ns = 2}};
 	struct list_source lists[2];
-	struct ctx_merged_input inputs[2];
+	struct ctx_joint_input inputs[2];
 	struct ctx_event_source *merged;
 	struct ctx_event event;
 	unsigned samples = 0;
@@ -180,13 +179,13 @@ static enum ctx_status numbered(struct ctx_event_source *source, uint32_t proces
 	return CTX_OK;
 }
 
-static void test_merged__numbered_stacks_become_frames_by_the_numbers_of_their_source(void **state)
+static void test_joint__numbered_stacks_become_frames_by_the_numbers_of_their_source(void **state)
 {
 	struct ctx_event first[] = {process_start(0, 0, 1)};
 	struct ctx_event second[] = {process_start(0, 0, 1), thread_start(0, 0, 0, 1),
 				     sample_event(5, 0, 0, 2)};
 	struct list_source lists[2];
-	struct ctx_merged_input inputs[2];
+	struct ctx_joint_input inputs[2];
 	struct ctx_event_source *merged;
 	struct ctx_event event = {0};
 
@@ -209,7 +208,7 @@ static void test_merged__numbered_stacks_become_frames_by_the_numbers_of_their_s
 	merged->close(merged);
 }
 
-static void test_merged__equal_metrics_are_one_and_others_bear_the_recordings_name(void **state)
+static void test_joint__equal_metrics_are_one_and_others_bear_the_recordings_name(void **state)
 {
 	struct ctx_source_metric first[] = {
 		{.name = "cycles", .unit = CTX_UNIT_EVENTS},
@@ -223,7 +222,7 @@ static void test_merged__equal_metrics_are_one_and_others_bear_the_recordings_na
 	struct ctx_event events[] = {process_start(0, 0, 1), thread_start(0, 0, 0, 1),
 				     sample_event(5, 0, 0, 0)};
 	struct list_source lists[2];
-	struct ctx_merged_input inputs[2];
+	struct ctx_joint_input inputs[2];
 	struct ctx_event_source *merged;
 	struct ctx_event event = {0};
 
@@ -265,7 +264,7 @@ static enum ctx_status place(const struct ctx_source_clock *a, const struct ctx_
 			     int64_t ret[2])
 {
 	struct list_source lists[2];
-	struct ctx_merged_input inputs[2];
+	struct ctx_joint_input inputs[2];
 	enum ctx_status status;
 
 	for (size_t i = 0; i < 2; i++) {
@@ -273,13 +272,13 @@ static enum ctx_status place(const struct ctx_source_clock *a, const struct ctx_
 		lists[i].source.info.clock = i == 0 ? *a : *b;
 		inputs[i] = input_of(&lists[i], i == 0 ? "a" : "b");
 	}
-	status = ctx_merged_place(inputs, 2, NULL);
+	status = ctx_joint_place(inputs, 2, NULL);
 	for (size_t i = 0; i < 2; i++)
 		ret[i] = inputs[i].offset_ns;
 	return status;
 }
 
-static void test_merged__recordings_are_placed_by_clocks_of_one_host_else_by_the_wall_clock(void **state)
+static void test_joint__recordings_are_placed_by_clocks_of_one_host_else_by_the_wall_clock(void **state)
 {
 	const struct ctx_source_clock own = {"CLOCK_MONOTONIC", "h", 1000, 0},
 				      later = {"CLOCK_MONOTONIC", "h", 1500, 0},
@@ -310,27 +309,27 @@ static void test_merged__recordings_are_placed_by_clocks_of_one_host_else_by_the
 	assert_int_equal(at[1], INT64_C(60000000000));
 }
 
-static void test_merged__what_has_no_times_begins_with_the_earliest(void **state)
+static void test_joint__what_has_no_times_begins_with_the_earliest(void **state)
 {
 	struct list_source lists[2];
-	struct ctx_merged_input inputs[2];
+	struct ctx_joint_input inputs[2];
 
 	(void)state;
 	open_list(&lists[0], NULL, 0, 1);
 	open_list(&lists[1], NULL, 0, 100);
 	inputs[0] = input_of(&lists[0], "a.folded");
 	inputs[1] = input_of(&lists[1], "b");
-	assert_int_equal(ctx_merged_place(inputs, 2, NULL), CTX_OK);
+	assert_int_equal(ctx_joint_place(inputs, 2, NULL), CTX_OK);
 	assert_int_equal(inputs[0].offset_ns, 0);
 	assert_string_equal(inputs[0].placed, "no times");
 }
 
-static void test_merged__losses_are_placed_and_unannounced_numbers_are_refused(void **state)
+static void test_joint__losses_are_placed_and_unannounced_numbers_are_refused(void **state)
 {
 	struct ctx_event first[] = {{.kind = CTX_EV_LOST, .time_ns = 9}};
 	struct ctx_event second[] = {sample_event(1, 3, 4, 0)};
 	struct list_source lists[2];
-	struct ctx_merged_input inputs[2];
+	struct ctx_joint_input inputs[2];
 	struct ctx_event_source *merged;
 	struct ctx_event event;
 	struct ctx_err err = {0};
@@ -362,15 +361,15 @@ static void test_merged__losses_are_placed_and_unannounced_numbers_are_refused(v
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_merged__events_of_all_come_in_order_of_time_with_numbers_of_their_own),
+		cmocka_unit_test(test_joint__events_of_all_come_in_order_of_time_with_numbers_of_their_own),
 		cmocka_unit_test(
-			test_merged__functions_by_name_get_numbers_and_other_kernels_are_one_function),
-		cmocka_unit_test(test_merged__numbered_stacks_become_frames_by_the_numbers_of_their_source),
-		cmocka_unit_test(test_merged__equal_metrics_are_one_and_others_bear_the_recordings_name),
+			test_joint__functions_by_name_get_numbers_and_other_kernels_are_one_function),
+		cmocka_unit_test(test_joint__numbered_stacks_become_frames_by_the_numbers_of_their_source),
+		cmocka_unit_test(test_joint__equal_metrics_are_one_and_others_bear_the_recordings_name),
 		cmocka_unit_test(
-			test_merged__recordings_are_placed_by_clocks_of_one_host_else_by_the_wall_clock),
-		cmocka_unit_test(test_merged__what_has_no_times_begins_with_the_earliest),
-		cmocka_unit_test(test_merged__losses_are_placed_and_unannounced_numbers_are_refused),
+			test_joint__recordings_are_placed_by_clocks_of_one_host_else_by_the_wall_clock),
+		cmocka_unit_test(test_joint__what_has_no_times_begins_with_the_earliest),
+		cmocka_unit_test(test_joint__losses_are_placed_and_unannounced_numbers_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

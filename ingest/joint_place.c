@@ -1,4 +1,4 @@
-#include "ingest/merged.h"
+#include "ingest/joint_place.h"
 
 #include <string.h>
 
@@ -37,9 +37,9 @@ static const char *between(const struct ctx_source_clock *a, const struct ctx_so
 }
 
 /* By the first of those placed before it that has a clock in common. */
-static enum ctx_status place_one(struct ctx_merged_input *inputs, size_t at, struct ctx_err *err)
+static enum ctx_status place_one(struct ctx_joint_input *inputs, size_t at, struct ctx_err *err)
 {
-	struct ctx_merged_input *input = &inputs[at];
+	struct ctx_joint_input *input = &inputs[at];
 	const char *before = NULL;
 
 	for (size_t i = 0; i < at; i++) {
@@ -67,7 +67,7 @@ static enum ctx_status place_one(struct ctx_merged_input *inputs, size_t at, str
 			   input->name, before, input->name);
 }
 
-enum ctx_status ctx_merged_place(struct ctx_merged_input *inputs, size_t n, struct ctx_err *err)
+enum ctx_status ctx_joint_place(struct ctx_joint_input *inputs, size_t n, struct ctx_err *err)
 {
 	int64_t earliest = INT64_MAX;
 	enum ctx_status status = CTX_OK;
