@@ -1,6 +1,7 @@
 /*
  * ctxan: reads the command line, opens each input, prints its reports.
  */
+#include "base/buf.h"
 #include "base/fileio.h"
 #include "base/manual.h"
 #include "base/mem.h"
@@ -192,6 +193,43 @@ static enum ctx_status answer_input_of(const char *input, const struct ctx_optio
 	return answer_input(input, input, options, err);
 }
 
+/* Those of the command line but databases beside others; `ret` has room for all. */
+static size_t choose_inputs(const char *const *inputs, size_t n, const char **ret)
+{
+	size_t chosen = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!is_database_of_another(inputs, n, i))
+			ret[chosen++] = inputs[i];
+	}
+	return chosen;
+}
+
+/* All recordings as one. */
+static enum ctx_status answer_merged(const struct ctx_options *options, struct ctx_err *err)
+{
+	const char **inputs CTX_AUTO_FREE = ctx_calloc(options->n_inputs, sizeof(*inputs));
+	struct ctx_buf name CTX_AUTO_BUF = {0};
+	struct ctx_store *store;
+	enum ctx_status status;
+	size_t n;
+
+	if (inputs == NULL)
+		return ctx_err_nomem(err);
+	n = choose_inputs(options->inputs, options->n_inputs, inputs);
+	for (size_t i = 0; i < n; i++)
+		ctx_buf_printf(&name, "%s%s", i != 0 ? " + " : "", inputs[i]);
+	ctx_buf_put_u8(&name, 0);
+	status = ctx_buf_check(&name, err);
+	if (status == CTX_OK)
+		status = ctx_opening_merge(inputs, n, &options->opening, &store, err);
+	if (status != CTX_OK)
+		return status;
+	status = ctx_answer(store, (const char *)name.bytes, options, err);
+	ctx_store_close(store);
+	return status;
+}
+
 static enum ctx_status answer_inputs(struct ctx_options *options, struct ctx_err *err)
 {
 	char *newest CTX_AUTO_FREE = NULL;
@@ -206,6 +244,8 @@ static enum ctx_status answer_inputs(struct ctx_options *options, struct ctx_err
 	if (options->diff.wanted)
 		return options->browse ? ctx_comparing_browse(options, err)
 				       : ctx_comparing_answer(options, err);
+	if (options->opening.merge)
+		return answer_merged(options, err);
 	if (n == 0) {
 		status = ctx_opening_newest(".", &newest, err);
 		inputs = (const char *const *)&newest;

@@ -1,23 +1,14 @@
 #include "ctxan/opening.h"
 
-#include "base/file_hash.h"
 #include "base/fileio.h"
 #include "base/mem.h"
 #include "base/xxh.h"
+#include "ctxan/input_format.h"
+#include "ctxan/merging.h"
 #include "ctxan/progress.h"
-#include "formats/calltrace/calltrace.h"
 #include "formats/experiment/exp_reader.h"
-#include "formats/gprofng/gprofng.h"
-#include "formats/jfr/jfr.h"
-#include "formats/jsonprofile/jsonprofile.h"
-#include "formats/packed/packed.h"
 #include "formats/perfdata/perfdata.h"
-#include "formats/pprof/pprof_reader.h"
-#include "formats/stacktext/stacktext.h"
-#include "formats/traceevent/traceevent.h"
-#include "formats/uftrace/uftrace.h"
 #include "ingest/ingest.h"
-#include "ingest/private_dir.h"
 #include "ingest/symbol_caches.h"
 #include "report/report.h"
 
@@ -28,44 +19,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/* A format that can be ingested, recognised by the file's contents. */
-struct format {
-	bool (*is)(const char *path);
-	enum ctx_status (*open)(const char *path, struct ctx_event_source **ret, struct ctx_err *err);
-	enum ctx_status (*fingerprint)(const char *path, char ret[17], struct ctx_err *err);
-	bool database_inside; /* the database is in the directory; otherwise beside the file */
-	bool is_perfs;	      /* its load objects are where perf keeps them */
-};
-
-/* Our experiments are tried after gprofng's, which begin with the same words; texts and traces, which have no magic number, last. */
-static const struct format formats[] = {
-	{ctx_gprofng_is_experiment, ctx_gprofng_open, ctx_gprofng_fingerprint, true, false},
-	{ctx_gprofng_is_group, ctx_gprofng_open, ctx_gprofng_fingerprint, false, false},
-	{ctx_exp_is_experiment, ctx_exp_open, ctx_exp_fingerprint, true, false},
-	{ctx_perfdata_is, ctx_perfdata_open, ctx_perfdata_fingerprint, false, true},
-	{ctx_uftrace_is, ctx_uftrace_open, ctx_uftrace_fingerprint, true, false},
-	{ctx_traceevent_is, ctx_traceevent_open, ctx_file_fingerprint, false, false},
-	{ctx_calltrace_is, ctx_calltrace_open, ctx_calltrace_fingerprint, false, false},
-	{ctx_jfr_is, ctx_jfr_open, ctx_jfr_fingerprint, false, false},
-	{ctx_pprof_is, ctx_pprof_open, ctx_file_fingerprint, false, true},
-	{ctx_jsonprofile_is, ctx_jsonprofile_open, ctx_file_fingerprint, false, false},
-	{ctx_stacktext_is, ctx_stacktext_open, ctx_file_fingerprint, false, false},
-};
-
-/* What a compressed file holds is known once it is unpacked, for the ingest. */
-static const struct format packed = {ctx_packed_is, NULL, ctx_file_fingerprint, false, true};
-
-#define OURS 2u /* of formats: the one that reports why an experiment is unusable */
-
-static const struct format *format_of(const char *path)
-{
-	for (size_t i = 0; i < CTX_COUNT_OF(formats); i++) {
-		if (formats[i].is(path))
-			return &formats[i];
-	}
-	return packed.is(path) ? &packed : NULL;
-}
 
 enum ctx_status ctx_opening_split(const char *input, char **ret_experiment, char **ret_lineage,
 				  struct ctx_err *err)
@@ -82,7 +35,7 @@ enum ctx_status ctx_opening_split(const char *input, char **ret_experiment, char
 	if (directory == NULL)
 		return ctx_err_nomem(err);
 	name = ctx_path_base(path);
-	if (!ctx_exp_is_lineage(name) || format_of(directory) != &formats[OURS])
+	if (!ctx_exp_is_lineage(name) || ctx_input_format_of(directory) != ctx_input_format_ours())
 		return CTX_OK;
 	*ret_lineage = strndup(name, strlen(name) - strlen(".er"));
 	*ret_experiment = directory;
@@ -91,7 +44,7 @@ enum ctx_status ctx_opening_split(const char *input, char **ret_experiment, char
 }
 
 /* Default path of the database of a recording: "x.er/ctxan.db", "perf.data.ctxan.db". */
-static char *usual_path(const char *input, const struct format *format)
+static char *usual_path(const char *input, const struct ctx_input_format *format)
 {
 	size_t n = strlen(input);
 	char *path;
@@ -163,16 +116,13 @@ enum ctx_status ctx_opening_newest(const char *directory, char **ret, struct ctx
 	return CTX_OK;
 }
 
-/* $XDG_CACHE_HOME/ctxan/<hash of the real path>.db, for recordings in read-only directories. */
-static enum ctx_status cache_path(const char *experiment, char **ret, struct ctx_err *err)
+/* $XDG_CACHE_HOME/ctxan/<hash>.db. */
+static enum ctx_status cache_path_of(const char *experiment, uint64_t hash, char **ret, struct ctx_err *err)
 {
 	const char *cache = getenv("XDG_CACHE_HOME");
 	const char *home = getenv("HOME");
 	char *directory CTX_AUTO_FREE = NULL;
-	char real[PATH_MAX];
 
-	if (realpath(experiment, real) == NULL)
-		return ctx_err_errno(err, CTX_E_IO, "%s", experiment);
 	if (cache == NULL || cache[0] != '/') {
 		if (home == NULL || home[0] != '/')
 			return ctx_err_set(err, CTX_E_PERM,
@@ -200,9 +150,19 @@ static enum ctx_status cache_path(const char *experiment, char **ret, struct ctx
 		return status;
 	}
 	free(*ret);
-	if (asprintf(ret, "%s/ctxan/%016llx.db", cache, (unsigned long long)ctx_xxh3(real, strlen(real))) < 0)
+	if (asprintf(ret, "%s/ctxan/%016llx.db", cache, (unsigned long long)hash) < 0)
 		return ctx_err_nomem(err);
 	return CTX_OK;
+}
+
+/* By the real path, for recordings in read-only directories. */
+static enum ctx_status cache_path(const char *experiment, char **ret, struct ctx_err *err)
+{
+	char real[PATH_MAX];
+
+	if (realpath(experiment, real) == NULL)
+		return ctx_err_errno(err, CTX_E_IO, "%s", experiment);
+	return cache_path_of(experiment, ctx_xxh3(real, strlen(real)), ret, err);
 }
 
 /* --db FILE, in an existing directory. */
@@ -219,7 +179,7 @@ static enum ctx_status given_path(const char *file, char **ret, struct ctx_err *
 }
 
 /* Path of the existing database, or of the one to be created. */
-static enum ctx_status database_path(const char *input, const struct format *format,
+static enum ctx_status database_path(const char *input, const struct ctx_input_format *format,
 				     const struct ctx_opening_options *options, char **ret,
 				     struct ctx_err *err)
 {
@@ -254,7 +214,7 @@ static bool is_current(const char *have, const char *wanted, bool tree_given)
 }
 
 /* Further places of load objects: those given by the user come first. */
-static enum ctx_status find_caches(const char *input, const struct format *format,
+static enum ctx_status find_caches(const char *input, const struct ctx_input_format *format,
 				   const struct ctx_opening_options *options,
 				   struct ctx_symbol_caches *caches, struct ctx_err *err)
 {
@@ -335,7 +295,7 @@ enum ctx_status ctx_opening_ingest_options(const char *experiment, const struct 
 					   struct ctx_symbol_caches *caches, struct ctx_ingest_options *ret,
 					   struct ctx_err *err)
 {
-	enum ctx_status status = find_caches(experiment, &formats[OURS], options, caches, err);
+	enum ctx_status status = find_caches(experiment, ctx_input_format_ours(), options, caches, err);
 
 	if (status == CTX_OK)
 		status = set_ingest_options(experiment, options, caches, ret, err);
@@ -344,48 +304,26 @@ enum ctx_status ctx_opening_ingest_options(const char *experiment, const struct 
 	return status;
 }
 
-/* What is ingested, and how. */
+/* What is ingested, and how: a recording, or several as one. */
 struct recording {
-	const char *input;
-	const struct format *format;
+	const struct ctx_merging_part *parts;
+	size_t n;
 	const struct ctx_opening_options *options;
 	struct ctx_symbol_caches *caches;
 };
 
-/* "perf.data" of "dir/perf.data.gz"; malloc'ed. */
-static char *unpacked_name(const char *input)
+/* The umask under which nobody can read the database who cannot read all of the recordings. */
+static mode_t hide_as_all(const struct recording *recording)
 {
-	const char *base = ctx_path_base(input), *dot = strrchr(base, '.');
+	mode_t mask = hide_as(recording->parts[0].path);
 
-	return dot != NULL && dot != base ? strndup(base, (size_t)(dot - base)) : strdup(base);
-}
+	for (size_t i = 1; i < recording->n; i++) {
+		mode_t strictest = umask(0);
 
-/*
- * Opens a compressed recording: unpacked in a directory that is removed once it is read. What is in
- * it must not be compressed again.
- */
-static enum ctx_status open_packed(const char *input, struct ctx_private_dir *dir, char **ret_path,
-				   struct ctx_event_source **ret, struct ctx_err *err)
-{
-	char *name CTX_AUTO_FREE = unpacked_name(input), *path;
-	enum ctx_status status = ctx_private_dir_create(dir, err);
-	const struct format *format;
-	struct ctx_err why = {0};
-
-	if (status != CTX_OK)
-		return status;
-	*ret_path = path = name != NULL ? ctx_path_join(dir->path, name) : NULL; /* sources borrow its name */
-	if (path == NULL)
-		return ctx_err_nomem(err);
-	status = ctx_packed_unpack(input, path, &why);
-	format = format_of(path);
-	if (status == CTX_E_FORMAT && format != NULL && format->open != NULL)
-		fprintf(stderr, "ctxan: %s: what comes before is read\n", why.msg);
-	else if (status != CTX_OK)
-		return ctx_err_set(err, status, "%s", why.msg);
-	if (format == NULL || format->open == NULL)
-		return ctx_err_set(err, CTX_E_FORMAT, "%s: holds no recording that ctxan reads", input);
-	return format->open(path, ret, err);
+		(void)hide_as(recording->parts[i].path);
+		umask(umask(0) | strictest);
+	}
+	return mask;
 }
 
 /* Ingests into the database `path`, which stores the fingerprint. */
@@ -393,30 +331,26 @@ static enum ctx_status ingest(const struct recording *recording, const char *pat
 			      struct ctx_err *err)
 {
 	const struct ctx_opening_options *options = recording->options;
-	struct ctx_symbol_caches *caches = recording->caches;
-	const char *input = recording->input;
+	const char *input = recording->parts[0].path;
 	struct ctx_ingest_options ingest_options;
 	struct ctx_progress progress = ctx_progress_start(input, options->quiet);
-	struct ctx_private_dir unpacked CTX_CLEANUP(ctx_private_dir_remove) = {.fd = -1};
-	char *path_of_it CTX_AUTO_FREE = NULL;
-	struct ctx_event_source *source;
+	struct ctx_merging merging CTX_CLEANUP(ctx_merging_close) = {0};
 	mode_t mask;
-	enum ctx_status status = set_ingest_options(input, options, caches, &ingest_options, err);
+	enum ctx_status status = set_ingest_options(input, options, recording->caches, &ingest_options, err);
 
 	if (status == CTX_OK)
-		status = recording->format == &packed
-				 ? open_packed(input, &unpacked, &path_of_it, &source, err)
-				 : recording->format->open(input, &source, err);
+		status = ctx_merging_open(&merging, recording->parts, recording->n,
+					  &(struct ctx_merging_offsets){options->offsets, options->n_offsets},
+					  err);
 	if (status != CTX_OK)
 		return status;
 	ingest_options.fingerprint = fingerprint;
 	ingest_options.progress = ctx_progress_update;
 	ingest_options.progress_context = &progress;
-	mask = hide_as(input);
-	status = ctx_ingest(source, path, &ingest_options, NULL, err);
+	mask = hide_as_all(recording);
+	status = ctx_ingest(merging.source, path, &ingest_options, NULL, err);
 	umask(mask);
 	ctx_progress_end(&progress);
-	source->close(source);
 	return status;
 }
 
@@ -471,18 +405,32 @@ static void set_wanted(struct wanted *wanted, const char *experiment,
 			 sizeof(wanted->with_other_inlines));
 }
 
-static enum ctx_status open_recording(const char *input, const struct format *format,
+/* Ingests into `path`, and opens that. */
+static enum ctx_status open_anew(const struct recording *recording, const char *path,
+				 const struct wanted *wanted, struct ctx_store **ret, struct ctx_err *err)
+{
+	enum ctx_status status;
+
+	if (wanted->options->db != NULL && access(path, F_OK) == 0 && !ctx_store_is_database(path))
+		return ctx_err_set(err, CTX_E_ARG,
+				   "%s exists and is not a database of ctxan: not overwritten", path);
+	status = ingest(recording, path, wanted->fingerprint, err);
+	return status == CTX_OK ? ctx_store_open(path, ret, err) : status;
+}
+
+static enum ctx_status open_recording(const char *input, const struct ctx_input_format *format,
 				      const struct ctx_opening_options *options, struct ctx_store **ret,
 				      struct ctx_err *err)
 {
 	struct ctx_symbol_caches caches __attribute__((cleanup(ctx_symbol_caches_deinit))) = {0};
-	struct recording recording = {input, format, options, &caches};
+	struct ctx_merging_part part = {input, format};
+	struct recording recording = {&part, 1, options, &caches};
 	char *path CTX_AUTO_FREE = NULL;
 	struct wanted wanted;
 	char fingerprint[17];
 	enum ctx_status status;
 
-	if (format->open == ctx_exp_open)
+	if (format == ctx_input_format_ours())
 		complete_archives(input, options);
 	status = format->fingerprint(input, fingerprint, err);
 	if (status == CTX_OK)
@@ -503,11 +451,72 @@ static enum ctx_status open_recording(const char *input, const struct format *fo
 		if (!options->quiet)
 			fprintf(stderr, "ctxan: %s is not writable; its database is %s\n", input, path);
 	}
-	if (options->db != NULL && access(path, F_OK) == 0 && !ctx_store_is_database(path))
-		return ctx_err_set(err, CTX_E_ARG,
-				   "%s exists and is not a database of ctxan: not overwritten", path);
-	status = ingest(&recording, path, wanted.fingerprint, err);
-	return status == CTX_OK ? ctx_store_open(path, ret, err) : status;
+	return open_anew(&recording, path, &wanted, ret, err);
+}
+
+/* ---- several as one ---- */
+
+static enum ctx_status find_part(const char *input, struct ctx_merging_part *ret, struct ctx_err *err)
+{
+	if (access(input, R_OK) != 0)
+		return ctx_err_errno(err, errno == ENOENT ? CTX_E_NOTFOUND : CTX_E_IO, "%s", input);
+	*ret = (struct ctx_merging_part){input, ctx_input_format_of(input)};
+	if (ret->format == NULL)
+		return ctx_err_set(err, CTX_E_FORMAT, "%s: --merge requires recordings, and this is none%s",
+				   input, ctx_store_is_database(input) ? ", but a database" : "");
+	return CTX_OK;
+}
+
+/* Adds what a part holds, and where it is, to the hashes of all. */
+static enum ctx_status add_fingerprint(const struct ctx_merging_part *part, uint64_t *contents,
+				       uint64_t *places, struct ctx_err *err)
+{
+	char fingerprint[17], real[PATH_MAX];
+	enum ctx_status status = part->format->fingerprint(part->path, fingerprint, err);
+
+	if (status != CTX_OK)
+		return status;
+	if (realpath(part->path, real) == NULL)
+		return ctx_err_errno(err, CTX_E_IO, "%s", part->path);
+	*contents = *contents * 3 ^ ctx_xxh3(fingerprint, strlen(fingerprint)) ^
+		    ctx_xxh3(part->path, strlen(part->path)) * 5; /* names are in the database */
+	*places = *places * 3 ^ ctx_xxh3(real, strlen(real));
+	return CTX_OK;
+}
+
+enum ctx_status ctx_opening_merge(const char *const *inputs, size_t n,
+				  const struct ctx_opening_options *options, struct ctx_store **ret,
+				  struct ctx_err *err)
+{
+	struct ctx_symbol_caches caches __attribute__((cleanup(ctx_symbol_caches_deinit))) = {0};
+	struct ctx_merging_part *parts CTX_AUTO_FREE = ctx_calloc(n, sizeof(*parts));
+	struct recording recording = {parts, n, options, &caches};
+	char *path CTX_AUTO_FREE = NULL;
+	uint64_t contents = n, places = n;
+	struct wanted wanted;
+	char fingerprint[17];
+	enum ctx_status status = parts != NULL ? CTX_OK : ctx_err_nomem(err);
+
+	for (size_t i = 0; i < n && status == CTX_OK; i++) {
+		status = find_part(inputs[i], &parts[i], err);
+		if (status == CTX_OK && parts[i].format == ctx_input_format_ours())
+			complete_archives(inputs[i], options);
+		if (status == CTX_OK)
+			status = add_fingerprint(&parts[i], &contents, &places, err);
+		if (status == CTX_OK)
+			status = find_caches(inputs[i], parts[i].format, options, &caches, err);
+	}
+	for (size_t i = 0; i < options->n_offsets && status == CTX_OK; i++)
+		contents = contents * 3 ^ ctx_xxh3(options->offsets[i], strlen(options->offsets[i]));
+	if (status == CTX_OK && options->db != NULL)
+		status = given_path(options->db, &path, err);
+	else if (status == CTX_OK)
+		status = cache_path_of(inputs[0], places, &path, err);
+	if (status != CTX_OK)
+		return status;
+	snprintf(fingerprint, sizeof(fingerprint), "%016llx", (unsigned long long)contents);
+	set_wanted(&wanted, fingerprint, options, &caches);
+	return open_current(path, &wanted, ret) ? CTX_OK : open_anew(&recording, path, &wanted, ret, err);
 }
 
 /* The error for a directory that is not a recording. */
@@ -521,7 +530,7 @@ static enum ctx_status open_directory(const char *input, const struct ctx_openin
 	if (access(input, R_OK | X_OK) != 0)
 		return ctx_err_errno(err, CTX_E_IO, "%s", input);
 	if (access(log, F_OK) == 0) /* reports why the experiment is unusable */
-		return open_recording(input, &formats[OURS], options, ret, err);
+		return open_recording(input, ctx_input_format_ours(), options, ret, err);
 	return ctx_err_set(err, CTX_E_FORMAT,
 			   "%s: contains neither an experiment (log.xml) nor perf.data (a file named data) "
 			   "nor uftrace's "
@@ -532,12 +541,12 @@ static enum ctx_status open_directory(const char *input, const struct ctx_openin
 enum ctx_status ctx_opening_open(const char *input, const struct ctx_opening_options *options,
 				 struct ctx_store **ret, struct ctx_err *err)
 {
-	const struct format *format;
+	const struct ctx_input_format *format;
 	struct stat info;
 
 	if (stat(input, &info) != 0)
 		return ctx_err_errno(err, errno == ENOENT ? CTX_E_NOTFOUND : CTX_E_IO, "%s", input);
-	format = format_of(input);
+	format = ctx_input_format_of(input);
 	if (format != NULL)
 		return open_recording(input, format, options, ret, err);
 	if (S_ISDIR(info.st_mode))

@@ -22,6 +22,9 @@ struct ctx_opening_options {
 	const char *symfs, *debug_root; /* "": none */
 	const char **caches;		/* directories and tarballs of load objects, in this order; owned */
 	size_t n_caches, caches_cap;
+	const char **offsets; /* FILE=NS, of recordings that are merged; owned */
+	size_t n_offsets, offsets_cap;
+	bool merge;   /* the recordings are one */
 	uint32_t run; /* of an archive, from 1; 0: all */
 	bool quiet;   /* neither progress nor remarks */
 };
@@ -55,5 +58,13 @@ CTX_MUST_CHECK enum ctx_status ctx_opening_ingest_options(const char *experiment
  */
 CTX_MUST_CHECK enum ctx_status ctx_opening_open(const char *input, const struct ctx_opening_options *options,
 						struct ctx_store **ret, struct ctx_err *err);
+
+/*
+ * Opens the database of several recordings as one (ctxan/merging.h): that of options->db, or one in the cache of the
+ * user, which stands for these places.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_opening_merge(const char *const *inputs, size_t n,
+						 const struct ctx_opening_options *options,
+						 struct ctx_store **ret, struct ctx_err *err);
 
 #endif

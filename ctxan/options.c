@@ -407,6 +407,14 @@ SETTER(rename)
 	return append(&diff->renames, &diff->n_renames, &diff->renames_cap, value, err);
 }
 
+SETTER(offset)
+{
+	struct ctx_opening_options *opening = &((struct ctx_options *)context)->opening;
+
+	(void)option;
+	return append(&opening->offsets, &opening->n_offsets, &opening->offsets_cap, value, err);
+}
+
 static const char *report_name(size_t i)
 {
 	const struct ctx_report_kind *const *kinds = ctx_report_kinds();
@@ -453,7 +461,7 @@ static const struct ctx_option rows[] = {
 	{"view", 0, CTX_OPTION_TEXT, .set = set_view, .words = WORDS("user", "expert", "machine")},
 	{"by", 0, CTX_OPTION_LIST, STRING(selection.by),
 	 .words = WORDS("thread", "process", "command", "thread-name", "thread-pattern", "cgroup", "container", "function", "object", "line", "cpu", "state", "wait",
-			"second", "time", "sample", "metric", "lwp", "file", "descriptor", "datasize", "duration")},
+			"second", "time", "sample", "metric", "lwp", "file", "descriptor", "datasize", "duration", "cacheline", "page4k", "page64k", "page2m", "mapping", "access", "level")},
 	{"index", 0, CTX_OPTION_TEXT, .set = set_index},
 	{"metric", 0, CTX_OPTION_LIST, STRING(selection.metric), .alias = "metrics", /* gprofng's word */
 	 .words = WORDS("cpu-clock", "user", "system", "wait-cpu", "lock", "text-fault", "data-fault", "other-wait", "wall")},
@@ -504,6 +512,8 @@ static const struct ctx_option rows[] = {
 	{"show-sql", 0, CTX_OPTION_FLAG, FLAG(output.show_sql)},
 
 	{"db", 0, CTX_OPTION_FILE, STRING(opening.db)},
+	{"merge", 0, CTX_OPTION_FLAG, FLAG(opening.merge)},
+	{"offset", 0, CTX_OPTION_TEXT, .set = set_offset},
 	{"reingest", 0, CTX_OPTION_FLAG, FLAG(opening.reingest)},
 	{"no-inlines", 0, CTX_OPTION_FLAG, FLAG(opening.no_inlines), .is_default = true},
 	{"symfs", 0, CTX_OPTION_DIRECTORY, STRING(opening.symfs), .is_default = true},
@@ -574,6 +584,7 @@ void ctx_options_deinit(struct ctx_options *options)
 	free(options->baseline.wrong_line);
 	ctx_rules_destroy(options->baseline.parsed);
 	free(options->opening.caches);
+	free(options->opening.offsets);
 	free(options->diff.renames);
 	ctx_selection_spec_deinit(&options->selection);
 	*options = (struct ctx_options){0};

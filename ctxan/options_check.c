@@ -74,8 +74,8 @@ static enum ctx_status check_browse(const struct ctx_options *options, struct ct
 		return CTX_OK;
 	if (other != NULL)
 		return ctx_err_set(err, CTX_E_ARG, "--browse excludes %s", other);
-	if (options->n_inputs > 1 && !options->diff.wanted)
-		return ctx_err_set(err, CTX_E_ARG, "--browse requires a single recording, or --diff");
+	if (options->n_inputs > 1 && !options->diff.wanted && !options->opening.merge)
+		return ctx_err_set(err, CTX_E_ARG, "--browse requires a single recording, --diff or --merge");
 	if (n_standard_inputs(options) != 0)
 		return ctx_err_set(err, CTX_E_ARG, "--browse excludes '-': keys come from standard input");
 	return CTX_OK;
@@ -242,9 +242,9 @@ static enum ctx_status check_export(const struct ctx_options *options, struct ct
 			"--diff --export %s: not in this format; html, flamegraph, folded, pprof and "
 			"speedscope have two sides",
 			kind->name);
-	if (options->n_inputs > 1 && !options->diff.wanted)
+	if (options->n_inputs > 1 && !options->diff.wanted && !options->opening.merge)
 		return ctx_err_set(err, CTX_E_ARG,
-				   "--export requires a single recording, or two sides and --diff");
+				   "--export requires a single recording, --merge, or two sides and --diff");
 	if (options->limit_given || options->per_thread)
 		return ctx_err_set(
 			err, CTX_E_ARG,
@@ -302,13 +302,35 @@ static enum ctx_status check_follow(const struct ctx_options *options, struct ct
 	return CTX_OK;
 }
 
+static enum ctx_status check_merge(const struct ctx_options *options, struct ctx_err *err)
+{
+	const char *other = options->diff.wanted		? "--diff"
+			    : options->baseline.rules != NULL	? "--rules"
+			    : options->baseline.archive != NULL ? "--archive"
+			    : options->follow.wanted		? "--follow"
+			    : options->opening.run != 0		? "--run"
+			    : n_standard_inputs(options) != 0	? "'-'"
+								: NULL;
+
+	if (!options->opening.merge)
+		return options->opening.n_offsets == 0
+			       ? CTX_OK
+			       : ctx_err_set(err, CTX_E_ARG, "--offset requires --merge");
+	if (other != NULL)
+		return ctx_err_set(err, CTX_E_ARG, "--merge excludes %s", other);
+	if (options->n_inputs < 2)
+		return ctx_err_set(err, CTX_E_ARG,
+				   "--merge: which recordings? (ctxan --merge a.perf b.perf c.jfr)");
+	return CTX_OK;
+}
+
 /* Contradictory or meaningless options. */
 enum ctx_status ctx_options_check(const struct ctx_options *options, struct ctx_err *err)
 {
 	enum ctx_status status;
 
-	if (options->opening.db != NULL && options->n_inputs > 1)
-		return ctx_err_set(err, CTX_E_ARG, "--db requires a single recording");
+	if (options->opening.db != NULL && options->n_inputs > 1 && !options->opening.merge)
+		return ctx_err_set(err, CTX_E_ARG, "--db requires a single recording, or --merge");
 	if (n_standard_inputs(options) > 1)
 		return ctx_err_set(err, CTX_E_ARG, "duplicate '-': standard input can be read only once");
 	if (options->opening.db != NULL && options->opening.db[0] == '\0')
@@ -351,6 +373,8 @@ enum ctx_status ctx_options_check(const struct ctx_options *options, struct ctx_
 		status = check_diff(options, err);
 	if (status == CTX_OK)
 		status = check_baseline(options, err);
+	if (status == CTX_OK)
+		status = check_merge(options, err);
 	if (status == CTX_OK)
 		status = check_cycles(options, err);
 	if (status == CTX_OK)

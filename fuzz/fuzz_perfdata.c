@@ -128,6 +128,20 @@ static void check_thread(const struct ctx_event *event, const struct seen *seen)
 		read_text(event->thread_name);
 }
 
+/* Branches and accesses to memory. */
+static void check_traced(const struct ctx_event *event, const struct seen *seen)
+{
+	const struct ctx_traced *operation = event->traced.operation;
+
+	require(event->thread < seen->n_threads && event->process == seen->process_of[event->thread]);
+	require(operation->kind == CTX_TRACED_BRANCH || operation->kind == CTX_TRACED_MEMORY);
+	require(operation->operation < ctx_traced_n_operations((enum ctx_traced_kind)operation->kind));
+	require(operation->cpu >= -1 && operation->duration_ns == 0 && !operation->leaked);
+	require(operation->kind != CTX_TRACED_BRANCH || event->traced.stack.n_frames == 2);
+	if (event->traced.file != NULL)
+		read_text(event->traced.file);
+}
+
 static void check_event(const struct ctx_event *event, struct seen *seen, const struct ctx_source_info *info)
 {
 	require(event->time_ns < info->duration_ns);
@@ -159,6 +173,9 @@ static void check_event(const struct ctx_event *event, struct seen *seen, const 
 		break;
 	case CTX_EV_STATE:
 		check_state(event, seen, info);
+		break;
+	case CTX_EV_TRACED:
+		check_traced(event, seen);
 		break;
 	case CTX_EV_DAMAGE:
 	case CTX_EV_WARNING:

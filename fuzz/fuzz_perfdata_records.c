@@ -126,12 +126,16 @@ static void check_sample(const struct ctx_pd_events *events, const uint8_t *reco
 	require(sample.n_branches <= header->size / 24u);
 	check_part(record, header, sample.chain, sample.n_chain, 8);
 	check_part(record, header, sample.raw, sample.raw_bytes, 1);
-	check_part(record, header, sample.branches, sample.n_branches,
-		   sample.n_branches != 0 ? sample.branch_bytes : 1);
+	check_part(record, header, sample.branches, sample.n_branches, sample.n_branches != 0 ? 24 : 1);
 	check_part(record, header, sample.user_stack, sample.user_stack_bytes, 1);
 	if (sample.user_regs != NULL)
 		check_part(record, header, sample.user_regs,
 			   (uint64_t)__builtin_popcountll(event->layout.regs_user), 8);
+	for (size_t i = 0; i < sample.n_branches; i++) {
+		struct ctx_pe_branch branch = ctx_pe_sample_branch(&sample, i);
+
+		require(branch.from == ctx_pe_sample_branch_from(&sample, i) && branch.type < 16);
+	}
 	require(ctx_pd_record_time(events, record, header) == slow_time(&event->layout, record));
 	if (ctx_pd_chain_set(&chain, &sample, event, header->misc, NULL) != CTX_OK)
 		abort();

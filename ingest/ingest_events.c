@@ -560,6 +560,8 @@ static enum ctx_status on_life(struct ingest *in, const struct ctx_event *event,
 		ctx_chaindict_deinit(&in->processes[event->process].chains);
 	if (event->kind == CTX_EV_PROCESS_EXIT && status == CTX_OK)
 		status = ctx_ingest_end_calls(in, event, err);
+	if (event->kind == CTX_EV_THREAD_START && event->thread_start.without_states)
+		return status;
 	return status == CTX_OK && in->states != NULL ? ctx_state_feed_life(in->states, event, err) : status;
 }
 

@@ -201,6 +201,7 @@ struct ctx_event_thread_start {
 	int64_t tid;
 	int64_t inner_tid; /* as inner_pid */
 	const char *name;
+	bool without_states; /* what it does was not recorded, though it was of other threads */
 };
 
 /* A place in the source of JIT code; one that is inlined somewhere has that place as caller. */
@@ -432,11 +433,23 @@ struct ctx_source_symbols {
 	size_t n;
 };
 
+/*
+ * The clock of a source's times, by which several recordings are put on one time line. All zero: not
+ * known. Times on clocks of one name can be compared if they are of one host.
+ */
+struct ctx_source_clock {
+	const char *name;  /* "CLOCK_MONOTONIC", "perf"; NULL unknown */
+	const char *host;  /* NULL unknown */
+	uint64_t begin_ns; /* this clock at time 0 */
+	uint64_t wall_ns;  /* CLOCK_REALTIME at time 0; 0 unknown */
+};
+
 /* Properties known when the source is opened. Strings live as long as the source. */
 struct ctx_source_info {
 	const char *name;     /* last part of the path */
 	const char *format;   /* "experiment 1" */
 	uint64_t duration_ns; /* an upper bound of all times; the root interval is [0, duration) */
+	struct ctx_source_clock clock;
 	bool closed;
 	const char *notes; /* "" none */
 	const char

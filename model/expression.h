@@ -44,7 +44,7 @@ enum ctx_expression_name {
 	CTX_NAME_SAMPLE, /* number of the row of the report samples that it lies in, from 1 in each process; -1: in none */
 	CTX_NAME_EVT_TIME, /* ns that a wait, input or output took */
 	CTX_NAME_SIZE,	   /* bytes allocated, unmapped, read or written */
-	CTX_NAME_ADDRESS,  /* of what was allocated or freed, or waited for */
+	CTX_NAME_ADDRESS,  /* of what was allocated or freed, or waited for, or accessed */
 	CTX_NAME_HTYPE,	   /* enum ctx_heap_operation; numbered as gprofng does */
 	CTX_NAME_HSIZE,
 	CTX_NAME_HVADDR,
@@ -57,6 +57,12 @@ enum ctx_expression_name {
 	CTX_NAME_IONBYTE,
 	CTX_NAME_IORQST,  /* when it began, ns from the start */
 	CTX_NAME_IOFNAME, /* index of the file; -1: no file, or no name */
+	CTX_NAME_VADDR,	  /* that was accessed */
+	CTX_NAME_PADDR,	  /* the same, physical; 0 unknown */
+	CTX_NAME_LATENCY, /* of the access, in cycles; 0 unknown */
+	CTX_NAME_MTYPE,	  /* enum ctx_memory_operation */
+	CTX_NAME_MLEVEL,  /* enum ctx_data_level: where its data was */
+	CTX_NAME_MOBJECT, /* index of what is mapped there, among the files; -1: unknown */
 	CTX_EXPRESSION_NAMES_N,
 };
 

@@ -1,4 +1,5 @@
 #include "base/bisect.h"
+#include "model/data_source.h"
 #include "model/expression_impl.h"
 
 #include <math.h>
@@ -78,6 +79,16 @@ static bool moved_nothing(const struct ctx_traced *operation)
 	       (operation->operation == CTX_IO_READ || operation->operation == CTX_IO_WRITE);
 }
 
+static void add_access(const struct ctx_traced *operation, int64_t *values)
+{
+	values[CTX_NAME_ADDRESS] = values[CTX_NAME_VADDR] = address(operation->address);
+	values[CTX_NAME_PADDR] = address(operation->physical);
+	values[CTX_NAME_LATENCY] = clamp(operation->latency);
+	values[CTX_NAME_MTYPE] = operation->operation;
+	values[CTX_NAME_MLEVEL] = (int64_t)ctx_data_level_of(operation->data_source);
+	values[CTX_NAME_MOBJECT] = operation->file != CTX_NONE ? (int64_t)operation->file : -1;
+}
+
 void ctx_expression_subject_add(const struct ctx_traced *operation, struct ctx_expression_subject *subject)
 {
 	int64_t *values = subject->values;
@@ -86,6 +97,12 @@ void ctx_expression_subject_add(const struct ctx_traced *operation, struct ctx_e
 		values[CTX_NAME_EVT_TIME] = clamp(operation->duration_ns);
 		return;
 	}
+	if (operation->kind == CTX_TRACED_MEMORY) {
+		add_access(operation, values);
+		return;
+	}
+	if (operation->kind == CTX_TRACED_BRANCH)
+		return;
 	if (operation->kind != CTX_TRACED_HEAP)
 		values[CTX_NAME_EVT_TIME] = clamp(operation->duration_ns);
 	if (operation->kind != CTX_TRACED_SYNC)

@@ -20,6 +20,8 @@ static const char *const names[CTX_EXPRESSION_NAMES_N] = {
 	[CTX_NAME_HOVADDR] = "HOVADDR",	  [CTX_NAME_HLEAKED] = "HLEAKED", [CTX_NAME_SRQST] = "SRQST",
 	[CTX_NAME_SOBJ] = "SOBJ",	  [CTX_NAME_IOTYPE] = "IOTYPE",	  [CTX_NAME_IOFD] = "IOFD",
 	[CTX_NAME_IONBYTE] = "IONBYTE",	  [CTX_NAME_IORQST] = "IORQST",	  [CTX_NAME_IOFNAME] = "IOFNAME",
+	[CTX_NAME_VADDR] = "VADDR",	  [CTX_NAME_PADDR] = "PADDR",	  [CTX_NAME_LATENCY] = "LATENCY",
+	[CTX_NAME_MTYPE] = "MTYPE",	  [CTX_NAME_MLEVEL] = "MLEVEL",	  [CTX_NAME_MOBJECT] = "MOBJECT",
 };
 
 static const struct {
@@ -79,7 +81,7 @@ enum ctx_expression_name ctx_expression_find_name(const char *text, size_t n)
 unsigned ctx_expression_kinds(enum ctx_expression_name name)
 {
 	const unsigned heap = 1u << CTX_TRACED_HEAP, sync = 1u << CTX_TRACED_SYNC, io = 1u << CTX_TRACED_IO,
-		       mark = 1u << CTX_TRACED_MARK;
+		       mark = 1u << CTX_TRACED_MARK, memory = 1u << CTX_TRACED_MEMORY;
 
 	if (name < CTX_NAME_EVT_TIME)
 		return 0;
@@ -88,7 +90,9 @@ unsigned ctx_expression_kinds(enum ctx_expression_name name)
 	if (name == CTX_NAME_SIZE)
 		return heap | io;
 	if (name == CTX_NAME_ADDRESS)
-		return heap | sync;
+		return heap | sync | memory;
+	if (name >= CTX_NAME_VADDR)
+		return memory;
 	return name <= CTX_NAME_HLEAKED ? heap : name <= CTX_NAME_SOBJ ? sync : io;
 }
 

@@ -84,6 +84,9 @@ enum ctx_index_entity {
 	CTX_INDEX_STATE,
 	CTX_INDEX_FILE,
 	CTX_INDEX_HEAP_OPERATION,
+	CTX_INDEX_MEMORY_OPERATION,
+	CTX_INDEX_DATA_LEVEL,	/* enum ctx_data_level */
+	CTX_INDEX_ADDRESS,	/* a number of 64 bits without a sign; in text hexadecimal */
 	CTX_INDEX_IO_OPERATION, /* for a failed one CTX_IO_OTHER + 1 more */
 	CTX_INDEX_TIME,		/* ns */
 	CTX_INDEX_PHASE,	/* the letter of a phase, from 0 (model/phase.h) */

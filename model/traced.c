@@ -6,7 +6,8 @@
 
 const char *ctx_traced_kind_name(enum ctx_traced_kind kind)
 {
-	static const char *const names[CTX_TRACED_N] = {"heap", "sync", "io", "mark", "call"};
+	static const char *const names[CTX_TRACED_N] = {"heap", "sync",	  "io",	   "mark",
+							"call", "branch", "memory"};
 
 	return (unsigned)kind < CTX_TRACED_N ? names[kind] : "?";
 }
@@ -22,6 +23,24 @@ const char *ctx_traced_operation_name(enum ctx_traced_kind kind, unsigned operat
 	static const char *const mark[] = {"mark",   "begin",	"end",	 "begin id",
 					   "end id", "counter", "pause", "resume"};
 	static const char *const call[] = {"instrumented", "interpreted", "compiled"};
+	static const char *const branch[] = {"branch",
+					     "conditional",
+					     "jump",
+					     "indirect jump",
+					     "call",
+					     "indirect call",
+					     "return",
+					     "system call",
+					     "system return",
+					     "conditional call",
+					     "conditional return",
+					     "exception return",
+					     "interrupt",
+					     "system error",
+					     "no transaction",
+					     "extended"};
+	static const char *const memory[] = {"access",	 "load",    "store", "load and store",
+					     "prefetch", "execute", "fault"};
 
 	if (kind == CTX_TRACED_HEAP)
 		return operation < CTX_COUNT_OF(heap) ? heap[operation] : "?";
@@ -31,6 +50,10 @@ const char *ctx_traced_operation_name(enum ctx_traced_kind kind, unsigned operat
 		return operation < CTX_COUNT_OF(mark) ? mark[operation] : "?";
 	if (kind == CTX_TRACED_CALL)
 		return operation < CTX_COUNT_OF(call) ? call[operation] : "?";
+	if (kind == CTX_TRACED_BRANCH)
+		return operation < CTX_COUNT_OF(branch) ? branch[operation] : "?";
+	if (kind == CTX_TRACED_MEMORY)
+		return operation < CTX_COUNT_OF(memory) ? memory[operation] : "?";
 	return kind == CTX_TRACED_SYNC && operation < CTX_COUNT_OF(sync) ? sync[operation] : "?";
 }
 
@@ -57,7 +80,12 @@ enum measure {
 	WRITE_TIME,
 	WRITE_BYTES,
 	OTHER_TIME,
-	ERROR_TIME
+	ERROR_TIME,
+	BRANCHES,
+	MISPREDICTED,
+	BRANCH_CYCLES,
+	ACCESSES,
+	LATENCY,
 };
 
 static const struct {
@@ -75,6 +103,11 @@ static const struct {
 	[WRITE_BYTES] = {"iowritebytes", CTX_TRACED_IO},
 	[OTHER_TIME] = {"ioothertime", CTX_TRACED_IO},
 	[ERROR_TIME] = {"ioerrortime", CTX_TRACED_IO},
+	[BRANCHES] = {"branch-entries", CTX_TRACED_BRANCH},
+	[MISPREDICTED] = {"mispredicted", CTX_TRACED_BRANCH},
+	[BRANCH_CYCLES] = {"branch-cycles", CTX_TRACED_BRANCH},
+	[ACCESSES] = {"memory-accesses", CTX_TRACED_MEMORY},
+	[LATENCY] = {"memory-latency", CTX_TRACED_MEMORY},
 };
 
 /* CTX_COUNT_OF(metrics): none. */
@@ -120,8 +153,39 @@ static bool is_measured(const struct ctx_traced *operation, enum measure measure
 		return writes && !operation->failed && operation->size != 0;
 	case OTHER_TIME:
 		return !reads && !writes && !operation->failed;
+	case BRANCHES:
+	case ACCESSES:
+		return true;
+	case BRANCH_CYCLES:
+		return operation->cycles != 0;
+	case LATENCY:
+		return operation->latency != 0;
 	default:
 		return operation->failed;
+	}
+}
+
+static uint64_t weight_of(const struct ctx_traced *operation, enum measure measure)
+{
+	switch (measure) {
+	case ALLOCATIONS:
+	case LEAKS:
+	case BRANCHES:
+	case MISPREDICTED:
+	case ACCESSES:
+		return 1;
+	case LEAKED:
+		return operation->leaked_size;
+	case ALLOCATED:
+	case READ_BYTES:
+	case WRITE_BYTES:
+		return operation->size;
+	case BRANCH_CYCLES:
+		return operation->cycles;
+	case LATENCY:
+		return operation->latency;
+	default:
+		return operation->duration_ns;
 	}
 }
 
@@ -133,11 +197,7 @@ bool ctx_traced_weigh(const struct ctx_traced *operation, const char *word, uint
 	if (measure == CTX_COUNT_OF(metrics) || operation->kind != metrics[measure].kind ||
 	    !is_measured(operation, (enum measure)measure))
 		return false;
-	weight = measure == ALLOCATIONS || measure == LEAKS ? 1
-		 : measure == LEAKED			    ? operation->leaked_size
-		 : measure == ALLOCATED || measure == READ_BYTES || measure == WRITE_BYTES
-			 ? operation->size
-			 : operation->duration_ns;
+	weight = weight_of(operation, (enum measure)measure);
 	if (weight > CTX_TRACED_WEIGHT_MAX)
 		return false;
 	*ret = weight;

@@ -1,8 +1,9 @@
 /*
  * One operation of the program, traced by a collector: an allocation, a wait for an object, an
- * input or output, or what the program says of itself (runtime/ctx_trace.h).
+ * input or output, or what the program says of itself (runtime/ctx_trace.h); or seen by the processor: a
+ * branch, an access to memory.
  *
- * Not a sample: every operation is recorded. Sums by call stack (bytes, time, counts) come as
+ * Not a sample: every operation is recorded (of branches and accesses those that samples brought). Sums by call stack (bytes, time, counts) come as
  * samples of metrics in addition; this is the input of reports by object, file, descriptor and
  * size. Source: requirement E9.
  */
@@ -19,6 +20,8 @@ enum ctx_traced_kind {
 	CTX_TRACED_IO,
 	CTX_TRACED_MARK,
 	CTX_TRACED_CALL,
+	CTX_TRACED_BRANCH,
+	CTX_TRACED_MEMORY,
 	CTX_TRACED_N,
 };
 
@@ -83,6 +86,44 @@ enum ctx_call_operation {
 	CTX_CALL_OPERATION_N,
 };
 
+/* Branches, by kind; numbered as the kernel does (PERF_BR_*). */
+enum ctx_branch_operation {
+	CTX_BRANCH_UNKNOWN = 0,
+	CTX_BRANCH_CONDITIONAL,
+	CTX_BRANCH_JUMP,
+	CTX_BRANCH_INDIRECT,
+	CTX_BRANCH_CALL,
+	CTX_BRANCH_INDIRECT_CALL,
+	CTX_BRANCH_RETURN,
+	CTX_BRANCH_SYSCALL,
+	CTX_BRANCH_SYSRET,
+	CTX_BRANCH_CONDITIONAL_CALL,
+	CTX_BRANCH_CONDITIONAL_RETURN,
+	CTX_BRANCH_EXCEPTION_RETURN,
+	CTX_BRANCH_INTERRUPT,
+	CTX_BRANCH_SERROR,
+	CTX_BRANCH_NO_TRANSACTION,
+	CTX_BRANCH_EXTENDED,
+	CTX_BRANCH_OPERATION_N,
+};
+
+/* `flags` of a branch. */
+#define CTX_BRANCH_IS_PREDICTED 1u /* the processor says whether it was mispredicted */
+#define CTX_BRANCH_IN_TRANSACTION 2u
+#define CTX_BRANCH_ABORTS 4u
+
+/* Accesses to memory. */
+enum ctx_memory_operation {
+	CTX_MEMORY_UNKNOWN = 0, /* not said: an address that an event has */
+	CTX_MEMORY_LOAD,
+	CTX_MEMORY_STORE,
+	CTX_MEMORY_LOAD_STORE,
+	CTX_MEMORY_PREFETCH,
+	CTX_MEMORY_EXECUTE,
+	CTX_MEMORY_FAULT, /* a page fault: of the address that was touched */
+	CTX_MEMORY_OPERATION_N,
+};
+
 /* `size` of CTX_SYNC_ORDER: which of the two is taken to read only. */
 #define CTX_SYNC_ORDER_HELD_READ 1u
 #define CTX_SYNC_ORDER_TAKEN_READ 2u
@@ -93,9 +134,17 @@ struct ctx_traced {
 	union {
 		uint64_t size;	 /* bytes allocated, unmapped, read or written */
 		uint64_t off_ns; /* of a call: time in which its thread did not run */
+		/*
+		 * Of a branch: bytes from the target of the branch before it to its own first byte, plus one; 0
+		 * unknown.
+		 */
+		uint64_t block;
+		uint64_t
+			latency; /* of an access: cycles that it took, or what else its processor weighs it by; 0 unknown */
 	};
 	union {
-		uint64_t address; /* allocated or freed; the object waited for */
+		uint64_t address; /* allocated or freed; the object waited for; accessed */
+		uint64_t cycles;  /* of a branch: since the branch before it; 0 unknown */
 		uint64_t call;	  /* I/O: enum ctx_io_call */
 		int64_t value;	  /* of CTX_MARK_COUNTER; number of an interval that has one */
 	};
@@ -103,23 +152,31 @@ struct ctx_traced {
 		uint64_t old_address; /* of CTX_HEAP_REALLOCATE; of CTX_SYNC_ORDER */
 		uint64_t error;	      /* I/O: errno; 0 none, or not known */
 		uint64_t self_ns;     /* of a call: what its thread ran in none of the calls that it made */
+		uint64_t flags;	      /* of a branch: CTX_BRANCH_IS_PREDICTED, ... */
+		uint64_t data_source; /* of an access: where its data was (model/data_source.h); 0 unknown */
 	};
 	uint32_t thread;
 	int32_t cpu;	    /* -1 unknown */
 	uint32_t raw_stack; /* 0 unknown */
 	uint32_t stack;	    /* CCT node */
 	union {
-		/* I/O: index in profile->files; of what the program says: of its name. CTX_NONE unknown */
+		/*
+		 * I/O: index in profile->files; of what the program says: of its name; of an access: of what
+		 * is mapped there. CTX_NONE unknown
+		 */
 		uint32_t file;
 		uint32_t other; /* sync: thread that had the object, or waited; CTX_NONE unknown */
 	};
 	int32_t descriptor; /* I/O; -1 none */
 	uint8_t kind;	    /* enum ctx_traced_kind */
 	uint8_t operation; /* enum ctx_heap_operation, ctx_sync_operation, ctx_io_operation, ctx_mark_operation */
-	bool failed; /* I/O: returned an error; a wait: it timed out, or was interrupted; an end: of nothing; a call: left without return */
+	bool failed; /* I/O: returned an error; a wait: it timed out, or was interrupted; an end: of nothing; a call: left without return; a branch: mispredicted */
 	bool leaked; /* an allocation not freed up to the end */
-	uint64_t
-		leaked_size; /* its leaked bytes: `size`, or less if a map was unmapped in part; 0 if not leaked */
+	union {
+		uint64_t
+			leaked_size; /* its leaked bytes: `size`, or less if a map was unmapped in part; 0 if not leaked */
+		uint64_t physical; /* of an access: its physical address; 0 unknown */
+	};
 };
 
 /*
@@ -184,14 +241,15 @@ static inline uint64_t ctx_traced_freed(const struct ctx_traced *operation)
 
 /*
  * The metrics of operations, by their words: heapallocbytes, heapalloccnt, heapleakbytes, heapleakcnt, sync, ioreadtime,
- * ioreadbytes, iowritetime, iowritebytes, ioothertime, ioerrortime. False: another word.
+ * ioreadbytes, iowritetime, iowritebytes, ioothertime, ioerrortime, branch-entries, mispredicted,
+ * branch-cycles, memory-accesses, memory-latency. False: another word.
  */
 bool ctx_traced_kind_of_metric(const char *word, enum ctx_traced_kind *ret);
 
 /* The operation's weight in such a metric; false: not a sample of it. */
 bool ctx_traced_weigh(const struct ctx_traced *operation, const char *word, uint64_t *ret);
 
-/* "heap", "sync", "io", "mark", "call"; "?" for other numbers. */
+/* "heap", "sync", "io", "mark", "call", "branch", "memory"; "?" for other numbers. */
 const char *ctx_traced_kind_name(enum ctx_traced_kind kind);
 
 /* "allocate", ..., "wait", "read", ...; "?" for other numbers. */
@@ -200,12 +258,14 @@ const char *ctx_traced_operation_name(enum ctx_traced_kind kind, unsigned operat
 /* Operations of a kind are the numbers below this. 0 for other numbers. */
 static inline unsigned ctx_traced_n_operations(enum ctx_traced_kind kind)
 {
-	return kind == CTX_TRACED_HEAP	 ? CTX_HEAP_N
-	       : kind == CTX_TRACED_SYNC ? CTX_SYNC_N
-	       : kind == CTX_TRACED_IO	 ? CTX_IO_N
-	       : kind == CTX_TRACED_MARK ? CTX_MARK_N
-	       : kind == CTX_TRACED_CALL ? CTX_CALL_OPERATION_N
-					 : 0;
+	return kind == CTX_TRACED_HEAP	   ? CTX_HEAP_N
+	       : kind == CTX_TRACED_SYNC   ? CTX_SYNC_N
+	       : kind == CTX_TRACED_IO	   ? CTX_IO_N
+	       : kind == CTX_TRACED_MARK   ? CTX_MARK_N
+	       : kind == CTX_TRACED_CALL   ? CTX_CALL_OPERATION_N
+	       : kind == CTX_TRACED_BRANCH ? CTX_BRANCH_OPERATION_N
+	       : kind == CTX_TRACED_MEMORY ? CTX_MEMORY_OPERATION_N
+					   : 0;
 }
 
 #endif

@@ -2,6 +2,8 @@
 
 #define TIME(name_, word_) .name = (name_), .word = (word_), .kind = CTX_METRIC_DURATION, .unit = CTX_UNIT_NS
 #define BYTES(name_, word_) .name = (name_), .word = (word_), .kind = CTX_METRIC_BYTES, .unit = CTX_UNIT_BYTES
+#define EVENTS(name_, word_)                                                                                 \
+	.name = (name_), .word = (word_), .kind = CTX_METRIC_EVENTS, .unit = CTX_UNIT_EVENTS
 #define COUNT(name_, word_, of_)                                                                             \
 	.name = (name_), .word = (word_), .kind = CTX_METRIC_COUNT, .unit = CTX_UNIT_NONE, .of = (of_)
 
@@ -30,12 +32,25 @@ static const struct ctx_source_metric io[CTX_IO_METRIC_N] = {
 	[CTX_IO_METRIC_ERROR_COUNT] = {COUNT("I/O Error Count", "ioerrorcnt", CTX_IO_METRIC_ERROR_TIME)},
 };
 
+static const struct ctx_source_metric branch[CTX_BRANCH_METRIC_N] = {
+	[CTX_BRANCH_METRIC_ENTRIES] = {EVENTS("Branch Entries", "branch-entries")},
+	[CTX_BRANCH_METRIC_MISPREDICTED] = {EVENTS("Mispredicted Branches", "mispredicted")},
+	[CTX_BRANCH_METRIC_CYCLES] = {EVENTS("Cycles of Branches", "branch-cycles")},
+};
+
+static const struct ctx_source_metric memory[CTX_MEMORY_METRIC_N] = {
+	[CTX_MEMORY_METRIC_ACCESSES] = {EVENTS("Memory Accesses", "memory-accesses")},
+	[CTX_MEMORY_METRIC_LATENCY] = {EVENTS("Memory Latency", "memory-latency")},
+};
+
 struct ctx_traced_metrics ctx_traced_metrics(enum ctx_traced_kind kind)
 {
 	static const struct ctx_traced_metrics all[CTX_TRACED_N] = {
 		[CTX_TRACED_HEAP] = {heap, CTX_HEAP_METRIC_N},
 		[CTX_TRACED_SYNC] = {sync, CTX_SYNC_METRIC_N},
 		[CTX_TRACED_IO] = {io, CTX_IO_METRIC_N},
+		[CTX_TRACED_BRANCH] = {branch, CTX_BRANCH_METRIC_N},
+		[CTX_TRACED_MEMORY] = {memory, CTX_MEMORY_METRIC_N},
 	};
 
 	return all[kind];

@@ -38,6 +38,19 @@ enum ctx_io_metric {
 	CTX_IO_METRIC_N,
 };
 
+enum ctx_branch_metric {
+	CTX_BRANCH_METRIC_ENTRIES,
+	CTX_BRANCH_METRIC_MISPREDICTED,
+	CTX_BRANCH_METRIC_CYCLES,
+	CTX_BRANCH_METRIC_N,
+};
+
+enum ctx_memory_metric {
+	CTX_MEMORY_METRIC_ACCESSES,
+	CTX_MEMORY_METRIC_LATENCY,
+	CTX_MEMORY_METRIC_N,
+};
+
 struct ctx_traced_metrics {
 	const struct ctx_source_metric *items;
 	uint32_t n;

@@ -55,6 +55,16 @@ static const struct {
 	{"descriptor", "IOFD", CTX_INDEX_NUMBER},
 	{"datasize", DATASIZE, CTX_INDEX_NUMBER},
 	{"duration", DURATION, CTX_INDEX_NUMBER},
+	{"cacheline", "VADDR>>6<<6", CTX_INDEX_ADDRESS},
+	{"page4k", "VADDR>>12<<12", CTX_INDEX_ADDRESS},
+	{"page8k", "VADDR>>13<<13", CTX_INDEX_ADDRESS},
+	{"page64k", "VADDR>>16<<16", CTX_INDEX_ADDRESS},
+	{"page512k", "VADDR>>19<<19", CTX_INDEX_ADDRESS},
+	{"page2m", "VADDR>>21<<21", CTX_INDEX_ADDRESS},
+	{"page4m", "VADDR>>22<<22", CTX_INDEX_ADDRESS},
+	{"mapping", "MOBJECT", CTX_INDEX_FILE},
+	{"access", "MTYPE", CTX_INDEX_MEMORY_OPERATION},
+	{"level", "MLEVEL", CTX_INDEX_DATA_LEVEL},
 };
 
 /* Plurals that are more than an s, and the names in gprofng and in perf. */
@@ -97,7 +107,15 @@ static enum ctx_index_entity entity_of(const char *text)
 	}
 	switch (ctx_expression_find_name(text, strlen(text))) {
 	case CTX_NAME_IOFNAME:
+	case CTX_NAME_MOBJECT:
 		return CTX_INDEX_FILE;
+	case CTX_NAME_VADDR:
+	case CTX_NAME_PADDR:
+		return CTX_INDEX_ADDRESS;
+	case CTX_NAME_MTYPE:
+		return CTX_INDEX_MEMORY_OPERATION;
+	case CTX_NAME_MLEVEL:
+		return CTX_INDEX_DATA_LEVEL;
 	case CTX_NAME_HTYPE:
 		return CTX_INDEX_HEAP_OPERATION;
 	case CTX_NAME_IOTYPE:
@@ -153,7 +171,7 @@ static bool is_word(const char *text)
 {
 	size_t n = 0;
 
-	while (isalpha((unsigned char)text[n]) || text[n] == '_' || text[n] == '-')
+	while (isalnum((unsigned char)text[n]) || text[n] == '_' || text[n] == '-')
 		n++;
 	return isalpha((unsigned char)text[0]) && text[n] == '\0';
 }

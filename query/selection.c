@@ -1,5 +1,7 @@
 #include "query/selection.h"
 
+#include "model/traced_metrics.h"
+
 #include "base/buf.h"
 #include "base/mem.h"
 #include "model/mark_spans.h"
@@ -230,6 +232,16 @@ bool ctx_selection_has_operation(const struct ctx_selection *selection, const st
 	return ctx_selection_has_cpu(selection, sample->cpu) && passes(selection, sample, operation);
 }
 
+/* Whether any operations with metrics are there. */
+static bool is_traced(const struct ctx_profile *profile)
+{
+	uint64_t n = 0;
+
+	for (unsigned kind = 0; kind < CTX_TRACED_N; kind++)
+		n += ctx_traced_metrics((enum ctx_traced_kind)kind).n != 0 ? profile->traced[kind] : 0;
+	return n != 0;
+}
+
 /* The kind of traced operations of a metric or of its parts; CTX_TRACED_N: none. */
 static enum ctx_traced_kind kind_of(const struct ctx_profile *profile, uint32_t metric)
 {
@@ -238,11 +250,10 @@ static enum ctx_traced_kind kind_of(const struct ctx_profile *profile, uint32_t 
 
 	if (info != NULL && info->parts != NULL && info->n_parts != 0)
 		info = &profile->metrics[info->parts[0]];
-	if (info == NULL || profile->traced[CTX_TRACED_HEAP] + profile->traced[CTX_TRACED_SYNC] +
-					    profile->traced[CTX_TRACED_IO] ==
-				    0)
+	if (info == NULL || !ctx_traced_kind_of_metric(info->word, &kind))
 		return CTX_TRACED_N;
-	return ctx_traced_kind_of_metric(info->word, &kind) ? kind : CTX_TRACED_N;
+	/* Of a recording with the sums alone no operation says more. */
+	return is_traced(profile) ? kind : CTX_TRACED_N;
 }
 
 static bool is_of_kinds(const struct ctx_profile *profile, uint32_t metric, unsigned kinds)

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/strtab.h"
 #include "model/code.h"
+#include "model/data_source.h"
 #include "model/phase.h"
 #include "model/wait_kind.h"
 #include "report/code_rows.h"
@@ -59,6 +60,12 @@ static const struct {
 	{CTX_INDEX_FILE, NAME, "file", NULL, CTX_STYLE_NAME, false},
 	{CTX_INDEX_HEAP_OPERATION, SHOWN, NULL, "", CTX_STYLE_KEY, false},
 	{CTX_INDEX_HEAP_OPERATION, NAME, "", NULL, CTX_STYLE_NAME, false},
+	{CTX_INDEX_MEMORY_OPERATION, SHOWN, NULL, "", CTX_STYLE_KEY, false},
+	{CTX_INDEX_MEMORY_OPERATION, NAME, "", NULL, CTX_STYLE_NAME, false},
+	{CTX_INDEX_DATA_LEVEL, SHOWN, NULL, "", CTX_STYLE_KEY, false},
+	{CTX_INDEX_DATA_LEVEL, NAME, "", NULL, CTX_STYLE_NAME, false},
+	{CTX_INDEX_ADDRESS, SHOWN, NULL, "", CTX_STYLE_COUNT, false},
+	{CTX_INDEX_ADDRESS, ID, "", NULL, CTX_STYLE_COUNT, false},
 	{CTX_INDEX_IO_OPERATION, SHOWN, NULL, "", CTX_STYLE_KEY, false},
 	{CTX_INDEX_IO_OPERATION, NAME, "", NULL, CTX_STYLE_NAME, false},
 	{CTX_INDEX_FUNCTION, SHOWN, NULL, "Function", CTX_STYLE_KEY, false},
@@ -144,8 +151,16 @@ static const char *name_of(const struct ctx_index_columns *columns, enum ctx_ind
 		return key != -1 ? columns->index->names[key] : NULL;
 	case CTX_INDEX_WAIT:
 		return wait_name_of(key);
+	case CTX_INDEX_MEMORY_OPERATION:
+		return key >= 0 && key < CTX_MEMORY_OPERATION_N
+			       ? ctx_traced_operation_name(CTX_TRACED_MEMORY, (unsigned)key)
+			       : NULL;
+	case CTX_INDEX_DATA_LEVEL:
+		return key >= 0 && key < CTX_DATA_LEVEL_N ? ctx_data_level_name((enum ctx_data_level)key)
+							  : NULL;
 	case CTX_INDEX_NUMBER:
 	case CTX_INDEX_TIME:
+	case CTX_INDEX_ADDRESS:
 		break;
 	}
 	return NULL;
@@ -302,6 +317,11 @@ static struct ctx_cell numbered_cell(const struct ctx_index_columns *columns, st
 	return cell;
 }
 
+static struct ctx_cell address_cell(struct ctx_out *out, int64_t key)
+{
+	return ctx_cell_name(key != -1 ? ctx_out_format(out, "0x%" PRIx64, (uint64_t)key) : UNKNOWN);
+}
+
 static struct ctx_cell shown_cell(const struct ctx_index_columns *columns, struct ctx_out *out,
 				  enum ctx_index_entity entity, int64_t key)
 {
@@ -329,6 +349,8 @@ static struct ctx_cell shown_cell(const struct ctx_index_columns *columns, struc
 		return ctx_cell_name(ctx_out_format(out, "%s:%" PRIu32, name, CTX_INDEX_LINE_OF(key)));
 	case CTX_INDEX_NUMBER:
 		return key != -1 ? ctx_cell_signed(key) : ctx_cell_name(UNKNOWN);
+	case CTX_INDEX_ADDRESS:
+		return address_cell(out, key);
 	case CTX_INDEX_TIME:
 		return key >= 0 ? ctx_cell_number((uint64_t)key) : ctx_cell_name(UNKNOWN);
 	case CTX_INDEX_CPU:
@@ -352,9 +374,12 @@ static struct ctx_cell cell_of(const struct ctx_index_columns *columns, struct c
 
 	switch ((enum what)part.what) {
 	case KEY:
+		if (entity == CTX_INDEX_ADDRESS)
+			return address_cell(out, key);
 		return has_number(entity, key) ? ctx_cell_signed(key) : ctx_cell_name(NULL);
 	case ID:
-		return ctx_cell_signed(key);
+		return entity == CTX_INDEX_ADDRESS && key != -1 ? ctx_cell_number((uint64_t)key)
+								: ctx_cell_signed(key);
 	case NAME:
 		return ctx_cell_name(name_of(columns, entity, key));
 	case LABEL:
@@ -386,7 +411,10 @@ void ctx_index_columns_order(const struct ctx_index_columns *columns, size_t row
 	int64_t value = index->keys[row * index->n_by + key];
 
 	item->number = ctx_order_ascending(ctx_order_signed(value));
-	if (entity == CTX_INDEX_NUMBER || entity == CTX_INDEX_TIME || entity == CTX_INDEX_CPU)
+	if (entity == CTX_INDEX_ADDRESS)
+		item->number = ctx_order_ascending((uint64_t)value);
+	if (entity == CTX_INDEX_NUMBER || entity == CTX_INDEX_TIME || entity == CTX_INDEX_CPU ||
+	    entity == CTX_INDEX_ADDRESS)
 		return;
 	item->text = name_of(columns, entity, value);
 	if (item->text == NULL)

@@ -29,6 +29,9 @@
 	X(io)                                                                                                \
 	X(calls)                                                                                             \
 	X(events)                                                                                            \
+	X(branches)                                                                                          \
+	X(memory)                                                                                            \
+	X(cachelines)                                                                                        \
 	X(marks)                                                                                             \
 	X(threads)                                                                                           \
 	X(processes)                                                                                         \

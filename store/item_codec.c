@@ -200,7 +200,7 @@ CTX_ALWAYS_INLINE uint64_t traced_value(const struct ctx_traced *operations, siz
 	case 11:
 		return (uint64_t)operation->failed | (uint64_t)operation->leaked << 1;
 	default:
-		return operation->leaked ? operation->size - operation->leaked_size : 0;
+		return operation->leaked ? operation->size - operation->leaked_size : operation->physical;
 	}
 }
 
@@ -297,7 +297,7 @@ static void scatter_traced(struct ctx_traced *operations, size_t i, uint64_t val
 		operation->leaked = (id & 2) != 0;
 		break;
 	default:
-		operation->leaked_size = operation->leaked ? operation->size - value : 0;
+		operation->leaked_size = operation->leaked ? operation->size - value : value;
 		break;
 	}
 }

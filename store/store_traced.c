@@ -12,8 +12,10 @@ static bool is_sound(const struct ctx_traced *operation)
 	return operation->operation < ctx_traced_n_operations((enum ctx_traced_kind)operation->kind) &&
 	       operation->cpu >= -1 && operation->descriptor >= -1 &&
 	       operation->duration_ns <= operation->time_ns &&
-	       !(operation->leaked && operation->kind == CTX_TRACED_SYNC) &&
-	       (operation->leaked ? operation->leaked_size <= operation->size : operation->leaked_size == 0);
+	       !(operation->leaked &&
+		 (operation->kind == CTX_TRACED_SYNC || operation->kind == CTX_TRACED_MEMORY)) &&
+	       (operation->leaked ? operation->leaked_size <= operation->size
+				  : operation->leaked_size == 0 || operation->kind == CTX_TRACED_MEMORY);
 }
 
 static enum ctx_status check(const struct ctx_store *store, const void *items, size_t n, struct ctx_err *err)

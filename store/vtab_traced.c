@@ -1,6 +1,7 @@
 /*
  * traced(time_ns, duration_ns, kind, operation, size, address, old_address, thread, cpu,
- * descriptor, file, failed, leaked, leaked_size, stack, raw_stack, other, call, error, value, off_ns, self_ns): the traced operations as rows.
+ * descriptor, file, failed, leaked, leaked_size, stack, raw_stack, other, call, error, value, off_ns, self_ns, cycles,
+ * block, flags, latency, data_source, physical): the traced operations as rows.
  * Constraints on time_ns select the blocks.
  */
 #include "store/vtab.h"
@@ -31,6 +32,12 @@ enum column {
 	VALUE,
 	OFF_NS,
 	SELF_NS,
+	CYCLES,
+	BLOCK,
+	FLAGS,
+	LATENCY,
+	DATA_SOURCE,
+	PHYSICAL,
 	N_COLUMNS
 };
 
@@ -39,24 +46,50 @@ static enum ctx_status next_block(struct vtab_timed_cursor *timed, struct ctx_er
 	return ctx_vtab_blocks_next(timed, &ctx_traced_blocks, err);
 }
 
+/* Columns of branches and accesses alone. */
+static int64_t number_of_processor(const struct ctx_traced *operation, int which, bool *ret_null)
+{
+	const bool branch = operation->kind == CTX_TRACED_BRANCH;
+
+	*ret_null = branch != (which <= FLAGS) || (!branch && operation->kind != CTX_TRACED_MEMORY);
+	switch (which) {
+	case CYCLES:
+		return (int64_t)operation->cycles;
+	case BLOCK:
+		*ret_null |= operation->block == 0;
+		return (int64_t)operation->block - 1;
+	case FLAGS:
+		return (int64_t)operation->flags;
+	case LATENCY:
+		return (int64_t)operation->latency;
+	case DATA_SOURCE:
+		return (int64_t)operation->data_source;
+	default:
+		return (int64_t)operation->physical;
+	}
+}
+
 /* Columns that only some kinds have: NULL for the others. */
 static int64_t number_of(const struct ctx_traced *operation, int which, bool *ret_null)
 {
 	const bool heap = operation->kind == CTX_TRACED_HEAP, io = operation->kind == CTX_TRACED_IO;
 	const bool sync = operation->kind == CTX_TRACED_SYNC, mark = operation->kind == CTX_TRACED_MARK;
-	const bool call = operation->kind == CTX_TRACED_CALL;
+	const bool call = operation->kind == CTX_TRACED_CALL, memory = operation->kind == CTX_TRACED_MEMORY;
+	const bool branch = operation->kind == CTX_TRACED_BRANCH;
 
+	if (which >= CYCLES)
+		return number_of_processor(operation, which, ret_null);
 	switch (which) {
 	case TIME_NS:
 		return (int64_t)operation->time_ns;
 	case DURATION_NS:
-		*ret_null = heap || (mark && !ctx_mark_has_duration(operation));
+		*ret_null = heap || branch || memory || (mark && !ctx_mark_has_duration(operation));
 		return (int64_t)operation->duration_ns;
 	case SIZE:
-		*ret_null = sync || mark || call;
+		*ret_null = sync || mark || call || branch || memory;
 		return (int64_t)operation->size;
 	case ADDRESS:
-		*ret_null = io || mark || call;
+		*ret_null = io || mark || call || branch;
 		return (int64_t)operation->address;
 	case OLD_ADDRESS:
 		*ret_null = !(heap && operation->operation == CTX_HEAP_REALLOCATE) &&
@@ -142,7 +175,8 @@ const struct vtab_table ctx_vtab_traced = {
 		"descriptor INTEGER, file INTEGER, failed INTEGER, leaked INTEGER, leaked_size "
 		"INTEGER, stack INTEGER, "
 		"raw_stack INTEGER, other INTEGER, call TEXT, error INTEGER, value INTEGER, off_ns INTEGER, "
-		"self_ns INTEGER)",
+		"self_ns INTEGER, cycles INTEGER, block INTEGER, flags INTEGER, latency INTEGER, "
+		"data_source INTEGER, physical INTEGER)",
 	.wishes = ctx_vtab_blocks_wishes,
 	.n_wishes = CTX_COUNT_OF(ctx_vtab_blocks_wishes),
 	.next_block = next_block,

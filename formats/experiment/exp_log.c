@@ -218,7 +218,8 @@ static enum ctx_status read_limit(struct ctx_exp_log *log, const struct ctx_exp_
 	return keep(log, text, &entry->text, err);
 }
 
-static enum ctx_status read_run(struct ctx_exp_log *log, const struct ctx_exp_line *line, struct ctx_err *err)
+static enum ctx_status read_run(struct ctx_exp_log *log, const struct ctx_exp_line *line, uint64_t run_ns,
+				struct ctx_err *err)
 {
 	int64_t unix_ns;
 	char text[64] = "";
@@ -227,8 +228,10 @@ static enum ctx_status read_run(struct ctx_exp_log *log, const struct ctx_exp_li
 	enum ctx_status status = CTX_OK;
 
 	log->begin.has_run = true;
+	log->begin.run_ns = run_ns;
 	if (!ctx_exp_line_signed(line, "unix_ns", &unix_ns) || unix_ns == 0)
 		return CTX_OK;
+	log->begin.run_wall_ns = unix_ns > 0 ? (uint64_t)unix_ns : 0;
 	seconds = (time_t)(unix_ns / 1000000000);
 	if (gmtime_r(&seconds, &parts) == NULL ||
 	    strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S UTC", &parts) == 0)
@@ -344,7 +347,7 @@ static enum ctx_status read_event(struct ctx_exp_log *log, const struct ctx_exp_
 	if (kind == NULL || !ctx_exp_line_time(line, "tstamp", &entry.time_ns))
 		return CTX_E_FORMAT;
 	if (strcmp(kind, "run") == 0)
-		return read_run(log, line, err);
+		return read_run(log, line, entry.time_ns, err);
 	status = read_subjects(log, line, &entry, err);
 	if (status != CTX_OK)
 		return status;

@@ -77,7 +77,9 @@ struct ctx_exp_bounds { /* counts of what is bounded */
 
 struct ctx_exp_begin { /* first lines of log.xml */
 	uint32_t version;
-	bool has_run;				    /* the event `run` */
+	bool has_run;				    /* the event `run`, */
+	uint64_t run_ns;			    /* its time on CLOCK_MONOTONIC, */
+	uint64_t run_wall_ns;			    /* and on CLOCK_REALTIME; 0 unknown */
 	bool has_states;			    /* the log describes the file `states` */
 	bool has_heap, has_sync, has_io, has_marks; /* and those of traced operations */
 	bool has_calls;

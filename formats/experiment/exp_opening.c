@@ -193,6 +193,18 @@ static bool took_no_callers(const struct ctx_exp_log *log)
 	return false;
 }
 
+static void find_origin(const struct ctx_exp_log *log, struct ctx_source_clock *clock)
+{
+	if (!log->begin.has_run)
+		return;
+	*clock = (struct ctx_source_clock){
+		.name = "CLOCK_MONOTONIC", .begin_ns = log->begin.run_ns, .wall_ns = log->begin.run_wall_ns};
+	for (size_t i = 0; i < log->n_properties && clock->host == NULL; i++) {
+		if (strcmp(log->properties[i].key, "host") == 0)
+			clock->host = log->properties[i].value;
+	}
+}
+
 void ctx_exp_reader_fill_info(struct ctx_exp_reader *reader)
 {
 	struct ctx_source_info *info = &reader->source.info;
@@ -219,6 +231,7 @@ void ctx_exp_reader_fill_info(struct ctx_exp_reader *reader)
 	info->states_end_ns = reader->log.bounds.limit_ns;
 	info->no_call_stacks = took_no_callers(&reader->log);
 	find_clocks(&reader->log, info);
+	find_origin(&reader->log, &info->clock);
 	info->bytes = reader->index.bytes;
 }
 

@@ -271,6 +271,7 @@ static bool set_times(struct ctx_jfr_reader *reader)
 	}
 	reader->begin_ns = begin_ns;
 	info->duration_ns = end_ns - begin_ns + 1;
+	info->clock = (struct ctx_source_clock){.wall_ns = begin_ns};
 	return begin_ns <= end_ns;
 }
 

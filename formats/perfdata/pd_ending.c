@@ -128,10 +128,7 @@ static enum ctx_status put_warnings(struct ctx_pd_reader *reader, struct ctx_err
 		status = put_warning(reader, counts->guests, err,
 				     "%llu samples are of guests, whose addresses have no names here",
 				     (unsigned long long)counts->guests);
-	return status == CTX_OK ? put_warning(reader, counts->branches, err,
-					      "%llu entries of branch stacks are not used",
-					      (unsigned long long)counts->branches)
-				: status;
+	return status;
 }
 
 /* Neither call chains nor copies of stacks: perf record without -g. */

@@ -153,6 +153,15 @@ const char *ctx_pd_facts_event_name(const struct ctx_pd_facts *facts, const stru
 				    size_t *ret_n);
 
 /*
+ * When the file's clock showed `time_ns`, what did the wall clock show? false: unknown, before 1970, or
+ * after 2554.
+ */
+bool ctx_pd_facts_wall_time(const struct ctx_pd_facts *facts, uint64_t time_ns, uint64_t *ret_ns);
+
+/* "CLOCK_MONOTONIC"; NULL: not a clock of the kernel's events. */
+const char *ctx_pd_clock_name(uint32_t clockid);
+
+/*
  * The facts as properties for the header of a report, in a fixed order and with the keys of an
  * experiment: "collector" ("perf 6.1.187"), "command", "host", "kernel", "arch", "processors"
  * ("Intel ..., 2 online of 2, 1 socket, 2 cores"), "memory" ("23.5 GiB"), "start" ("2026-11-21

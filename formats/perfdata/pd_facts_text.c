@@ -103,14 +103,12 @@ static enum ctx_status put_memory(struct lines *lines, struct ctx_pd_facts *fact
 	return end_line(lines, facts, "memory", err);
 }
 
-/*
- * When the file's clock showed `time_ns`, what did the wall clock show? false: before 1970, or
- * after 2554.
- */
-static bool wall_time(const struct ctx_pd_facts *facts, uint64_t time_ns, uint64_t *ret_ns)
+bool ctx_pd_facts_wall_time(const struct ctx_pd_facts *facts, uint64_t time_ns, uint64_t *ret_ns)
 {
 	uint64_t passed_ns = time_ns - facts->clock.clock_ns; /* modulo 2^64 */
 
+	if (!facts->clock.has_clock_data)
+		return false;
 	*ret_ns = facts->clock.wall_clock_ns + passed_ns;
 	return time_ns >= facts->clock.clock_ns ? *ret_ns >= facts->clock.wall_clock_ns
 						: *ret_ns < facts->clock.wall_clock_ns;
@@ -124,7 +122,7 @@ static enum ctx_status put_start(struct lines *lines, struct ctx_pd_facts *facts
 	struct tm parts;
 	time_t seconds;
 
-	if (start_ns == UINT64_MAX || !facts->clock.has_clock_data || !wall_time(facts, start_ns, &wall_ns))
+	if (start_ns == UINT64_MAX || !ctx_pd_facts_wall_time(facts, start_ns, &wall_ns))
 		return CTX_OK;
 	seconds = (time_t)(wall_ns / NS_PER_SECOND);
 	if (gmtime_r(&seconds, &parts) == NULL ||
@@ -133,7 +131,7 @@ static enum ctx_status put_start(struct lines *lines, struct ctx_pd_facts *facts
 	return put_text(lines, facts, "start", text, err);
 }
 
-static const char *clock_name(uint32_t clockid)
+const char *ctx_pd_clock_name(uint32_t clockid)
 {
 	switch (clockid) {
 	case CLOCK_REALTIME:
@@ -153,7 +151,7 @@ static const char *clock_name(uint32_t clockid)
 
 static enum ctx_status put_clock(struct lines *lines, struct ctx_pd_facts *facts, struct ctx_err *err)
 {
-	const char *name = clock_name(facts->clock.clockid);
+	const char *name = ctx_pd_clock_name(facts->clock.clockid);
 
 	if (facts->clock.has_clockid && name != NULL)
 		ctx_buf_put_text(&lines->value, name);

@@ -1,4 +1,4 @@
-#include "formats/perfdata/pd_reader.h"
+#include "formats/perfdata/pd_operations.h"
 
 #include "base/fileio.h"
 #include "base/mem.h"
@@ -66,7 +66,7 @@ static enum ctx_status make_metrics(struct ctx_pd_reader *reader, struct ctx_err
 	struct ctx_pd_events *events = &reader->file.events;
 	struct ctx_source_info *info = &reader->source.info;
 
-	info->metrics = ctx_calloc(events->n, sizeof(*info->metrics));
+	info->metrics = ctx_calloc(events->n + CTX_PD_OPERATION_METRICS, sizeof(*info->metrics));
 	if (info->metrics == NULL)
 		return ctx_err_nomem(err);
 	for (size_t i = 0; i < events->n; i++) {
@@ -81,6 +81,7 @@ static enum ctx_status make_metrics(struct ctx_pd_reader *reader, struct ctx_err
 			return status;
 		info->metrics[info->n_metrics++].unit = ctx_pd_event_unit(event);
 	}
+	ctx_pd_operations_announce(reader);
 	return CTX_OK;
 }
 
@@ -95,6 +96,26 @@ static bool is_other_host(const char *recorded)
 static const char *or_nothing(const char *text)
 {
 	return text != NULL ? text : "";
+}
+
+/* Without a clock of one's choice records have the kernel's own time, which perf calls by no name. */
+static void set_clock(const struct ctx_pd_file *file, struct ctx_source_clock *clock)
+{
+	const struct ctx_pd_clock *facts = &file->facts.clock;
+	const struct ctx_pd_event *first = file->events.n != 0 ? &file->events.items[0] : NULL;
+	bool is_given = facts->has_clockid || (first != NULL && first->use_clockid);
+
+	if (file->first_sample > file->last_sample)
+		return;
+	clock->name = !is_given		   ? "perf"
+		      : facts->has_clockid ? ctx_pd_clock_name(facts->clockid)
+					   : ctx_pd_clock_name((uint32_t)first->clockid);
+	clock->host = file->facts.machine.hostname;
+	clock->begin_ns = file->first_sample;
+	if (!ctx_pd_facts_wall_time(&file->facts, file->first_sample, &clock->wall_ns))
+		clock->wall_ns = clock->name != NULL && strcmp(clock->name, "CLOCK_REALTIME") == 0
+					 ? file->first_sample
+					 : 0;
 }
 
 enum ctx_status ctx_pd_info_fill(struct ctx_pd_reader *reader, struct ctx_err *err)
@@ -117,6 +138,7 @@ enum ctx_status ctx_pd_info_fill(struct ctx_pd_reader *reader, struct ctx_err *e
 	info->format = reader->format;
 	info->duration_ns =
 		file->first_sample <= file->last_sample ? file->last_sample - file->first_sample + 1 : 1;
+	set_clock(file, &info->clock);
 	info->closed = file->closed;
 	info->notes = info->kallsyms = info->fallback_root = "";
 	info->kernel = (struct ctx_source_kernel){

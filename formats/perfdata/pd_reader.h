@@ -4,6 +4,7 @@
  *	perfdata.c      records in order -> samples, tasks; the event source
  *	pd_maps.c       MMAP, MMAP2, KSYMBOL, jitdump -> maps
  *	pd_states.c     samples and SWITCH -> thread state changes
+ *	pd_operations.c branches and accesses to memory -> traced operations
  *	pd_losses.c     LOST, LOST_SAMPLES -> losses
  *	pd_info.c       header, events, facts -> info of the source
  *	pd_ending.c     counters -> notes and properties
@@ -27,7 +28,7 @@ struct ctx_pd_jit { /* a dump whose functions are mapped as time advances */
 };
 
 struct ctx_pd_counts {
-	uint64_t unknown_ids, guests, branches, copied_stacks, without_time, outside, longer;
+	uint64_t unknown_ids, guests, copied_stacks, without_time, outside, longer;
 	uint64_t types[CTX_PD_TYPE_END]; /* unused records, by type */
 };
 
@@ -47,6 +48,16 @@ struct ctx_pd_states { /* all zero is valid: off */
 	struct ctx_map64 ids;	/* the kernel's id -> that of samples, if namespaced */
 	uint64_t n_unknown_ids; /* that a tracepoint named */
 	uint8_t *roles;		/* owned; tracepoint or fault that an event samples, by index of the event */
+};
+
+/* State of pd_operations.c. */
+struct ctx_pd_operations {	   /* all zero is valid: none */
+	uint32_t branches, memory; /* the first of their metrics; only with has_... */
+	bool has_branches, has_memory;
+	struct ctx_traced *items; /* owned; of the current sample */
+	size_t cap;
+	uint64_t *frames; /* owned; of its branches: two each */
+	size_t frames_cap;
 };
 
 struct ctx_pd_reader {
@@ -73,6 +84,7 @@ struct ctx_pd_reader {
 	uint64_t weight; /* of all samples so far */
 	struct ctx_pd_counts counts;
 	struct ctx_pd_losses losses;
+	struct ctx_pd_operations operations;
 	char text[1200]; /* of the current event */
 };
 

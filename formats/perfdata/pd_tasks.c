@@ -464,6 +464,29 @@ enum ctx_status ctx_pd_tasks_map(struct ctx_pd_tasks *tasks, uint64_t time_ns, i
 	return image->number != CTX_NONE ? emit_map(tasks, time_ns, image->number, map, err) : CTX_OK;
 }
 
+const char *ctx_pd_tasks_mapped(const struct ctx_pd_tasks *tasks, int64_t pid, uint64_t address)
+{
+	uint32_t known = ctx_map64_get(&tasks->image_of_pid, (uint64_t)pid);
+	const struct ctx_pd_maps *maps;
+	size_t n;
+
+	if (known == CTX_MAP64_NONE)
+		return NULL;
+	maps = tasks->images[known].maps;
+	n = tasks->images[known].n_maps;
+	while (maps != NULL) { /* the newest one counts */
+		for (size_t i = n; i > 0; i--) {
+			const struct ctx_pd_map *map = &maps->items[i - 1];
+
+			if (address - map->address < map->size)
+				return text(tasks, map->path);
+		}
+		n = maps->base_n;
+		maps = maps->base;
+	}
+	return NULL;
+}
+
 /* Was it replaced by exec before it was announced? */
 static bool is_transient(const struct ctx_pd_image *image)
 {

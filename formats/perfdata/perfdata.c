@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "formats/perfdata/pd_losses.h"
 #include "formats/perfdata/pd_opening.h"
+#include "formats/perfdata/pd_operations.h"
 #include "formats/perfdata/pd_states.h"
 
 #include <stdio.h>
@@ -115,7 +116,6 @@ static enum ctx_status on_sample(struct ctx_pd_reader *reader, const struct ctx_
 		reader->counts.outside++;
 	reader->counts.longer += sample.is_longer;
 	reader->counts.guests += ctx_pd_record_is_of_guest(record->header.misc);
-	reader->counts.branches += ctx_pe_sample_has_lbr_stack(&sample) ? 0 : sample.n_branches;
 	status = ctx_pd_losses_see(&reader->losses, sample.cpu, item->time, err);
 	if (status == CTX_OK)
 		status = ctx_pd_chain_set(&reader->chain, &sample, source, record->header.misc, err);
@@ -140,6 +140,8 @@ static enum ctx_status on_sample(struct ctx_pd_reader *reader, const struct ctx_
 	};
 	status = sample.n_counts != 0 ? put_counted(reader, &sample, record->offset, &event, err)
 				      : ctx_pd_reader_put(reader, &event, err);
+	if (status == CTX_OK)
+		status = ctx_pd_operations_put(reader, source, &sample, &event, err);
 	return status == CTX_OK && reader->states.on && item->time != 0
 		       ? ctx_pd_states_sample(reader, source, &sample, &event, err)
 		       : status;
@@ -365,6 +367,7 @@ static void close_reader(struct ctx_event_source *source)
 	ctx_map64_deinit(&reader->count_of_id);
 	ctx_pd_states_deinit(&reader->states);
 	ctx_pd_losses_deinit(&reader->losses);
+	ctx_pd_operations_deinit(&reader->operations);
 	free(reader->last_counts);
 	ctx_pd_file_deinit(&reader->file);
 	free(reader->source.info.properties);

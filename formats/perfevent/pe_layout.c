@@ -29,6 +29,7 @@ struct ctx_pe_layout ctx_pe_layout_make(const struct perf_event_attr *attr, bool
 		.n_words = (uint8_t)ctx_pe_count_bits(attr->sample_type & CTX_PE_WORDS),
 		.n_trailer_words = (uint8_t)ctx_pe_count_bits(attr->sample_type & CTX_PE_TRAILER_WORDS),
 		.n_regs = (uint8_t)ctx_pe_count_bits(mask),
+		.n_regs_intr = (uint8_t)ctx_pe_count_bits(attr->sample_regs_intr),
 		.pc_reg = index_of(mask, is_arm64 ? REG_ARM64_PC : REG_X86_PC),
 		.sp_reg = index_of(mask, is_arm64 ? REG_ARM64_SP : REG_X86_SP),
 		.machine = is_arm64 ? CTX_MACHINE_AARCH64 : CTX_MACHINE_X86_64,

@@ -34,6 +34,7 @@ struct ctx_pe_layout {
 	uint8_t n_words; /* leading fields of a sample, one word each */
 	uint8_t n_trailer_words;
 	uint8_t n_regs;		  /* bits of regs_user */
+	uint8_t n_regs_intr;	  /* of the registers at the interrupt */
 	int8_t pc_reg, sp_reg;	  /* index of program counter and stack pointer among them, -1 none */
 	enum ctx_machine machine; /* that the registers belong to */
 };

@@ -7,10 +7,18 @@
 #define BRANCH_COUNTERS (1u << 19)
 #define BRANCH_CALL_STACK (1u << 11)
 
+#define BRANCH_ANY (1u << 3)
+#define BRANCH_BYTES 24u
+#define WEIGHT_STRUCT (UINT64_C(1) << 24) /* PERF_SAMPLE_WEIGHT_STRUCT */
+#define SAMPLE_CGROUP (UINT64_C(1) << 21)
+
 /* In the order of the format. */
 #define LISTS                                                                                                \
 	(PERF_SAMPLE_READ | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW | PERF_SAMPLE_BRANCH_STACK |             \
 	 PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
+#define REST                                                                                                 \
+	(PERF_SAMPLE_WEIGHT | WEIGHT_STRUCT | PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_TRANSACTION |               \
+	 PERF_SAMPLE_REGS_INTR | PERF_SAMPLE_PHYS_ADDR | SAMPLE_CGROUP)
 
 static inline uint32_t half(const uint8_t *bytes, bool swap)
 {
@@ -110,9 +118,9 @@ static void take_branches(struct ctx_pe_wire *wire, uint64_t branch_type, struct
 	if (n > ctx_pe_wire_left(wire) / each)
 		wire->failed = true;
 	else
-		sample->branches = ctx_pe_wire_bytes(wire, (size_t)n * each);
+		sample->branches =
+			ctx_pe_wire_bytes(wire, (size_t)n * each); /* the counters behind all of them */
 	sample->n_branches = n;
-	sample->branch_bytes = each;
 }
 
 /* An abi of 0 is not followed by registers. */
@@ -165,6 +173,28 @@ static inline void take_lists(struct ctx_pe_wire *wire, const struct ctx_pe_layo
 		take_stack(wire, sample);
 }
 
+/* Of few events: what comes behind the user's stack. */
+static void take_rest(struct ctx_pe_wire *wire, const struct ctx_pe_layout *layout,
+		      struct ctx_pe_sample *sample)
+{
+	uint64_t type = layout->sample_type;
+
+	if (type & (PERF_SAMPLE_WEIGHT | WEIGHT_STRUCT))
+		sample->weight = ctx_pe_wire_u64(wire);
+	if (type & WEIGHT_STRUCT)
+		sample->weight &= UINT32_MAX;
+	if (type & PERF_SAMPLE_DATA_SRC)
+		sample->data_source = ctx_pe_wire_u64(wire);
+	if (type & PERF_SAMPLE_TRANSACTION)
+		ctx_pe_wire_u64(wire);
+	if ((type & PERF_SAMPLE_REGS_INTR) && ctx_pe_wire_u64(wire) != PERF_SAMPLE_REGS_ABI_NONE)
+		ctx_pe_wire_bytes(wire, (size_t)layout->n_regs_intr * 8);
+	if (type & PERF_SAMPLE_PHYS_ADDR)
+		sample->physical = ctx_pe_wire_u64(wire);
+	if (type & SAMPLE_CGROUP)
+		sample->cgroup = ctx_pe_wire_u64(wire);
+}
+
 static enum ctx_status too_short(struct ctx_err *err)
 {
 	return ctx_err_set(err, CTX_E_FORMAT, "a sample that is shorter than its event says");
@@ -183,11 +213,13 @@ enum ctx_status ctx_pe_sample_parse(const struct ctx_pe_layout *layout, const vo
 	at = take_words(layout->sample_type, at, layout->swap, ret);
 	wire = ctx_pe_wire_make(at, (size_t)((const uint8_t *)record + size - at), layout->swap);
 	take_lists(&wire, layout, ret);
+	if ((layout->sample_type & REST) != 0)
+		take_rest(&wire, layout, ret);
 	if (wire.failed)
 		return too_short(err);
 	/* Fields unknown to this parser would follow here. */
 	ret->is_longer =
-		(layout->sample_type & ~(uint64_t)(CTX_PE_WORDS | LISTS)) == 0 && wire.at != wire.end;
+		(layout->sample_type & ~(uint64_t)(CTX_PE_WORDS | LISTS | REST)) == 0 && wire.at != wire.end;
 	return CTX_OK;
 }
 
@@ -206,7 +238,36 @@ bool ctx_pe_sample_has_lbr_stack(const struct ctx_pe_sample *sample)
 
 uint64_t ctx_pe_sample_branch_from(const struct ctx_pe_sample *sample, size_t i)
 {
-	return ctx_pe_word(sample->branches + i * sample->branch_bytes, sample->layout->swap);
+	return ctx_pe_word(sample->branches + i * BRANCH_BYTES, sample->layout->swap);
+}
+
+/* The bits of a word of flags, as if the recorder's machine were little endian. */
+static unsigned bits_of(const struct ctx_pe_sample *sample, uint64_t flags, unsigned at, unsigned n)
+{
+	return (unsigned)(flags >> (sample->layout->swap ? 64 - at - n : at)) & ((1u << n) - 1);
+}
+
+struct ctx_pe_branch ctx_pe_sample_branch(const struct ctx_pe_sample *sample, size_t i)
+{
+	const uint8_t *entry = sample->branches + i * BRANCH_BYTES;
+	bool swap = sample->layout->swap;
+	uint64_t flags = ctx_pe_word(entry + 16, swap);
+
+	return (struct ctx_pe_branch){
+		.from = ctx_pe_word(entry, swap),
+		.to = ctx_pe_word(entry + 8, swap),
+		.mispredicted = bits_of(sample, flags, 0, 1) != 0,
+		.predicted = bits_of(sample, flags, 1, 1) != 0,
+		.in_transaction = bits_of(sample, flags, 2, 1) != 0,
+		.aborts = bits_of(sample, flags, 3, 1) != 0,
+		.cycles = (uint16_t)bits_of(sample, flags, 4, 16),
+		.type = (uint8_t)bits_of(sample, flags, 20, 4),
+	};
+}
+
+bool ctx_pe_sample_has_all_branches(const struct ctx_pe_sample *sample)
+{
+	return (sample->layout->branch_sample_type & BRANCH_ANY) != 0;
 }
 
 static uint64_t user_reg(const struct ctx_pe_sample *sample, int8_t index)

@@ -2,7 +2,8 @@
  * Sample: a PERF_RECORD_SAMPLE, parsed by the layout of its event.
  *
  *	header | identifier | ip | pid tid | time | addr | id | stream id | cpu - | period	one word each
- *	read values | n, call chain | size, raw | branch stack | abi, user registers | size, user stack, size in use
+ *	read values | n, call chain | size, raw | branch stack | abi, user registers | size, user stack, size in use |
+ *	weight | data source | transaction | abi, registers at the interrupt | physical address
  *
  * Only the fields that sample_type selects are present. Every length is checked against the
  * record's size: the bytes may come from an arbitrary file. Source: PERF_RECORD_SAMPLE in
@@ -40,12 +41,24 @@ struct ctx_pe_sample {
 	const uint8_t *raw;	   /* tracepoint data; NULL none */
 	uint64_t n_branches;	   /* entries of the branch stack, the last branch first */
 	const uint8_t *branches;   /* see ctx_pe_sample_branch_from */
-	uint8_t branch_bytes;	   /* of each */
 	const uint8_t *user_regs;  /* one word for each bit of regs_user; NULL none */
 	const uint8_t *user_stack; /* copy of the user stack from the stack pointer upward; NULL none */
 	uint64_t user_stack_bytes; /* that hold data */
 	uint32_t raw_bytes;
 	uint32_t regs_abi; /* enum perf_sample_regs_abi */
+	uint64_t
+		weight; /* PERF_SAMPLE_WEIGHT, or the first part of WEIGHT_STRUCT: mostly a latency; 0 none */
+	uint64_t data_source; /* 0 none */
+	uint64_t physical;    /* address; 0 none */
+	uint64_t cgroup;      /* id; 0 none */
+};
+
+/* An entry of a branch stack. */
+struct ctx_pe_branch {
+	uint64_t from, to;
+	uint16_t cycles;				      /* since the entry before it; 0 unknown */
+	uint8_t type;					      /* PERF_BR_* */
+	bool mispredicted, predicted, in_transaction, aborts; /* neither of the first two: unknown */
 };
 
 /*
@@ -65,8 +78,15 @@ void ctx_pe_sample_count(const struct ctx_pe_sample *sample, size_t i, uint64_t 
  */
 bool ctx_pe_sample_has_lbr_stack(const struct ctx_pe_sample *sample);
 
-/* The address that branch `i` came from, which is less than n_branches. */
+/* The address that branch `i` came from, which is less than n_branches; and all of it. */
 uint64_t ctx_pe_sample_branch_from(const struct ctx_pe_sample *sample, size_t i);
+struct ctx_pe_branch ctx_pe_sample_branch(const struct ctx_pe_sample *sample, size_t i);
+
+/*
+ * Whether the branch stack holds every branch that was taken, so that code between two entries ran from
+ * the first to the last instruction.
+ */
+bool ctx_pe_sample_has_all_branches(const struct ctx_pe_sample *sample);
 
 /* Program counter of the user registers; 0 unknown. */
 uint64_t ctx_pe_sample_user_pc(const struct ctx_pe_sample *sample);

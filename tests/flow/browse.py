@@ -419,7 +419,7 @@ def refusals():
 	refused("--browse requires a terminal", ["sh", "-c", "ctxan --browse phases.er | cat; exit 1"])
 	refused("--browse excludes --report", ctxan + ["-r", "tree"])
 	refused("--browse excludes --export", ctxan + ["--export", "html"])
-	refused("--browse requires a single recording, or --diff", ctxan + ["tight.er"])
+	refused("--browse requires a single recording, --diff or --merge", ctxan + ["tight.er"])
 	refused("--browse excludes --export", ctxan + ["tight.er", "--diff", "--export", "html"])
 	refused("--browse excludes '-'", ["ctxan", "--browse", "-"])
 

@@ -76,6 +76,22 @@ static inline void pd_note_state(struct ctx_buf *out, const struct ctx_event *ev
 	ctx_buf_put_text(out, "\n");
 }
 
+static inline void pd_note_traced(struct ctx_buf *out, const struct ctx_event *event)
+{
+	const struct ctx_traced *operation = event->traced.operation;
+
+	ctx_buf_printf(
+		out, "%" PRIu64 " %s %u/%u %s %" PRIx64 " %" PRIu64 " %" PRIx64 " %" PRIx64 "%s in %s:",
+		event->time_ns, ctx_traced_kind_name((enum ctx_traced_kind)operation->kind), event->process,
+		event->thread,
+		ctx_traced_operation_name((enum ctx_traced_kind)operation->kind, operation->operation),
+		operation->address, operation->size, operation->old_address, operation->leaked_size,
+		operation->failed ? " failed" : "", event->traced.file != NULL ? event->traced.file : "-");
+	for (uint32_t i = 0; i < event->traced.stack.n_frames; i++)
+		ctx_buf_printf(out, " %" PRIx64, event->traced.stack.frames[i]);
+	ctx_buf_put_text(out, "\n");
+}
+
 static inline void pd_note(struct pd_reading *reading, const struct ctx_event *event)
 {
 	struct ctx_buf *out = &reading->events;
@@ -110,6 +126,9 @@ static inline void pd_note(struct pd_reading *reading, const struct ctx_event *e
 		break;
 	case CTX_EV_STATE:
 		pd_note_state(out, event);
+		break;
+	case CTX_EV_TRACED:
+		pd_note_traced(out, event);
 		break;
 	case CTX_EV_LOST:
 		ctx_buf_printf(out, "%" PRIu64 " lost %" PRIu64, event->time_ns, event->lost.loss.count);

@@ -454,7 +454,8 @@ static void test_expression__errors_have_a_message_and_a_column(void **state)
 		 "STATE, "
 		 "DEPTH, SAMPLE, EVT_TIME, SIZE, ADDRESS, HTYPE, HSIZE, HVADDR, HOVADDR, HLEAKED, SRQST, "
 		 "SOBJ, "
-		 "IOTYPE, IOFD, IONBYTE, IORQST, IOFNAME; LEAF, STACK, FNAME(\"...\"), LNAME(\"...\"))"},
+		 "IOTYPE, IOFD, IONBYTE, IORQST, IOFNAME, VADDR, PADDR, LATENCY, MTYPE, "
+		 "MLEVEL, MOBJECT; LEAF, STACK, FNAME(\"...\"), LNAME(\"...\"))"},
 		{"1 ? 2", 6, "':' is missing"},
 		{"1 ? 2 : ", 9, "a number or name is missing"},
 		{"1 : 2", 3, "an operator is missing before this"},

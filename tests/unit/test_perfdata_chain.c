@@ -171,7 +171,6 @@ static void test_perfdata_chain__calls_in_the_branch_stack_are_the_users_callers
 					       .has_ip = true,
 					       .chain = bytes,
 					       .branches = branches + 1,
-					       .branch_bytes = 24,
 					       .n_branches = CTX_COUNT_OF(callers)};
 
 		for (size_t i = 0; i < CTX_COUNT_OF(callers); i++)

@@ -595,7 +595,7 @@ static void test_report_traced__gprofngs_names_are_accepted(void **state)
 			assert_null(ctx_report_find(alias->name));
 		}
 	}
-	assert_int_equal(n, 34);
+	assert_int_equal(n, 36);
 	assert_string_equal(ctx_report_find_alias("sample_detail", &takes_function)->name, "samples");
 	assert_string_equal(ctx_report_find_alias("callers_callees", &takes_function)->name,
 			    "callers-callees");

@@ -34,8 +34,11 @@ static void make_operations(struct fixture *fixture, size_t n)
 			.kind = (uint8_t)kind,
 			.operation = (uint8_t)fixture_random(fixture, ctx_traced_n_operations(kind)),
 			.failed = fixture_random(fixture, 2) != 0,
-			.leaked = fixture_random(fixture, 2) != 0 && kind != CTX_TRACED_SYNC,
+			.leaked = fixture_random(fixture, 2) != 0 && kind != CTX_TRACED_SYNC &&
+				  kind != CTX_TRACED_MEMORY,
 		};
+		if (kind == CTX_TRACED_MEMORY)
+			operation->physical = fixture_random(fixture, 1u << 30);
 		if (operation->leaked)
 			operation->leaked_size = operation->size / (1 + fixture_random(fixture, 2));
 	}
@@ -327,10 +330,13 @@ static void test_store_traced__sql_shows_them_with_their_details(void **state)
 	assert_true(p->metrics[3].kind == CTX_METRIC_COUNT && p->metrics[2].kind == CTX_METRIC_BYTES);
 	assert_int_equal(p->n_files, 2);
 	assert_string_equal(p->files[1], "b\xff");
-	snprintf(want, sizeof(want), "call|%llu\nheap|%llu\nio|%llu\nmark|%llu\nsync|%llu\n",
+	snprintf(want, sizeof(want),
+		 "branch|%llu\ncall|%llu\nheap|%llu\nio|%llu\nmark|%llu\nmemory|%llu\nsync|%llu\n",
+		 (unsigned long long)p->traced[CTX_TRACED_BRANCH],
 		 (unsigned long long)p->traced[CTX_TRACED_CALL],
 		 (unsigned long long)p->traced[CTX_TRACED_HEAP], (unsigned long long)p->traced[CTX_TRACED_IO],
 		 (unsigned long long)p->traced[CTX_TRACED_MARK],
+		 (unsigned long long)p->traced[CTX_TRACED_MEMORY],
 		 (unsigned long long)p->traced[CTX_TRACED_SYNC]);
 	must(ctx_store_sql(store, "SELECT kind, count(*) FROM traced GROUP BY kind", keep_row, &text, err));
 	ctx_buf_put_u8(&text, 0);

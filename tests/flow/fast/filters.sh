@@ -24,7 +24,7 @@ wrong --by 'DEPTH @ 2' "ctxan: --by: column 7: '@' is not known here
         ^"
 # Not where a terminal would show something else than what was typed.
 wrong --filter "$(printf '1 +\t')" 'ctxan: --filter: column 5: a number or name is missing'
-expect 1 "no such index object, perhaps 'sample' \\(thread, process, command, thread-name, .*, datasize, duration, ms; or" ctxan f.er --by sampel --index ms=TSTAMP
+expect 1 "no such index object, perhaps 'sample' \\(thread, process, command, thread-name, .*, datasize, duration, .*, ms; or" ctxan f.er --by sampel --index ms=TSTAMP
 expect 1 '--filter asks for HSIZE, but no such operations were recorded' ctxan f.er -r functions --filter 'HSIZE>1'
 expect 1 '--by asks for IOFD, but no such operations were recorded' ctxan f.er --by IOFD
 for by in Threads CPUs SECONDS processes sample tid; do ctxan -q f.er --by $by >out.txt 2>&1 || fail "--by $by: $(cat out.txt)"; done
