@@ -6,7 +6,7 @@
 
 const char *ctx_traced_kind_name(enum ctx_traced_kind kind)
 {
-	static const char *const names[CTX_TRACED_N] = {"heap", "sync", "io", "mark", "call"};
+	static const char *const names[CTX_TRACED_N] = {"heap", "sync", "io", "mark", "call", "omp"};
 
 	return (unsigned)kind < CTX_TRACED_N ? names[kind] : "?";
 }
@@ -22,6 +22,7 @@ const char *ctx_traced_operation_name(enum ctx_traced_kind kind, unsigned operat
 	static const char *const mark[] = {"mark",   "begin",	"end",	 "begin id",
 					   "end id", "counter", "pause", "resume"};
 	static const char *const call[] = {"instrumented", "interpreted", "compiled"};
+	static const char *const omp[] = {"region", "task"};
 
 	if (kind == CTX_TRACED_HEAP)
 		return operation < CTX_COUNT_OF(heap) ? heap[operation] : "?";
@@ -31,6 +32,8 @@ const char *ctx_traced_operation_name(enum ctx_traced_kind kind, unsigned operat
 		return operation < CTX_COUNT_OF(mark) ? mark[operation] : "?";
 	if (kind == CTX_TRACED_CALL)
 		return operation < CTX_COUNT_OF(call) ? call[operation] : "?";
+	if (kind == CTX_TRACED_OMP)
+		return operation < CTX_COUNT_OF(omp) ? omp[operation] : "?";
 	return kind == CTX_TRACED_SYNC && operation < CTX_COUNT_OF(sync) ? sync[operation] : "?";
 }
 

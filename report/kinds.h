@@ -30,6 +30,8 @@
 	X(calls)                                                                                             \
 	X(events)                                                                                            \
 	X(marks)                                                                                             \
+	X(omp_regions)                                                                                       \
+	X(omp_tasks)                                                                                         \
 	X(threads)                                                                                           \
 	X(processes)                                                                                         \
 	X(timeline)                                                                                          \

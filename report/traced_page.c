@@ -41,14 +41,16 @@ static enum ctx_status find_passing(const struct ctx_profile *profile, const cha
 static enum ctx_status check_recorded(const struct ctx_profile *profile, enum ctx_traced_kind kind,
 				      struct ctx_err *err)
 {
-	static const char *const asked[CTX_TRACED_N] = {"heap trace", "synchronization trace", "I/O trace",
-							"mark trace", "call trace"};
+	static const char *const asked[CTX_TRACED_N] = {"heap trace", "synchronization trace",
+							"I/O trace",  "mark trace",
+							"call trace", "OpenMP trace"};
 	static const char *const hints[CTX_TRACED_N] = {
 		"no allocations were traced (ctxrec --heap, gprofng collect app -H on)",
 		"no waits were traced (ctxrec --sync, gprofng collect app -s all)",
 		"no input and output was traced (ctxrec --io, gprofng collect app -i on)",
 		"the program said nothing of itself (ctx_trace.h, ctxrec --marks)",
-		"no calls were traced: they are estimated from samples in other reports"};
+		"no calls were traced: they are estimated from samples in other reports",
+		"no regions or tasks of OpenMP were traced (ctxrec --openmp)"};
 
 	/* Recorded, but none occurred: the report says so. */
 	if (profile->traced[kind] != 0 || ctx_profile_property(profile, asked[kind], NULL) != NULL)

@@ -236,6 +236,7 @@ static enum ctx_status put_experiment(struct ctx_store *store, const struct ctx_
 		{"io_operations", NULL, profile->traced[CTX_TRACED_IO]},
 		{"mark_operations", NULL, profile->traced[CTX_TRACED_MARK]},
 		{"calls", NULL, profile->traced[CTX_TRACED_CALL]},
+		{"omp_operations", NULL, profile->traced[CTX_TRACED_OMP]},
 		{"states", NULL, profile->states},
 		{"call_stacks", NULL, !profile->losses.call_stacks},
 	};

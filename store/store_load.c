@@ -269,6 +269,7 @@ static void take_fact(struct ctx_store_reader *reader, struct facts *facts)
 		{"io_operations", NULL, &profile->traced[CTX_TRACED_IO]},
 		{"mark_operations", NULL, &profile->traced[CTX_TRACED_MARK]},
 		{"calls", NULL, &profile->traced[CTX_TRACED_CALL]},
+		{"omp_operations", NULL, &profile->traced[CTX_TRACED_OMP]},
 		{"stacks", NULL, &facts->stacks},
 		{"raw_stacks", NULL, &facts->raw_stacks},
 		{"locations", NULL, &facts->locations},

@@ -44,7 +44,7 @@ static int64_t number_of(const struct ctx_traced *operation, int which, bool *re
 {
 	const bool heap = operation->kind == CTX_TRACED_HEAP, io = operation->kind == CTX_TRACED_IO;
 	const bool sync = operation->kind == CTX_TRACED_SYNC, mark = operation->kind == CTX_TRACED_MARK;
-	const bool call = operation->kind == CTX_TRACED_CALL;
+	const bool call = operation->kind == CTX_TRACED_CALL, omp = operation->kind == CTX_TRACED_OMP;
 
 	switch (which) {
 	case TIME_NS:
@@ -53,10 +53,10 @@ static int64_t number_of(const struct ctx_traced *operation, int which, bool *re
 		*ret_null = heap || (mark && !ctx_mark_has_duration(operation));
 		return (int64_t)operation->duration_ns;
 	case SIZE:
-		*ret_null = sync || mark || call;
+		*ret_null = sync || mark || call || omp;
 		return (int64_t)operation->size;
 	case ADDRESS:
-		*ret_null = io || mark || call;
+		*ret_null = io || mark || call || omp;
 		return (int64_t)operation->address;
 	case OLD_ADDRESS:
 		*ret_null = !(heap && operation->operation == CTX_HEAP_REALLOCATE) &&
@@ -92,10 +92,10 @@ static int64_t number_of(const struct ctx_traced *operation, int which, bool *re
 		*ret_null = !mark || !ctx_mark_has_value(operation->operation);
 		return operation->value;
 	case OFF_NS:
-		*ret_null = !call;
+		*ret_null = !call && !omp;
 		return (int64_t)operation->off_ns;
 	case SELF_NS:
-		*ret_null = !call;
+		*ret_null = !call && !omp;
 		return (int64_t)operation->self_ns;
 	default:
 		return operation->raw_stack;
