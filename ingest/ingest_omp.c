@@ -106,16 +106,17 @@ static enum ctx_status make_once(struct ingest *in, const char *text, const stru
 /* Length of the name of the function that an outlined one was a part of; 0: its name does not say. */
 static size_t container_length(const char *function)
 {
-	static const char *const parts[] = {" (inlined)",      "._omp_fn.", ".omp_outlined",
-					    ".omp_task_entry", "..omp_par", "._omp_outlined"};
+	static const char *const parts[] = {" (inlined)", " [clone ", "._omp_fn.", ".omp_outlined",
+					    ".omp_task_entry"};
+	size_t n = strlen(function);
 
 	for (size_t i = 0; i < CTX_COUNT_OF(parts); i++) {
 		const char *part = strstr(function, parts[i]);
 
-		if (part != NULL)
-			return (size_t)(part - function);
+		if (part != NULL && (size_t)(part - function) < n)
+			n = (size_t)(part - function);
 	}
-	return strlen(function);
+	return n;
 }
 
 /* The function by name around `base`, a stack of a region or task: clang's outlined functions do not tell. "" none. */
@@ -130,14 +131,15 @@ static const char *container_of(const struct ingest *in, uint32_t base)
 /* A construct, and where it is. */
 struct named {
 	enum construct construct;
-	uint32_t at;   /* location that names it: of the function that it runs, or of the construct */
+	uint32_t
+		at; /* location that names it: of the function that it runs, or of the construct; CTX_NONE unknown */
 	uint32_t base; /* the stack of what it was begun in */
 };
 
 static enum ctx_status name_construct(struct ingest *in, const struct named *named, uint32_t *ret,
 				      struct ctx_err *err)
 {
-	static const char *const words[] = {[REGION] = "parallel region", [TASK] = "task"};
+	static const char *const words[] = {[REGION] = CTX_OMP_REGION_NAME, [TASK] = CTX_OMP_TASK_NAME};
 	struct ctx_ingest_omp *omp = in->omp;
 	struct ctx_resolver_place place = ctx_resolver_place(in->resolver, named->at);
 	size_t n = container_length(place.function);
@@ -154,7 +156,7 @@ static enum ctx_status name_construct(struct ingest *in, const struct named *nam
 		status = ctx_strtab_add_text(&omp->names, (const char *)text.bytes, &number, err);
 	ctx_buf_clear(&text);
 	if (status == CTX_OK) {
-		ctx_buf_printf(&text, "%s -- OMP %s",
+		ctx_buf_printf(&text, "%s%s",
 			       *omp->names.strings[number] != '\0' ? omp->names.strings[number] : "<Unknown>",
 			       words[named->construct]);
 		if (place.line != 0)
@@ -236,6 +238,17 @@ static enum ctx_status without_runtime(struct ingest *in, uint32_t raw, uint32_t
 	return status;
 }
 
+/* Whether the runtime has called anything on the stack. */
+static enum ctx_status is_in_outlined(struct ingest *in, uint32_t raw, bool *ret, struct ctx_err *err)
+{
+	enum ctx_status status = CTX_OK;
+
+	*ret = false;
+	for (; raw != CTX_TRIE_ROOT && status == CTX_OK && !*ret; raw = in->stacks.raw.parent[raw])
+		status = is_in_runtime(in, raw, ret, err);
+	return status;
+}
+
 /* A stack to be put together: what `own` has below the outlined function that the thread runs, the innermost that the runtime has called. */
 struct joined {
 	uint32_t base; /* before it */
@@ -282,7 +295,8 @@ static enum ctx_status append(struct ingest *in, uint32_t base, uint32_t locatio
 
 /* What the stack of a construct says. */
 struct construct_stack {
-	uint32_t at;  /* location that names it: of the function that it runs, or of the construct */
+	uint32_t
+		at; /* location that names it: of the function that it runs, or of the construct; CTX_NONE unknown */
 	uint32_t raw; /* of the construct; of a thread in a region its own frames below that */
 };
 
@@ -291,6 +305,7 @@ static enum ctx_status place_construct(struct ingest *in, const struct ctx_event
 {
 	uint32_t base = ctx_omp_threads_base(in->omp->threads, event->thread);
 	enum ctx_status status;
+	bool is_there;
 
 	ret->at = in->stacks.raw.key[raw_stack];
 	if (event->omp.has_body && raw_stack != CTX_TRIE_ROOT)
@@ -299,6 +314,13 @@ static enum ctx_status place_construct(struct ingest *in, const struct ctx_event
 	if (!event->omp.has_body)
 		ret->at = in->stacks.raw.key[ret->raw];
 	if (status != CTX_OK || base == CTX_TRIE_ROOT)
+		return status;
+	/* An outlined function that ends with the construct has called it by a jump, and is not there. */
+	if (!event->omp.has_body) {
+		status = is_in_outlined(in, ret->raw, &is_there, err);
+		ret->at = is_there ? ret->at : CTX_NONE;
+	}
+	if (status != CTX_OK)
 		return status;
 	return append_own(in, &(struct joined){base, ret->raw, CTX_NONE}, &ret->raw, err);
 }

@@ -1,6 +1,17 @@
 #include "model/omp.h"
 
 #include <stddef.h>
+#include <string.h>
+
+bool ctx_omp_is_region(const char *function)
+{
+	return strstr(function, CTX_OMP_REGION_NAME) != NULL;
+}
+
+bool ctx_omp_is_task(const char *function)
+{
+	return strstr(function, CTX_OMP_TASK_NAME) != NULL;
+}
 
 const char *ctx_omp_state_function(enum ctx_omp_state state)
 {

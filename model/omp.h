@@ -78,6 +78,13 @@ static inline bool ctx_omp_is_value(unsigned event, uint64_t value)
 								: value <= UINT32_MAX && value != 0;
 }
 
+/* What the names of functions have that stand for constructs: "f -- OMP parallel region from line 12". */
+#define CTX_OMP_REGION_NAME " -- OMP parallel region"
+#define CTX_OMP_TASK_NAME " -- OMP task"
+
+bool ctx_omp_is_region(const char *function);
+bool ctx_omp_is_task(const char *function);
+
 /* The function that stands for the time of a state: "<OMP-idle>"; NULL for work, which has none. */
 const char *ctx_omp_state_function(enum ctx_omp_state state);
 

@@ -20,7 +20,7 @@ step() { printf '== %s (after %d s)\n' "$1" $(($(date +%s) - begin)); }
 step "packages"
 . tools/install.sh
 install_packages valgrind binutils bzip2 xz-utils sqlite3 jq linux-perf procps python3 golang-go libxml2-utils tidy
-install_packages g++ clang llvm dwz zstd chromium dpkg-dev groff-base mandoc zsh fish python3-pyte
+install_packages g++ gfortran clang libomp-dev llvm dwz zstd chromium dpkg-dev groff-base mandoc zsh fish python3-pyte
 install_packages musl-tools
 # For programs of 32 bits; not gcc-multilib, which excludes cross compilers. Where there is no such package they are left out.
 [ "$(dpkg --print-architecture)" != amd64 ] || install_packages "gcc-$(gcc -dumpversion)-multilib" || true

@@ -2,18 +2,11 @@
  * OpenMP whose regions, tasks and threads are known, for C and C++: openmp [TIMES]. Two threads in each team. Prints what it
  * has measured: the work of all threads in the regions of `uneven` and `held`, in ns.
  */
-#ifdef __cplusplus
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <ctime>
-#else
+#include <omp.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
-#endif
-#include <omp.h>
 
 #define MILLISECOND 1000000
 
@@ -102,8 +95,12 @@ static void outer(void)
 	omp_set_max_active_levels(2);
 #pragma omp parallel num_threads(2) /* region outer */
 	{
+		spin(MILLISECOND / 100);
+
 #pragma omp parallel num_threads(2) /* region inner */
 		spin(MILLISECOND / 10);
+
+		spin(MILLISECOND / 100); /* or clang would jump to the region */
 	}
 }
 

@@ -5,20 +5,20 @@ line_of() {
 	grep -n -E "(/\*|!) $2( \*/)?\$" "$1" | cut -d: -f1
 }
 
-# region NAME FIELDS: of the region at its line, FIELDS of jq.
+# region NAME FIELDS: of the region at its line, FIELDS of jq. gcc's function for it may begin with the line behind.
 region() {
 	ctxan run.er -r omp-regions --limit 0 --format json |
-		jq -r --argjson line "$(line_of "$openmp_source" "region $1")" ".rows[] | select(.line == \$line) | $2"
+		jq -r --argjson line "$(line_of "$openmp_source" "region $1")" ".rows[] | select(.line == \$line or .line == \$line + 1) | $2"
 }
 
 task() {
 	ctxan run.er -r omp-tasks --limit 0 --format json |
-		jq -r --argjson line "$(line_of "$openmp_source" "task $1")" ".rows[] | select(.line == \$line) | $2"
+		jq -r --argjson line "$(line_of "$openmp_source" "task $1")" ".rows[] | select(.line == \$line or .line == \$line + 1) | $2"
 }
 
 # expect WHAT GOT WANTED
 expect() {
-	[ "$2" = "$3" ] || fail "$1: $2, not $3: $(ctxan run.er -r omp-regions,omp-tasks)"
+	[ "$2" = "$3" ] || fail "$1: '$2', not '$3'"
 }
 
 # check_sums WHAT: each thread that has an OpenMP state has one at any time; no sample came late.
@@ -35,7 +35,7 @@ check_openmp() {
 	openmp_source=$2
 	for pair in uneven:2 held:2 locked:1 barriers:1 in_order:1 sum:1 outer:1 inner:2 tasks:1 loop:1; do
 		expect "$1: region ${pair%:*}" "$(region "${pair%:*}" '"\(.executions) \(.threads)"')" "${pair#*:} 2"
-		expect "$1: function of ${pair%:*}" "$(region "${pair%:*}" '.function | test("^[a-z_]+ -- OMP parallel region from line [0-9]+$")')" true
+		expect "$1: function of ${pair%:*}" "$(region "${pair%:*}" '.function | test("^[a-z_]+([(][)])? -- OMP parallel region from line [0-9]+$")')" true
 	done
 	expect "$1: number of regions" "$(ctxan run.er -r omp-regions --limit 0 --format json | jq '.rows | length')" 10
 	expect "$1: file" "$(region sum '.file | endswith("openmp.c")')" true
@@ -48,7 +48,7 @@ check_openmp() {
 	expect "$1: work" "$(region uneven '.work_ns >= 16000000')" true
 	expect "$1: held" "$(region held '.work_ns >= 12000000')" true
 	expect "$1: bound" "$(region uneven '(.bound | tonumber) >= 1 and (.bound | tonumber) <= 2')" true
-	expect "$1: waits of barriers" "$(ctxan run.er -r functions --limit 0 --metric omp-wait --format json | jq '[.rows[] | select(.name == "<OMP-explicit_barrier>" or .name == "<OMP-implicit_barrier>")] | length')" 2
+	expect "$1: waits of barriers" "$(ctxan run.er -r functions --limit 0 --metric omp-wait --format json | jq '[.rows[] | select(.function == "<OMP-explicit_barrier>" or .function == "<OMP-implicit_barrier>")] | length')" 2
 	check_sums "$1"
 }
 

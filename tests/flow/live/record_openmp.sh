@@ -20,7 +20,8 @@ targets=$source_dir/testdata/targets
 checked=0
 for compiler in gcc clang; do
 	for language in c c++; do
-		compile $compiler "$targets/openmp.c" program -x $language || { leave_out "$compiler for $language with OpenMP"; continue; }
+		library=; [ $language = c ] || library=-lstdc++
+		compile $compiler "$targets/openmp.c" program -x $language $library || { leave_out "$compiler for $language with OpenMP"; continue; }
 		./program 2 >alone.txt || fail "$compiler, $language: the program alone"
 		rm -rf run.er
 		ctxrec -q -o run.er --openmp --trace-full wait -- ./program 2 >out.txt 2>err.txt || fail "$compiler, $language: exit status"
@@ -59,4 +60,4 @@ if compile clang "$targets/openmp.c" program; then
 	[ "$(grep -c 'OMP_TOOL=disabled' err.txt)" = 1 ] || fail "OMP_TOOL=disabled: not said: $(cat err.txt)"
 fi
 ctxan run.er -r leaks >/dev/null 2>&1 && fail "a report of what was not traced"
-exit 0
+finish
