@@ -345,6 +345,7 @@ enum ctx_status ctx_ingest_put_contents(struct ingest *in, const struct ctx_inge
 		status = list_code(in, options, &in->source_files, &contents.n_files, err);
 	if (status == CTX_OK)
 		status = ctx_resolver_tell_apart(in->resolver, err);
+	ctx_ingest_omp_name(in);
 	if (status == CTX_OK)
 		status = ctx_resolver_take(in->resolver, &in->entities.profile, err);
 	if (status != CTX_OK)

@@ -255,6 +255,8 @@ static enum ctx_status on_sample(struct ingest *in, const struct ctx_event *even
 		status = raw_stack_of(in, event->process, &event->sample.stack, &sample.raw_stack, err);
 	if (status == CTX_OK && in->calls != NULL)
 		status = ctx_calls_merge(in->calls, sample.thread, sample.raw_stack, &sample.raw_stack, err);
+	else if (status == CTX_OK)
+		status = ctx_ingest_omp_merge(in, sample.thread, &sample.raw_stack, err);
 	if (status == CTX_OK && in->states != NULL && in->shows_running[sample.metric])
 		status = ctx_state_feed_sample(in->states, event, sample.raw_stack, err);
 	if (status == CTX_OK && in->states != NULL && sample.metric == ctx_ingest_clock(info))
@@ -314,6 +316,8 @@ static enum ctx_status on_state(struct ingest *in, const struct ctx_event *event
 		status = raw_stack_of(in, event->process, &event->state.stack, &raw_stack, err);
 	if (status == CTX_OK && in->calls != NULL)
 		status = merge_state(in, event, &raw_stack, err);
+	else if (status == CTX_OK && !ctx_state_change_has_waker(event->state.change))
+		status = ctx_ingest_omp_merge(in, event->thread, &raw_stack, err);
 	return status == CTX_OK ? ctx_state_feed_change(in->states, event, raw_stack, err) : status;
 }
 

@@ -105,6 +105,11 @@ CTX_MUST_CHECK enum ctx_status ctx_ingest_omp(struct ingest *in, const struct ct
 					      uint32_t raw_stack, struct ctx_err *err);
 CTX_MUST_CHECK enum ctx_status ctx_ingest_end_omp(struct ingest *in, const struct ctx_event *event,
 						  struct ctx_err *err);
+/* A raw stack of the thread, with its state and that of the master of its team. */
+CTX_MUST_CHECK enum ctx_status ctx_ingest_omp_merge(struct ingest *in, uint32_t thread, uint32_t *raw,
+						    struct ctx_err *err);
+/* After the last stack: names the functions that compilers have made of constructs. */
+void ctx_ingest_omp_name(struct ingest *in);
 void ctx_ingest_omp_deinit(struct ctx_ingest_omp *omp);
 
 /* Prepares thread states, if the source records them. */

@@ -6,33 +6,18 @@
  * task the same, below the region in which it runs. What a thread of the team waits for hangs below these, with the
  * functions that the outlined one has called, and a function that names the state. Frames of the runtime are left out.
  */
-#include "ingest/ingest_impl.h"
+#include "ingest/ingest_omp.h"
 
 #include "base/mem.h"
-#include "ingest/omp_threads.h"
 #include "ingest/resolver_place.h"
 
 #include <string.h>
 
 #define MODULE "<OpenMP>"
-#define PATH_MOST 1024u /* frames below an outlined function */
 
 enum construct { REGION, TASK };
 
-struct ctx_ingest_omp {
-	struct ctx_omp_threads *threads;
-	uint32_t first_metric;
-	uint32_t states[CTX_OMP_STATE_N]; /* locations of their functions; CTX_NONE none */
-	uint32_t next_function;		  /* numbers of functions by name, from the highest down */
-	struct ctx_map64
-		constructs; /* enum construct << 32 | location of the construct -> location of its function */
-	struct ctx_map64 functions;  /* index in texts -> location of the function */
-	struct ctx_map64 containers; /* location of such a function -> index in names */
-	struct ctx_strtab names;     /* of the functions that contain constructs */
-	struct ctx_strtab texts;     /* of the functions that are made: they live as long as the ingest */
-	struct ctx_map64 is_runtime; /* location -> whether it is in the runtime's code */
-	uint32_t path[PATH_MOST + 1], nodes[PATH_MOST + 1];
-};
+#define GRAFT_NAME "<OMP-team>"
 
 void ctx_ingest_omp_deinit(struct ctx_ingest_omp *omp)
 {
@@ -43,6 +28,9 @@ void ctx_ingest_omp_deinit(struct ctx_ingest_omp *omp)
 	ctx_map64_deinit(&omp->functions);
 	ctx_map64_deinit(&omp->containers);
 	ctx_map64_deinit(&omp->is_runtime);
+	ctx_map64_deinit(&omp->outlined);
+	ctx_map64_deinit(&omp->marked);
+	ctx_map64_deinit(&omp->grafted);
 	ctx_strtab_deinit(&omp->names);
 	ctx_strtab_deinit(&omp->texts);
 	free(omp);
@@ -51,25 +39,32 @@ void ctx_ingest_omp_deinit(struct ctx_ingest_omp *omp)
 /* --- functions --- */
 
 /* The location of a function that is none of the program's. */
-static enum ctx_status make_function(struct ingest *in, const char *text,
-				     const struct ctx_resolver_place *place, uint32_t *ret,
-				     struct ctx_err *err)
+static enum ctx_status make_function(struct ingest *in, const char *text, enum ctx_code_kind kind,
+				     uint32_t *ret, struct ctx_err *err)
 {
 	struct ctx_ingest_omp *omp = in->omp;
 	struct ctx_event_function function = {
-		.id = omp->next_function--, .module = MODULE, .positions = CTX_POSITION_LINE};
-	enum ctx_status status;
-	uint32_t number;
+		.id = omp->next_function--, .name = text, .module = MODULE, .code_kind = kind};
+	enum ctx_status status = ctx_resolver_add_named(in->resolver, &function, err);
 
-	status = ctx_strtab_add_text(&omp->texts, text, &number, err);
-	if (status != CTX_OK)
-		return status;
-	function.name = omp->texts.strings[number];
-	if (place != NULL) {
-		function.file = place->file;
-		function.line = place->line;
-	}
-	status = ctx_resolver_add_named(in->resolver, &function, err);
+	return status == CTX_OK ? ctx_resolver_named(in->resolver, ctx_frame_named(function.id, 0), ret, err)
+				: status;
+}
+
+/* That of a construct at a place in the source. */
+static enum ctx_status make_construct(struct ingest *in, const char *text,
+				      const struct ctx_resolver_place *place, uint32_t *ret,
+				      struct ctx_err *err)
+{
+	struct ctx_event_function function = {.id = in->omp->next_function--,
+					      .name = text,
+					      .module = MODULE,
+					      .file = place->file,
+					      .line = place->line,
+					      .positions = CTX_POSITION_LINE,
+					      .code_kind = CTX_CODE_OMP_OUTLINED};
+	enum ctx_status status = ctx_resolver_add_named(in->resolver, &function, err);
+
 	return status == CTX_OK ? ctx_resolver_named(in->resolver,
 						     ctx_frame_named(function.id, function.line), ret, err)
 				: status;
@@ -96,7 +91,7 @@ static enum ctx_status make_once(struct ingest *in, const char *text, const stru
 	if (known == NULL)
 		return ctx_err_nomem(err);
 	if (*known == CTX_MAP64_NONE) {
-		status = make_function(in, text, place, &number, err);
+		status = make_construct(in, text, place, &number, err);
 		*known = status == CTX_OK ? number : 0;
 	}
 	*ret = *known;
@@ -210,7 +205,7 @@ static bool is_runtimes(const char *object)
 	return false;
 }
 
-static enum ctx_status is_in_runtime(struct ingest *in, uint32_t raw, bool *ret, struct ctx_err *err)
+enum ctx_status ctx_ingest_omp_is_runtime(struct ingest *in, uint32_t raw, bool *ret, struct ctx_err *err)
 {
 	uint32_t location = in->stacks.raw.key[raw];
 	uint32_t *known = ctx_map64_place(&in->omp->is_runtime, location);
@@ -230,7 +225,7 @@ static enum ctx_status without_runtime(struct ingest *in, uint32_t raw, uint32_t
 	bool is = true;
 
 	while (raw != CTX_TRIE_ROOT && status == CTX_OK && is) {
-		status = is_in_runtime(in, raw, &is, err);
+		status = ctx_ingest_omp_is_runtime(in, raw, &is, err);
 		if (is)
 			raw = in->stacks.raw.parent[raw];
 	}
@@ -245,7 +240,7 @@ static enum ctx_status is_in_outlined(struct ingest *in, uint32_t raw, bool *ret
 
 	*ret = false;
 	for (; raw != CTX_TRIE_ROOT && status == CTX_OK && !*ret; raw = in->stacks.raw.parent[raw])
-		status = is_in_runtime(in, raw, ret, err);
+		status = ctx_ingest_omp_is_runtime(in, raw, ret, err);
 	return status;
 }
 
@@ -264,8 +259,8 @@ static enum ctx_status append_own(struct ingest *in, const struct joined *joined
 	bool is = false;
 	enum ctx_status status = CTX_OK;
 
-	for (; at != CTX_TRIE_ROOT && n < PATH_MOST; at = in->stacks.raw.parent[at]) {
-		status = is_in_runtime(in, at, &is, err);
+	for (; at != CTX_TRIE_ROOT && n < CTX_OMP_PATH_MOST; at = in->stacks.raw.parent[at]) {
+		status = ctx_ingest_omp_is_runtime(in, at, &is, err);
 		if (status != CTX_OK || is)
 			break;
 		n++;
@@ -325,6 +320,18 @@ static enum ctx_status place_construct(struct ingest *in, const struct ctx_event
 	return append_own(in, &(struct joined){base, ret->raw, CTX_NONE}, &ret->raw, err);
 }
 
+/* The function at a location is what compilers have made of the construct with that function. */
+static enum ctx_status note_body(struct ingest *in, uint32_t at, uint32_t construct, struct ctx_err *err)
+{
+	uint32_t function = ctx_resolver_location_function(in->resolver, at);
+	uint32_t *place = function != CTX_NONE ? ctx_map64_place(&in->omp->outlined, function) : &construct;
+
+	if (place == NULL)
+		return ctx_err_nomem(err);
+	*place = construct;
+	return CTX_OK;
+}
+
 static enum ctx_status place_region(struct ingest *in, const struct ctx_event *event, uint32_t raw_stack,
 				    struct ctx_omp_input *input, struct ctx_err *err)
 {
@@ -334,6 +341,9 @@ static enum ctx_status place_region(struct ingest *in, const struct ctx_event *e
 
 	if (status == CTX_OK)
 		status = function_of(in, &(struct named){REGION, stack.at, base}, &function, err);
+	if (status == CTX_OK && event->omp.has_body)
+		status = note_body(in, stack.at, function, err);
+	input->caller_raw = stack.raw;
 	if (status == CTX_OK)
 		status = append(in, stack.raw, function, &input->raw_stack, err);
 	if (status == CTX_OK)
@@ -351,6 +361,8 @@ static enum ctx_status place_task(struct ingest *in, const struct ctx_event *eve
 
 	if (status == CTX_OK)
 		status = function_of(in, &(struct named){TASK, stack.at, base}, &input->work, err);
+	if (status == CTX_OK && event->omp.has_body)
+		status = note_body(in, stack.at, input->work, err);
 	input->raw_stack = stack.raw;
 	return status == CTX_OK ? append(in, stack.raw, input->work, &input->raw_stack, err) : status;
 }
@@ -453,10 +465,14 @@ static enum ctx_status make_states(struct ingest *in, struct ctx_err *err)
 		const char *name = ctx_omp_state_function((enum ctx_omp_state)i);
 
 		in->omp->states[i] = CTX_NONE;
+		in->omp->marks[i] = CTX_NONE;
 		if (name != NULL)
-			status = make_function(in, name, NULL, &in->omp->states[i], err);
+			status = make_function(in, name, CTX_CODE_OMP_SPAN, &in->omp->states[i], err);
+		if (name != NULL && status == CTX_OK)
+			status = make_function(in, name, CTX_CODE_OMP_STATE, &in->omp->marks[i], err);
 	}
-	return status;
+	return status == CTX_OK ? make_function(in, GRAFT_NAME, CTX_CODE_GRAFT, &in->omp->graft, err)
+				: status;
 }
 
 enum ctx_status ctx_ingest_begin_omp(struct ingest *in, struct ctx_err *err)

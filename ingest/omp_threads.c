@@ -17,6 +17,7 @@ struct open {
 	uint32_t depth; /* of a task */
 	uint8_t kind;	/* enum open_kind */
 	uint8_t state;	/* enum ctx_omp_state */
+	bool is_joined; /* a region: of another thread */
 };
 
 struct thread {
@@ -30,7 +31,7 @@ struct thread {
 struct region {
 	uint64_t key; /* process << 32 | number; 0: free */
 	uint64_t begin_ns, work_ns, wait_ns, longest_ns;
-	uint32_t raw, overhead_raw;
+	uint32_t raw, overhead_raw, caller_raw;
 	uint32_t *members; /* owned: threads that have joined; kept when it is free */
 	size_t n, cap;
 	uint32_t n_parts; /* of threads that are done */
@@ -262,6 +263,7 @@ static enum ctx_status begin_region(struct ctx_omp_threads *threads, struct thre
 		return status;
 	threads->regions[place].raw = input->raw_stack;
 	threads->regions[place].overhead_raw = input->overhead_raw;
+	threads->regions[place].caller_raw = input->caller_raw;
 	open.id = place;
 	status = add_member(&threads->regions[place], input->thread, err);
 	return status == CTX_OK ? push(threads, thread, &open, err) : status;
@@ -288,6 +290,7 @@ static enum ctx_status join(struct ctx_omp_threads *threads, struct thread *thre
 	pop_to(threads, thread, 0);
 	thread->is_worker = true;
 	open.id = place;
+	open.is_joined = true;
 	open.raw = threads->regions[place].raw;
 	status = add_member(&threads->regions[place], input->thread, err);
 	return status == CTX_OK ? push(threads, thread, &open, err) : status;
@@ -538,6 +541,19 @@ uint32_t ctx_omp_threads_base(const struct ctx_omp_threads *threads, uint32_t nu
 			return thread->open[i].raw;
 	}
 	return 0;
+}
+
+bool ctx_omp_threads_doing(const struct ctx_omp_threads *threads, uint32_t number, struct ctx_omp_doing *ret)
+{
+	const struct thread *thread = number < threads->n_threads ? &threads->threads[number] : NULL;
+
+	if (thread == NULL || !thread->is_known || thread->ended)
+		return false;
+	*ret = (struct ctx_omp_doing){.state = span_of(threads, thread).state};
+	/* Who joins has left all others: it is the outermost. */
+	if (thread->n != 0 && thread->open[0].kind == OPEN_REGION && thread->open[0].is_joined)
+		ret->graft = threads->regions[thread->open[0].id].caller_raw;
+	return true;
 }
 
 uint32_t ctx_omp_threads_task_work(const struct ctx_omp_threads *threads, uint32_t process, uint32_t number)

@@ -61,6 +61,7 @@ struct ctx_omp_input {
 	/* REGION_BEGIN: of the region; ENTER: of the wait; TASK_CREATE: where it was created; TASK_BEGIN: of the task. */
 	uint32_t raw_stack;
 	uint32_t overhead_raw; /* REGION_BEGIN: of its overhead */
+	uint32_t caller_raw;   /* REGION_BEGIN: of the construct, without the region */
 	uint32_t work;	       /* TASK_CREATE: any number, for ctx_omp_threads_task_work */
 };
 
@@ -79,6 +80,15 @@ uint32_t ctx_omp_threads_region(const struct ctx_omp_threads *threads, uint32_t 
 
 /* The raw stack of the innermost region that the thread is in, or of the task that it runs there; 0: none. */
 uint32_t ctx_omp_threads_base(const struct ctx_omp_threads *threads, uint32_t thread);
+
+/* What a thread that has told anything does now. */
+struct ctx_omp_doing {
+	enum ctx_omp_state state;
+	uint32_t graft; /* raw stack of the construct whose team it has joined as a worker; 0: none */
+};
+
+/* False: it has told nothing yet, or has ended. */
+bool ctx_omp_threads_doing(const struct ctx_omp_threads *threads, uint32_t thread, struct ctx_omp_doing *ret);
 
 /* `work` of when the task was created; 0: unknown. */
 uint32_t ctx_omp_threads_task_work(const struct ctx_omp_threads *threads, uint32_t process, uint32_t number);

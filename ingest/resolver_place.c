@@ -1,6 +1,9 @@
 #include "ingest/resolver_place.h"
 
+#include "base/fileio.h"
 #include "ingest/resolver_impl.h"
+
+#include <string.h>
 
 struct ctx_resolver_place ctx_resolver_place(const struct ctx_resolver *resolver, uint32_t location)
 {
@@ -22,4 +25,27 @@ struct ctx_resolver_place ctx_resolver_place(const struct ctx_resolver *resolver
 	if (site->file < resolver->files.n)
 		place.file = resolver->files.strings[site->file];
 	return place;
+}
+
+size_t ctx_resolver_n_functions(const struct ctx_resolver *resolver)
+{
+	return resolver->n_functions;
+}
+
+bool ctx_resolver_is_of_object(const struct ctx_resolver *resolver, uint32_t function, const char *name)
+{
+	uint32_t object = resolver->functions[function].object;
+
+	return object < resolver->n_objects &&
+	       strcmp(ctx_path_base(resolver->objects[object].path), name) == 0;
+}
+
+void ctx_resolver_rename(struct ctx_resolver *resolver, uint32_t function, const char *name,
+			 enum ctx_code_kind kind)
+{
+	struct ctx_function_info *info = &resolver->functions[function];
+
+	if (name != NULL)
+		info->name = name;
+	info->code_kind = kind;
 }

@@ -30,6 +30,23 @@ check_sums() {
 	return 0
 }
 
+# check_views WHAT: the same sums in each; in that of users no frame of a runtime, in that of the machine no other.
+check_views() {
+	for metric in cpu-clock wall omp-wait; do
+		for view in user expert machine; do
+			ctxan run.er --view $view -r functions --limit 0 --metric $metric --format json >view.$view.json || fail "$1: view $view"
+		done
+		expect "$1: $metric of experts" "$(jq .weight view.expert.json)" "$(jq .weight view.user.json)"
+		expect "$1: $metric of the machine" "$(jq .weight view.machine.json)" "$(jq .weight view.user.json)"
+		expect "$1: $metric, rows of users" "$(jq '[.rows[] | select(.function != "<Total>") | .exclusive] | add' view.user.json)" "$(jq .weight view.user.json)"
+		expect "$1: $metric, runtimes for users" "$(jq -r '[.rows[] | select((.object // "") | test("lib(gomp|omp|ctxrt)"))] | length' view.user.json)" 0
+		[ $metric = omp-wait ] && continue
+		expect "$1: $metric, marks for the machine" "$(jq -r '[.rows[] | select((.function | test("^<OMP-")) and .exclusive != 0)] | length' view.machine.json)" 0
+	done
+	ctxan run.er -r functions --format json >default.json
+	ctxan run.er --view user -r functions --format json | cmp -s - default.json || fail "$1: the view of users is not the usual one"
+}
+
 # check_openmp WHAT SOURCE: openmp 2 was recorded.
 check_openmp() {
 	openmp_source=$2
@@ -50,6 +67,7 @@ check_openmp() {
 	expect "$1: bound" "$(region uneven '(.bound | tonumber) >= 1 and (.bound | tonumber) <= 2')" true
 	expect "$1: waits of barriers" "$(ctxan run.er -r functions --limit 0 --metric omp-wait --format json | jq '[.rows[] | select(.function == "<OMP-explicit_barrier>" or .function == "<OMP-implicit_barrier>")] | length')" 2
 	check_sums "$1"
+	check_views "$1"
 }
 
 check_fortran() {
@@ -60,4 +78,5 @@ check_fortran() {
 	expect "Fortran: tasks" "$(task counted .count)" 5
 	expect "Fortran: file" "$(region first '.file | endswith("openmp.f90")')" true
 	check_sums "Fortran"
+	check_views "Fortran"
 }
