@@ -76,10 +76,10 @@ CTX_MUST_CHECK enum ctx_status ctx_omp_threads_event(struct ctx_omp_threads *thr
 						     const struct ctx_omp_input *input, struct ctx_err *err);
 
 /* The raw stack of the innermost region that the thread is in; 0: none. */
-uint32_t ctx_omp_threads_region(const struct ctx_omp_threads *threads, uint32_t thread);
+uint32_t ctx_omp_threads_region(const struct ctx_omp_threads *threads, uint32_t number);
 
 /* The raw stack of the innermost region that the thread is in, or of the task that it runs there; 0: none. */
-uint32_t ctx_omp_threads_base(const struct ctx_omp_threads *threads, uint32_t thread);
+uint32_t ctx_omp_threads_base(const struct ctx_omp_threads *threads, uint32_t number);
 
 /* What a thread that has told anything does now. */
 struct ctx_omp_doing {
@@ -88,13 +88,13 @@ struct ctx_omp_doing {
 };
 
 /* False: it has told nothing yet, or has ended. */
-bool ctx_omp_threads_doing(const struct ctx_omp_threads *threads, uint32_t thread, struct ctx_omp_doing *ret);
+bool ctx_omp_threads_doing(const struct ctx_omp_threads *threads, uint32_t number, struct ctx_omp_doing *ret);
 
 /* `work` of when the task was created; 0: unknown. */
 uint32_t ctx_omp_threads_task_work(const struct ctx_omp_threads *threads, uint32_t process, uint32_t number);
 
 /* The thread ends. */
-CTX_MUST_CHECK enum ctx_status ctx_omp_threads_end(struct ctx_omp_threads *threads, uint32_t thread,
+CTX_MUST_CHECK enum ctx_status ctx_omp_threads_end(struct ctx_omp_threads *threads, uint32_t number,
 						   uint64_t time_ns, struct ctx_err *err);
 
 /* The recording ends. */
