@@ -245,15 +245,17 @@ SETTER(trace)
 			flag = &options->trace.sync;
 		else if (n == strlen("io") && strncmp(at, "io", n) == 0)
 			flag = &options->trace.io;
+		else if (n == strlen("openmp") && strncmp(at, "openmp", n) == 0)
+			flag = &options->trace.omp;
 		else if (n == strlen("marks") && strncmp(at, "marks", n) == 0)
 			flag = &options->trace.marks;
 		else if (n == strlen("calls") && strncmp(at, "calls", n) == 0)
 			flag = &options->trace.calls;
 		if (flag == NULL)
-			return ctx_err_set(
-				err, CTX_E_ARG,
-				"--%s: \"%.*s\" cannot be traced: heap, sync, io, marks and calls can",
-				option->name, (int)n, at);
+			return ctx_err_set(err, CTX_E_ARG,
+					   "--%s: \"%.*s\" cannot be traced: heap, sync, io, openmp, marks "
+					   "and calls can",
+					   option->name, (int)n, at);
 		*flag = true;
 		if (at[n] == '\0')
 			return CTX_OK;
@@ -374,7 +376,7 @@ SETTER(heap_sample)
 	return CTX_OK;
 }
 
-static const char *const trace_names[] = {"heap", "sync", "io", "marks", "calls", NULL};
+static const char *const trace_names[] = {"heap", "sync", "io", "openmp", "marks", "calls", NULL};
 static const char *const vm_names[] = {"java", NULL};
 static const char *const trace_full_names[] = {"drop", "wait", NULL};
 static const char *const threshold_names[] = {"calibrate", "all", NULL};
@@ -417,6 +419,7 @@ static const struct ctx_option rows[] = {
 	{"sync", 0, CTX_OPTION_FLAG, FLAG(trace.sync)},
 	{"sync-threshold", 0, CTX_OPTION_TEXT, .set = set_sync_threshold, .words = threshold_names},
 	{"io", 0, CTX_OPTION_FLAG, FLAG(trace.io)},
+	{"openmp", 0, CTX_OPTION_FLAG, FLAG(trace.omp)},
 	{"calls", 0, CTX_OPTION_FLAG, FLAG(trace.calls)},
 	{"calls-of", 0, CTX_OPTION_TEXT, .set = set_calls_of},
 	{"calls-min", 0, CTX_OPTION_TEXT, .set = set_calls_min},
@@ -467,13 +470,15 @@ static enum ctx_status check_trace(const struct ctx_rec_options *options, struct
 				   trace->heap	  ? "heap"
 				   : trace->sync  ? "sync"
 				   : trace->io	  ? "io"
+				   : trace->omp	  ? "openmp"
 				   : trace->calls ? "calls"
 						  : "marks");
 	if (trace->vm_java && options->command == NULL)
 		return ctx_err_set(err, CTX_E_ARG, "--vm needs a command");
 	if (trace->waits && !any)
-		return ctx_err_set(err, CTX_E_ARG,
-				   "--trace-full needs --trace, --heap, --sync, --io, --marks or --calls");
+		return ctx_err_set(
+			err, CTX_E_ARG,
+			"--trace-full needs --trace, --heap, --sync, --io, --openmp, --marks or --calls");
 	if (trace->has_sync_threshold && !trace->sync)
 		return ctx_err_set(err, CTX_E_ARG, "--sync-threshold needs --sync");
 	return CTX_OK;

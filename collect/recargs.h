@@ -39,6 +39,7 @@ struct ctx_rec_waits {
 /* What the runtime in the target records: every operation of it. */
 struct ctx_rec_trace {
 	bool heap, sync, io;
+	bool omp;
 	bool marks; /* what programs say of themselves; also recorded with any of the others */
 	bool has_sync_threshold;
 	bool is_calibrated;	    /* the caller has found out the threshold */
@@ -54,7 +55,7 @@ struct ctx_rec_trace {
 
 static inline bool ctx_rec_traces(const struct ctx_rec_trace *trace)
 {
-	return trace->heap || trace->sync || trace->io || trace->marks || trace->calls;
+	return trace->heap || trace->sync || trace->io || trace->omp || trace->marks || trace->calls;
 }
 
 struct ctx_rec_prints { /* the first two instead of recording */

@@ -139,6 +139,8 @@ static void add_settings(struct ctx_recmeta *meta, const struct ctx_rec_options 
 		add(meta, "heap trace", "on");
 	if (options->trace.marks)
 		add(meta, "mark trace", "on");
+	if (options->trace.omp)
+		add(meta, "OpenMP trace", "on");
 	if (options->trace.calls)
 		add(meta, "call trace", "on");
 	if (options->trace.calls_of != NULL)

@@ -19,6 +19,7 @@
 #include "collect/trace_library.h"
 #include "collect/trace_listener.h"
 #include "collect/trace_marks.h"
+#include "collect/trace_omp.h"
 #include "collect/trace_unfit.h"
 #include "collect/trace_uring.h"
 #include "formats/experiment/exp_writer.h"
@@ -55,6 +56,7 @@ struct ctx_trace {
 	bool has_backlog; /* the last round ended early */
 	struct ctx_trace_io_name io_name;
 	struct ctx_trace_marks marks;
+	struct ctx_trace_omp omp; /* scratch */
 	struct ctx_trace_counts counts;
 	struct ctx_trace_unfit unfit;
 	struct ctx_call_clock clock;  /* with calls */

@@ -106,6 +106,23 @@ static enum ctx_status take_mark(struct ctx_trace_taking *taking, const struct c
 	return ctx_exp_mark(trace->writer, &mark, err);
 }
 
+static enum ctx_status take_omp(struct ctx_trace_taking *taking, const struct ctx_trace_record *record,
+				struct ctx_err *err)
+{
+	struct ctx_trace *trace = taking->trace;
+	struct ctx_exp_omp event = {.process = taking->segment->process,
+				    .thread = taking->segment->threads[taking->slot]};
+
+	if (!ctx_trace_omp_read(record, &trace->omp, &event) ||
+	    ctx_trace_is_impossible(trace, event.time_ns)) {
+		trace->counts.damaged++;
+		return CTX_OK;
+	}
+	trace->counts.operations++;
+	trace->counts.omp++;
+	return ctx_exp_omp(trace->writer, &event, err);
+}
+
 /* Writes the events in trace->calls. */
 static enum ctx_status put_calls_of(struct ctx_trace_taking *taking, struct ctx_err *err)
 {
@@ -186,6 +203,8 @@ enum ctx_status ctx_trace_take_record(void *context, const struct ctx_trace_reco
 		return take_sync(taking, record, err);
 	if (record->kind == CTX_RT_MARK)
 		return take_mark(taking, record, err);
+	if (ctx_trace_omp_is(record->kind))
+		return take_omp(taking, record, err);
 	if (record->kind >= CTX_RT_IO)
 		return take_io(taking, record, err);
 	if (record->kind == CTX_RT_FREE) {

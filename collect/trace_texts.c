@@ -1,16 +1,19 @@
 #include "collect/trace_texts.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 typedef unsigned long long number;
 
 static const char *operations_of(const struct ctx_rec_trace *trace)
 {
-	if (trace->heap + trace->sync + trace->io > 1)
+	if (trace->heap + trace->sync + trace->io + trace->omp > 1)
 		return "traced operations";
 	return trace->heap    ? "heap operations"
 	       : trace->sync  ? "waits"
 	       : trace->io    ? "inputs and outputs"
+	       : trace->omp   ? "events of OpenMP"
 	       : trace->calls ? "begins and ends of calls"
 			      : "marks";
 }
@@ -25,13 +28,37 @@ static const char *topic_of(const struct ctx_rec_trace *trace)
 				     : "input and output";
 	return trace->heap    ? "the heap"
 	       : trace->sync  ? "synchronisation"
+	       : trace->omp   ? "OpenMP"
 	       : trace->calls ? "calls"
 			      : "what the program says of itself";
 }
 
+/* Without anything else that is recorded in the program. */
+static bool is_omp_alone(const struct ctx_rec_trace *trace)
+{
+	return trace->omp && !trace->heap && !trace->sync && !trace->io && !trace->calls;
+}
+
+static void put_no_omp(char *text, size_t size)
+{
+	const char *tool = getenv("OMP_TOOL");
+
+	if (tool != NULL && strcmp(tool, "disabled") == 0)
+		snprintf(text, size,
+			 "no region of OpenMP was recorded: OMP_TOOL=disabled forbids libomp to be observed");
+	else
+		snprintf(text, size,
+			 "no region of OpenMP was recorded: no runtime of OpenMP was seen (libgomp or libomp "
+			 "as a "
+			 "shared library; one that is linked statically, or has no interface for tools, is "
+			 "not)");
+}
+
 static void put_nothing(const struct ctx_rec_trace *trace, char *text, size_t size)
 {
-	if (trace->heap)
+	if (is_omp_alone(trace))
+		put_no_omp(text, size);
+	else if (trace->heap)
 		snprintf(text, size,
 			 "no heap operation was recorded: no process has allocated by the C library's "
 			 "functions (an allocator may be part of the program)");
@@ -209,6 +236,9 @@ bool ctx_trace_text(const struct ctx_trace_counts *counts, const struct ctx_rec_
 			    "the recorder was stopped when it began, or did not answer for 30 s", trace,
 			    text);
 		return counts->left != 0;
+	case 17:
+		put_no_omp(text, size);
+		return trace->omp && counts->omp == 0 && !(is_omp_alone(trace) && counts->processes == 0);
 	default:
 		snprintf(text, size,
 			 "%s are missing: %llu places in the memory of traced processes were damaged, %llu "

@@ -36,11 +36,11 @@ static const char FIRST_LINES[] =
 	"<event kind=\"run\" tstamp=\"0.0\"/>\n"
 	"<event kind=\"process\" tstamp=\"0.1\" process=\"0\" pid=\"1\" lineage=\"\" command=\"c\"/>\n";
 
-static const char *const FILES[] = {"log.xml",		"map.xml",     "profile",	 "frameinfo",
-				    "overview",		"hwcounters",  "_f1.er/map.xml", "_f1.er/profile",
-				    "_f1.er/frameinfo", "notes",       "states",	 "_f1.er/states",
-				    "heaptrace",	"log.xml.zst", "map.xml.zst",	 "profile.zst",
-				    "synctrace",	"iotrace",     "marktrace",	 "callevents"};
+static const char *const FILES[] = {
+	"log.xml",	  "map.xml",	    "profile",		"frameinfo",   "overview",  "hwcounters",
+	"_f1.er/map.xml", "_f1.er/profile", "_f1.er/frameinfo", "notes",       "states",    "_f1.er/states",
+	"heaptrace",	  "log.xml.zst",    "map.xml.zst",	"profile.zst", "synctrace", "iotrace",
+	"marktrace",	  "callevents",	    "omptrace"};
 #define LOG 0u
 #define PACKED_LOG 13u
 #define N_FILES (sizeof(FILES) / sizeof(FILES[0]))
@@ -226,6 +226,8 @@ static void wrap(const char *file, const uint8_t *bytes, size_t n, struct ctx_bu
 		header.kind = CTX_EXP_BLOCK_IO;
 	if (strstr(file, "marktrace") != NULL)
 		header.kind = CTX_EXP_BLOCK_MARKS;
+	if (strcmp(file, "omptrace") == 0)
+		header.kind = CTX_EXP_BLOCK_OMP;
 	if (strcmp(file, "callevents") == 0)
 		header.kind = CTX_EXP_BLOCK_CALL_EVENTS;
 	header.process = bytes[0] & 3;
@@ -307,6 +309,14 @@ static void check_state(const struct ctx_event_source *source, const struct ctx_
 		abort();
 }
 
+static void check_omp(const struct ctx_event *event, bool has_omp, uint32_t n_threads)
+{
+	if (!has_omp || event->thread >= n_threads || (unsigned)event->omp.event >= CTX_OMP_EVENT_N ||
+	    !ctx_omp_is_value(event->omp.event, event->omp.value) ||
+	    (event->omp.has_body && event->omp.stack.id == 0))
+		abort();
+}
+
 static void read_all(const char *directory)
 {
 	struct ctx_event_source *source;
@@ -331,6 +341,8 @@ static void read_all(const char *directory)
 			abort();
 		if (event.kind == CTX_EV_CALL && (event.process >= n_processes || event.thread >= n_threads))
 			abort();
+		if (event.kind == CTX_EV_OMP)
+			check_omp(&event, source->info.has_omp, n_threads);
 		if (event.kind == CTX_EV_TRACED)
 			check_traced(&event, n_processes, n_threads);
 		if (event.kind == CTX_EV_FORK_MAPS &&

@@ -27,6 +27,7 @@ void ctx_ingest_deinit(struct ingest *in)
 	ctx_unwinding_destroy(in->unwinding);
 	ctx_state_feed_destroy(in->states);
 	ctx_calls_destroy(in->calls);
+	ctx_ingest_omp_deinit(in->omp);
 	ctx_resolver_destroy(in->resolver);
 	ctx_stack_forest_deinit(&in->stacks);
 	ctx_profile_builder_deinit(&in->entities);
@@ -35,7 +36,7 @@ void ctx_ingest_deinit(struct ingest *in)
 	free(in->source_files);
 	free(in->processes);
 	free(in->mappings);
-	free(in->leaf_samples);
+	free(in->leaf_samples.items);
 	free(in->shows_running);
 	ctx_clock_share_deinit(&in->clock_share);
 }
@@ -82,6 +83,8 @@ enum ctx_status ctx_ingest_begin(struct ingest *in, const struct ctx_ingest_opti
 		status = ctx_stack_forest_init(&in->stacks, in->resolver, err);
 	if (status == CTX_OK)
 		status = ctx_ingest_begin_calls(in, err);
+	if (status == CTX_OK)
+		status = ctx_ingest_begin_omp(in, err);
 	if (status == CTX_OK)
 		status = ctx_ingest_begin_states(in, err);
 	return status;

@@ -63,6 +63,9 @@ static enum ctx_status finish_states(struct ingest *in, struct ctx_err *err)
 			return status;
 		in->stats.moved = ctx_calls_late(in->calls);
 	}
+	status = ctx_ingest_end_omp(in, NULL, err);
+	if (status != CTX_OK)
+		return status;
 	if (in->states == NULL)
 		return CTX_OK;
 	status = ctx_state_feed_finish(in->states, profile->run.end_ns, err);
@@ -177,8 +180,8 @@ static enum ctx_status list_code(struct ingest *in, const struct ctx_ingest_opti
 	enum ctx_status status = ctx_ingest_grow_leaf_samples(in, err);
 
 	if (status == CTX_OK && in->window == NULL)
-		status = ctx_resolver_list_code(in->resolver, &in->stacks.raw, in->leaf_samples, &in->code,
-						err);
+		status = ctx_resolver_list_code(in->resolver, &in->stacks.raw, in->leaf_samples.items,
+						&in->code, err);
 	if (status == CTX_OK)
 		status =
 			ctx_resolver_list_sources(in->resolver, in->window == NULL ? &in->source->info : NULL,
@@ -246,7 +249,8 @@ static enum ctx_status warn_of_missing_roots(struct ingest *in, struct ctx_err *
 		return CTX_OK;
 	status = ctx_ingest_grow_leaf_samples(in, err);
 	if (status == CTX_OK)
-		status = ctx_stack_roots_count(in->resolver, &in->stacks.raw, in->leaf_samples, &roots, err);
+		status = ctx_stack_roots_count(in->resolver, &in->stacks.raw, in->leaf_samples.items, &roots,
+					       err);
 	if (status != CTX_OK || roots.missing == 0 ||
 	    (double)roots.missing < MISSING_ROOTS_LEAST * (double)(roots.missing + roots.reached))
 		return status;
@@ -341,6 +345,7 @@ enum ctx_status ctx_ingest_put_contents(struct ingest *in, const struct ctx_inge
 		status = list_code(in, options, &in->source_files, &contents.n_files, err);
 	if (status == CTX_OK)
 		status = ctx_resolver_tell_apart(in->resolver, err);
+	ctx_ingest_omp_name(in);
 	if (status == CTX_OK)
 		status = ctx_resolver_take(in->resolver, &in->entities.profile, err);
 	if (status != CTX_OK)

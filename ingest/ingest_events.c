@@ -5,6 +5,7 @@
  *	                            +-- STACKS -----> dictionary of the process (stackdict.c)
  *	                            +-- SAMPLE -----> raw stack, CCT node (stackdict.c or chaindict.c, resolver.c) --> time trees (forest.c) --> store
  *	                            +-- TRACED -----> raw stack, name of the file --> blocks of operations (forest.c) --> store
+ *	                            +-- OMP --------> regions, tasks and waits of the thread (ingest_omp.c) --> spans, operations --> the same
  *	                            +-- CALL -------> open calls of the thread (open_calls.c) --> spans at them, completed calls --> as samples, operations
  *	                            `-- STATE ------> raw stack --> spans of states (state_feed.c) --> samples of the state metrics, as above
  */
@@ -37,19 +38,6 @@ static inline enum ctx_status process_of(struct ingest *in, uint32_t number, str
 		return add_process(in, number, ret, err);
 	*ret = &in->processes[number];
 	return CTX_OK;
-}
-
-/*
- * A map, since a table of all threads and metrics could exceed memory: most pairs have no sample.
- * NULL: out of memory.
- */
-static uint32_t *last_stack_of(struct ingest *in, uint32_t thread, uint32_t metric)
-{
-	uint32_t *place = ctx_map64_place(&in->last_stack, (uint64_t)thread << 32 | metric);
-
-	if (place != NULL && *place == CTX_MAP64_NONE)
-		*place = CTX_TRIE_ROOT;
-	return place;
 }
 
 /* The address space of a map event; CTX_NONE is the kernel. */
@@ -298,48 +286,15 @@ static enum ctx_status raw_stack_of(struct ingest *in, uint32_t process_number,
 
 enum ctx_status ctx_ingest_grow_leaf_samples(struct ingest *in, struct ctx_err *err)
 {
-	enum ctx_status status = ctx_grow(&in->leaf_samples, &in->leaf_samples_cap, in->stacks.raw.n, err);
+	enum ctx_status status =
+		ctx_grow(&in->leaf_samples.items, &in->leaf_samples.cap, in->stacks.raw.n, err);
 
 	if (status != CTX_OK)
 		return status;
-	memset(in->leaf_samples + in->n_leaf_samples, 0,
-	       (in->stacks.raw.n - in->n_leaf_samples) * sizeof(*in->leaf_samples));
-	in->n_leaf_samples = in->stacks.raw.n;
+	memset(in->leaf_samples.items + in->leaf_samples.n, 0,
+	       (in->stacks.raw.n - in->leaf_samples.n) * sizeof(*in->leaf_samples.items));
+	in->leaf_samples.n = in->stacks.raw.n;
 	return CTX_OK;
-}
-
-/* Calls that the source marks as new are new, even with an unchanged stack. */
-static uint32_t limit_kept(const struct ingest *in, const struct ctx_sample *sample, uint32_t kept_frames)
-{
-	const struct ctx_trie *raw = &in->stacks.raw, *cct = &in->stacks.cct;
-	uint32_t depth = raw->depth[sample->raw_stack];
-	uint32_t kept = in->stacks.raw_to_stack[ctx_trie_ancestor(raw, sample->raw_stack,
-								  kept_frames < depth ? kept_frames : depth)];
-
-	return cct->depth[kept] < cct->depth[sample->kept_stack] ? kept : sample->kept_stack;
-}
-
-/*
- * The rest of a sample whose raw stack is known. `kept_frames`: see struct ctx_event_sample;
- * UINT32_MAX unknown.
- */
-static enum ctx_status put_sample(struct ingest *in, struct ctx_sample *sample, uint32_t kept_frames,
-				  struct ctx_err *err)
-{
-	const struct ctx_trie *cct = &in->stacks.cct;
-	uint32_t *last = last_stack_of(in, sample->thread, sample->metric);
-
-	if (last == NULL)
-		return ctx_err_nomem(err);
-	sample->stack = in->stacks.raw_to_stack[sample->raw_stack];
-	sample->kept_stack = sample->stack == *last
-				     ? sample->stack
-				     : ctx_stack_paths_common(&in->paths, cct, sample->stack, *last);
-	if (kept_frames != UINT32_MAX)
-		sample->kept_stack = limit_kept(in, sample, kept_frames);
-	sample->kept_depth = cct->depth[sample->kept_stack];
-	*last = sample->stack;
-	return ctx_ingest_put_sample(in, sample, err);
 }
 
 static enum ctx_status on_sample(struct ingest *in, const struct ctx_event *event, struct ctx_err *err)
@@ -361,19 +316,21 @@ static enum ctx_status on_sample(struct ingest *in, const struct ctx_event *even
 		status = raw_stack_of(in, event->process, &event->sample.stack, &sample.raw_stack, err);
 	if (status == CTX_OK && in->calls != NULL)
 		status = ctx_calls_merge(in->calls, sample.thread, sample.raw_stack, &sample.raw_stack, err);
+	else if (status == CTX_OK)
+		status = ctx_ingest_omp_merge(in, sample.thread, &sample.raw_stack, err);
 	if (status == CTX_OK && in->states != NULL && in->shows_running[sample.metric])
 		status = ctx_state_feed_sample(in->states, event, sample.raw_stack, err);
 	if (status == CTX_OK && in->states != NULL && sample.metric == ctx_ingest_clock(info))
 		status = ctx_clock_share_seen(&in->clock_share, sample.thread, sample.weight, err);
-	if (status == CTX_OK && in->stacks.raw.n > in->n_leaf_samples)
+	if (status == CTX_OK && in->stacks.raw.n > in->leaf_samples.n)
 		status = ctx_ingest_grow_leaf_samples(in, err);
 	if (status != CTX_OK)
 		return status;
-	in->leaf_samples[sample.raw_stack]++;
+	in->leaf_samples.items[sample.raw_stack]++;
 	in->stats.samples++;
-	return put_sample(in, &sample,
-			  info->metrics[sample.metric].exact_calls ? event->sample.kept_frames : UINT32_MAX,
-			  err);
+	return ctx_ingest_put_at_stack(
+		in, &sample,
+		info->metrics[sample.metric].exact_calls ? event->sample.kept_frames : UINT32_MAX, err);
 }
 
 /* --- thread states --- */
@@ -420,6 +377,8 @@ static enum ctx_status on_state(struct ingest *in, const struct ctx_event *event
 		status = raw_stack_of(in, event->process, &event->state.stack, &raw_stack, err);
 	if (status == CTX_OK && in->calls != NULL)
 		status = merge_state(in, event, &raw_stack, err);
+	else if (status == CTX_OK && !ctx_state_change_has_waker(event->state.change))
+		status = ctx_ingest_omp_merge(in, event->thread, &raw_stack, err);
 	return status == CTX_OK ? ctx_state_feed_change(in->states, event, raw_stack, err) : status;
 }
 
@@ -441,7 +400,7 @@ static enum ctx_status put_span(void *context, const struct ctx_state_span *span
 	in->stats.spans++;
 	if (span->state >= CTX_STATE_USER && span->state <= CTX_STATE_TRAP)
 		status = ctx_clock_share_on_cpu(&in->clock_share, sample.thread, sample.weight, err);
-	return status == CTX_OK ? put_sample(in, &sample, UINT32_MAX, err) : status;
+	return status == CTX_OK ? ctx_ingest_put_at_stack(in, &sample, UINT32_MAX, err) : status;
 }
 
 static enum ctx_status put_wakeup(void *context, const struct ctx_wakeup *wakeup, struct ctx_err *err)
@@ -536,6 +495,18 @@ static enum ctx_status on_call(struct ingest *in, const struct ctx_event *event,
 	return ctx_calls_event(in->calls, &scope, event, err);
 }
 
+static enum ctx_status on_omp(struct ingest *in, const struct ctx_event *event, struct ctx_err *err)
+{
+	uint32_t raw_stack;
+	enum ctx_status status = ctx_profile_builder_check_thread(&in->entities, event->thread, err);
+
+	if (in->omp == NULL)
+		return ctx_err_set(err, CTX_E_FORMAT, "OpenMP was not announced");
+	if (status == CTX_OK)
+		status = raw_stack_of(in, event->process, &event->omp.stack, &raw_stack, err);
+	return status == CTX_OK ? ctx_ingest_omp(in, event, raw_stack, err) : status;
+}
+
 /* --- events --- */
 
 /* With states, or calls, the trees of a thread end after its last span. */
@@ -545,6 +516,8 @@ static enum ctx_status on_thread_exit(struct ingest *in, const struct ctx_event 
 
 	if (status == CTX_OK)
 		status = ctx_ingest_end_calls(in, event, err);
+	if (status == CTX_OK)
+		status = ctx_ingest_end_omp(in, event, err);
 	if (status != CTX_OK)
 		return status;
 	if (in->states != NULL)
@@ -560,6 +533,8 @@ static enum ctx_status on_life(struct ingest *in, const struct ctx_event *event,
 		ctx_chaindict_deinit(&in->processes[event->process].chains);
 	if (event->kind == CTX_EV_PROCESS_EXIT && status == CTX_OK)
 		status = ctx_ingest_end_calls(in, event, err);
+	if (event->kind == CTX_EV_PROCESS_EXIT && status == CTX_OK)
+		status = ctx_ingest_end_omp(in, event, err);
 	if (event->kind == CTX_EV_THREAD_START && event->thread_start.without_states)
 		return status;
 	return status == CTX_OK && in->states != NULL ? ctx_state_feed_life(in->states, event, err) : status;
@@ -602,6 +577,8 @@ enum ctx_status ctx_ingest_event(struct ingest *in, const struct ctx_event *even
 		return ctx_profile_builder_event(&in->entities, event, err);
 	case CTX_EV_CALL:
 		return on_call(in, event, err);
+	case CTX_EV_OMP:
+		return on_omp(in, event, err);
 	}
 	return ctx_err_set(err, CTX_E_INTERNAL, "event of unknown kind %d", (int)event->kind);
 }

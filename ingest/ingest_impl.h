@@ -33,6 +33,11 @@ struct inherited_maps {
 	bool are_left_out; /* too many of them */
 };
 
+struct leaf_samples {	 /* their number by raw stack */
+	uint32_t *items; /* owned */
+	size_t n, cap;
+};
+
 struct ingest {
 	struct ctx_event_source *source;
 	struct ctx_store *store;
@@ -44,6 +49,7 @@ struct ingest {
 	struct ctx_window *window;	/* of a live ingest, instead of trees until its end; NULL: none */
 	struct ctx_state_feed *states;	/* NULL: the source records none */
 	struct ctx_calls *calls;	/* the same */
+	struct ctx_ingest_omp *omp;	/* the same */
 	bool *shows_running;		/* owned; by metric: a sample of it shows its thread on a CPU */
 	struct ctx_profile_builder entities;
 	struct ctx_strtab files; /* names, of traced input and output */
@@ -57,8 +63,7 @@ struct ingest {
 	struct inherited_maps inherited;
 	struct ctx_code_list code;
 	struct ctx_source_file *source_files; /* owned */
-	uint32_t *leaf_samples;		      /* by raw stack */
-	size_t n_leaf_samples, leaf_samples_cap;
+	struct leaf_samples leaf_samples;
 	struct ctx_clock_share clock_share; /* of ctx_ingest_clock; with states */
 	struct ctx_ingest_stats stats;
 };
@@ -88,6 +93,26 @@ CTX_MUST_CHECK enum ctx_status ctx_ingest_begin_calls(struct ingest *in, struct 
 /* Ends the calls of a thread, or of the threads of a process, that exits. */
 CTX_MUST_CHECK enum ctx_status ctx_ingest_end_calls(struct ingest *in, const struct ctx_event *event,
 						    struct ctx_err *err);
+
+/*
+ * A sample whose raw stack is known: finds its call path, and what it shares with the thread's last one of the metric. `kept_frames`: see
+ * struct ctx_event_sample; UINT32_MAX unknown.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_ingest_put_at_stack(struct ingest *in, struct ctx_sample *sample,
+						       uint32_t kept_frames, struct ctx_err *err);
+
+/* Prepares OpenMP, if the source sees it; an event of it, with its raw stack; the exit of a thread or process, or the end of the recording (NULL). */
+CTX_MUST_CHECK enum ctx_status ctx_ingest_begin_omp(struct ingest *in, struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_ingest_omp(struct ingest *in, const struct ctx_event *event,
+					      uint32_t raw_stack, struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_ingest_end_omp(struct ingest *in, const struct ctx_event *event,
+						  struct ctx_err *err);
+/* A raw stack of the thread, with its state and that of the master of its team. */
+CTX_MUST_CHECK enum ctx_status ctx_ingest_omp_merge(struct ingest *in, uint32_t thread, uint32_t *raw,
+						    struct ctx_err *err);
+/* After the last stack: names the functions that compilers have made of constructs. */
+void ctx_ingest_omp_name(struct ingest *in);
+void ctx_ingest_omp_deinit(struct ctx_ingest_omp *omp);
 
 /* Prepares thread states, if the source records them. */
 CTX_MUST_CHECK enum ctx_status ctx_ingest_begin_states(struct ingest *in, struct ctx_err *err);

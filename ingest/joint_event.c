@@ -178,6 +178,16 @@ static enum ctx_status on_traced(struct ctx_joint *merged, struct ctx_joint_part
 	return status == CTX_OK ? set_stack(merged, part, own, &event->traced.stack, err) : status;
 }
 
+/* Its numbers are those of the process. */
+static enum ctx_status on_omp(struct ctx_joint *merged, struct ctx_joint_part *part, struct ctx_event *event,
+			      struct ctx_err *err)
+{
+	uint32_t own = event->process;
+	enum ctx_status status = set_subjects(part, event, err);
+
+	return status == CTX_OK ? set_stack(merged, part, own, &event->omp.stack, err) : status;
+}
+
 /* What a recording without states has lost hides no states. */
 static void on_lost(const struct ctx_joint *merged, const struct ctx_joint_part *part, struct ctx_loss *loss)
 {
@@ -243,6 +253,8 @@ enum ctx_status ctx_joint_translate(struct ctx_joint *merged, struct ctx_joint_p
 		return on_state(merged, part, event, err);
 	case CTX_EV_TRACED:
 		return on_traced(merged, part, event, err);
+	case CTX_EV_OMP:
+		return on_omp(merged, part, event, err);
 	case CTX_EV_CALL:
 		event->call.frame = event->call.frame != 0 ? frame_of(part, event->call.frame) : 0;
 		event->call.counted = part->has_counters ? event->call.counted : NULL;

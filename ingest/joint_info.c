@@ -306,6 +306,7 @@ static void add_facts(struct ctx_joint *merged, struct ctx_joint_part *part)
 	add_clocks(info, from);
 	info->closed = (is_first || info->closed) && from->closed;
 	info->has_calls |= from->has_calls;
+	info->has_omp |= from->has_omp;
 	if (info->n_call_counters == 0 && from->n_call_counters != 0) {
 		info->call_counters = from->call_counters;
 		info->n_call_counters = from->n_call_counters;

@@ -84,7 +84,7 @@ static enum ctx_status make_metrics(struct ctx_profile_builder *builder, const s
 	struct ctx_profile *profile = &builder->profile;
 
 	profile->metrics = ctx_calloc(info->n_metrics + CTX_STATE_N + CTX_STATE_METRICS_N + CALL_METRICS +
-					      info->n_call_counters,
+					      CTX_OMP_METRIC_N + info->n_call_counters,
 				      sizeof(*profile->metrics));
 	return profile->metrics != NULL ? keep_metrics(builder, info->metrics, info->n_metrics, err)
 					: ctx_err_nomem(err);
@@ -128,6 +128,22 @@ static enum ctx_status add_state_metrics(struct ctx_profile *profile, struct ctx
 			return status;
 	}
 	return CTX_OK;
+}
+
+static void add_omp_metrics(struct ctx_profile *profile)
+{
+	static const struct ctx_metric_info metrics[CTX_OMP_METRIC_N] = {
+		[CTX_OMP_METRIC_WORK] = {.name = "OMP Work", .word = "omp-work"},
+		[CTX_OMP_METRIC_WAIT] = {.name = "OMP Wait", .word = "omp-wait"},
+		[CTX_OMP_METRIC_SERIAL] = {.name = "OMP Serial", .word = "omp-serial"},
+		[CTX_OMP_METRIC_IDLE] = {.name = "OMP Idle", .word = "omp-idle"},
+	};
+
+	for (uint32_t i = 0; i < CTX_OMP_METRIC_N; i++) {
+		profile->metrics[profile->n_metrics] = metrics[i];
+		profile->metrics[profile->n_metrics].kind = CTX_METRIC_OMP_SPAN;
+		profile->metrics[profile->n_metrics++].unit = CTX_UNIT_NS;
+	}
 }
 
 /*
@@ -195,6 +211,8 @@ enum ctx_status ctx_profile_builder_init(struct ctx_profile_builder *builder,
 		status = make_metrics(builder, info, err);
 	if (status == CTX_OK && info->has_states)
 		status = add_state_metrics(&builder->profile, err);
+	if (status == CTX_OK && info->has_omp)
+		add_omp_metrics(&builder->profile);
 	if (status == CTX_OK && info->has_calls)
 		status = add_call_metrics(builder, info, err);
 	return status;
@@ -427,6 +445,7 @@ enum ctx_status ctx_profile_builder_event(struct ctx_profile_builder *builder, c
 	case CTX_EV_STATE:
 	case CTX_EV_TRACED:
 	case CTX_EV_CALL:
+	case CTX_EV_OMP:
 		break;
 	}
 	return ctx_err_set(err, CTX_E_INTERNAL, "event kind %d is not one of processes, threads and remarks",

@@ -50,12 +50,17 @@
  * them. The functions may be a subset of those that run. Calls that are open when a thread or the
  * recording ends end there. `info.has_calls` announces them. Metrics need not be announced then: the
  * ingest makes those of calls itself (ingest/open_calls.h). A thread runs unless states say otherwise.
+ *
+ * OpenMP: a source that sees regions, tasks and waits emits CTX_EV_OMP, for each thread in order of time. The
+ * ingest makes metrics of the time in each state, and an operation of each region and task (ingest/omp_threads.h).
+ * `info.has_omp` announces them.
  */
 #ifndef CTX_MODEL_EVENT_SOURCE_H
 #define CTX_MODEL_EVENT_SOURCE_H
 
 #include "model/code_kind.h"
 #include "model/interval.h"
+#include "model/omp.h"
 #include "model/profile.h"
 #include "model/thread_state.h"
 #include "model/traced.h"
@@ -179,6 +184,7 @@ enum ctx_event_kind {
 	CTX_EV_STATE,	 /* a thread changes what it does */
 	CTX_EV_TRACED,	 /* a traced operation */
 	CTX_EV_CALL,	 /* a thread leaves calls, enters one, or both */
+	CTX_EV_OMP,	 /* a thread of a program with OpenMP tells something */
 };
 
 /* Strings of all events are borrowed until the next call of next(). */
@@ -346,6 +352,14 @@ struct ctx_event_call {
 	const uint64_t *counted;
 };
 
+/* As model/omp.h says. */
+struct ctx_event_omp {
+	enum ctx_omp_event event;
+	bool has_body; /* the leaf of the stack is the function that the construct runs, and its caller the construct */
+	uint32_t value;
+	struct ctx_event_stack stack;
+};
+
 struct ctx_event_lost {
 	/*
 	 * LOST: comes at its begin or, where that is known too late, up to its end. What threads did in
@@ -361,7 +375,7 @@ struct ctx_event {
 	uint32_t
 		process; /* of every kind but FUNCTION, LOST, THROTTLE, DAMAGE, WARNING, PROPERTY; a MAP or UNMAP with CTX_NONE is
 			     of the kernel's address space */
-	uint32_t thread; /* of THREAD_*, SAMPLE, STATE, TRACED and CALL */
+	uint32_t thread; /* of THREAD_*, SAMPLE, STATE, TRACED, CALL and OMP */
 	union {
 		struct ctx_event_process_start process_start;
 		struct ctx_event_process_exit process_exit;
@@ -375,6 +389,7 @@ struct ctx_event {
 		struct ctx_event_state state;
 		struct ctx_event_traced traced;
 		struct ctx_event_call call;
+		struct ctx_event_omp omp;
 		struct ctx_usage_info usage; /* its `process` is the source's number */
 		struct ctx_event_lost lost;  /* and THROTTLE */
 		const char *text;	     /* PROCESS_TITLE, DAMAGE, WARNING */
@@ -468,6 +483,7 @@ struct ctx_source_info {
 	size_t n_symbols;
 	bool has_states; /* CTX_EV_STATE can occur: threads' lives are divided into states */
 	bool has_calls;	 /* CTX_EV_CALL can occur */
+	bool has_omp;	 /* CTX_EV_OMP can occur */
 	/* Counters read at each call event, NULL none: name, word, kind and unit count. */
 	const struct ctx_source_metric *call_counters;
 	uint32_t n_call_counters;

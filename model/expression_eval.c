@@ -93,7 +93,7 @@ void ctx_expression_subject_add(const struct ctx_traced *operation, struct ctx_e
 {
 	int64_t *values = subject->values;
 
-	if (operation->kind == CTX_TRACED_MARK) {
+	if (operation->kind == CTX_TRACED_MARK || operation->kind == CTX_TRACED_OMP) {
 		values[CTX_NAME_EVT_TIME] = clamp(operation->duration_ns);
 		return;
 	}

@@ -19,6 +19,7 @@ static const char *const kind_words[CTX_METRIC_KIND_N] = {
 	[CTX_METRIC_BYTES] = "bytes",
 	[CTX_METRIC_COUNT] = "count",
 	[CTX_METRIC_CALL_SPAN] = "call-span",
+	[CTX_METRIC_OMP_SPAN] = "omp-span",
 };
 
 /* 0: none. */

@@ -12,6 +12,7 @@
  *	bytes            an operation, the bytes that it moved      those that end in it  bytes a second
  *	count            what another metric has samples of         as that metric        samples a second
  *	call-span        a span at a thread's open calls            the part inside       threads at a time
+ *	omp-span         a span of a thread's time with OpenMP      the part inside       threads at a time
  */
 #ifndef CTX_MODEL_METRIC_H
 #define CTX_MODEL_METRIC_H
@@ -49,6 +50,8 @@ enum ctx_metric_kind {
 	 * the same ns.
 	 */
 	CTX_METRIC_CALL_SPAN,
+	/* As CTX_METRIC_SPAN, by what OpenMP does (model/omp.h): no two overlap, but they lie beside those of states. */
+	CTX_METRIC_OMP_SPAN,
 	CTX_METRIC_KIND_N,
 };
 
@@ -85,7 +88,8 @@ enum ctx_metric_kind ctx_metric_kind_of_unit(enum ctx_unit unit);
 /* Whether samples are cut at the ends of an interval, instead of being points of time. */
 static inline bool ctx_metric_is_clipped(const struct ctx_metric_info *metric)
 {
-	return metric->kind == CTX_METRIC_SPAN || metric->kind == CTX_METRIC_CALL_SPAN;
+	return metric->kind == CTX_METRIC_SPAN || metric->kind == CTX_METRIC_CALL_SPAN ||
+	       metric->kind == CTX_METRIC_OMP_SPAN;
 }
 
 /* Whether its calls were seen, each where it begins; others are estimated from samples. */

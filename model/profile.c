@@ -189,6 +189,15 @@ uint32_t ctx_profile_calls_metric(const struct ctx_profile *profile)
 	return CTX_NONE;
 }
 
+uint32_t ctx_profile_omp_metric(const struct ctx_profile *profile)
+{
+	for (uint32_t i = 0; i < profile->n_metrics; i++) {
+		if (profile->metrics[i].kind == CTX_METRIC_OMP_SPAN)
+			return i;
+	}
+	return CTX_NONE;
+}
+
 uint32_t ctx_profile_elapsed_metric(const struct ctx_profile *profile)
 {
 	for (uint32_t i = profile->n_metrics; i-- != 0;) {

@@ -227,6 +227,9 @@ unsigned ctx_profile_metric_states(const struct ctx_profile *profile, uint32_t m
  */
 uint32_t ctx_profile_calls_metric(const struct ctx_profile *profile);
 
+/* The first of the metrics of OpenMP, in the order of enum ctx_omp_metric. CTX_NONE: the source saw none. */
+uint32_t ctx_profile_omp_metric(const struct ctx_profile *profile);
+
 /* The time in which calls were open, whether their threads ran or not. CTX_NONE as above. */
 uint32_t ctx_profile_elapsed_metric(const struct ctx_profile *profile);
 

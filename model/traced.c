@@ -6,8 +6,8 @@
 
 const char *ctx_traced_kind_name(enum ctx_traced_kind kind)
 {
-	static const char *const names[CTX_TRACED_N] = {"heap", "sync",	  "io",	   "mark",
-							"call", "branch", "memory"};
+	static const char *const names[CTX_TRACED_N] = {"heap", "sync",	  "io",	    "mark",
+							"call", "branch", "memory", "omp"};
 
 	return (unsigned)kind < CTX_TRACED_N ? names[kind] : "?";
 }
@@ -41,6 +41,7 @@ const char *ctx_traced_operation_name(enum ctx_traced_kind kind, unsigned operat
 					     "extended"};
 	static const char *const memory[] = {"access",	 "load",    "store", "load and store",
 					     "prefetch", "execute", "fault"};
+	static const char *const omp[] = {"region", "task"};
 
 	if (kind == CTX_TRACED_HEAP)
 		return operation < CTX_COUNT_OF(heap) ? heap[operation] : "?";
@@ -54,6 +55,8 @@ const char *ctx_traced_operation_name(enum ctx_traced_kind kind, unsigned operat
 		return operation < CTX_COUNT_OF(branch) ? branch[operation] : "?";
 	if (kind == CTX_TRACED_MEMORY)
 		return operation < CTX_COUNT_OF(memory) ? memory[operation] : "?";
+	if (kind == CTX_TRACED_OMP)
+		return operation < CTX_COUNT_OF(omp) ? omp[operation] : "?";
 	return kind == CTX_TRACED_SYNC && operation < CTX_COUNT_OF(sync) ? sync[operation] : "?";
 }
 

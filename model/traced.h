@@ -22,6 +22,7 @@ enum ctx_traced_kind {
 	CTX_TRACED_CALL,
 	CTX_TRACED_BRANCH,
 	CTX_TRACED_MEMORY,
+	CTX_TRACED_OMP,
 	CTX_TRACED_N,
 };
 
@@ -124,6 +125,13 @@ enum ctx_memory_operation {
 	CTX_MEMORY_OPERATION_N,
 };
 
+/* OpenMP, each when it has ended. */
+enum ctx_omp_operation {
+	CTX_OMP_OF_REGION = 0,
+	CTX_OMP_OF_TASK,
+	CTX_OMP_OPERATION_N,
+};
+
 /* `size` of CTX_SYNC_ORDER: which of the two is taken to read only. */
 #define CTX_SYNC_ORDER_HELD_READ 1u
 #define CTX_SYNC_ORDER_TAKEN_READ 2u
@@ -132,8 +140,9 @@ struct ctx_traced {
 	uint64_t time_ns;     /* its end */
 	uint64_t duration_ns; /* the wait, the input or output, the interval or call that ends; heap: 0 */
 	union {
-		uint64_t size;	 /* bytes allocated, unmapped, read or written */
-		uint64_t off_ns; /* of a call: time in which its thread did not run */
+		uint64_t size; /* bytes allocated, unmapped, read or written */
+		/* Of a call: time in which its thread did not run; of a region: all waits of its team; of a task: what is not self_ns. */
+		uint64_t off_ns;
 		/*
 		 * Of a branch: bytes from the target of the branch before it to its own first byte, plus one; 0
 		 * unknown.
@@ -143,15 +152,18 @@ struct ctx_traced {
 			latency; /* of an access: cycles that it took, or what else its processor weighs it by; 0 unknown */
 	};
 	union {
-		uint64_t address; /* allocated or freed; the object waited for; accessed */
-		uint64_t cycles;  /* of a branch: since the branch before it; 0 unknown */
-		uint64_t call;	  /* I/O: enum ctx_io_call */
-		int64_t value;	  /* of CTX_MARK_COUNTER; number of an interval that has one */
+		uint64_t address;    /* allocated or freed; the object waited for; accessed */
+		uint64_t cycles;     /* of a branch: since the branch before it; 0 unknown */
+		uint64_t call;	     /* I/O: enum ctx_io_call */
+		uint64_t longest_ns; /* of a region: the work of the thread that worked most */
+		uint64_t depth;	     /* of a task: in how many others it was created */
+		int64_t value;	     /* of CTX_MARK_COUNTER; number of an interval that has one */
 	};
 	union {
 		uint64_t old_address; /* of CTX_HEAP_REALLOCATE; of CTX_SYNC_ORDER */
 		uint64_t error;	      /* I/O: errno; 0 none, or not known */
-		uint64_t self_ns;     /* of a call: what its thread ran in none of the calls that it made */
+		/* Of a call: what its thread ran in none of the calls that it made; of a region: the work of its team; of a task: its own. */
+		uint64_t self_ns;
 		uint64_t flags;	      /* of a branch: CTX_BRANCH_IS_PREDICTED, ... */
 		uint64_t data_source; /* of an access: where its data was (model/data_source.h); 0 unknown */
 	};
@@ -167,7 +179,7 @@ struct ctx_traced {
 		uint32_t file;
 		uint32_t other; /* sync: thread that had the object, or waited; CTX_NONE unknown */
 	};
-	int32_t descriptor; /* I/O; -1 none */
+	int32_t descriptor; /* I/O; of a region: threads of its team; -1 none */
 	uint8_t kind;	    /* enum ctx_traced_kind */
 	uint8_t operation; /* enum ctx_heap_operation, ctx_sync_operation, ctx_io_operation, ctx_mark_operation */
 	bool failed; /* I/O: returned an error; a wait: it timed out, or was interrupted; an end: of nothing; a call: left without return; a branch: mispredicted */
@@ -249,7 +261,7 @@ bool ctx_traced_kind_of_metric(const char *word, enum ctx_traced_kind *ret);
 /* The operation's weight in such a metric; false: not a sample of it. */
 bool ctx_traced_weigh(const struct ctx_traced *operation, const char *word, uint64_t *ret);
 
-/* "heap", "sync", "io", "mark", "call", "branch", "memory"; "?" for other numbers. */
+/* "heap", "sync", "io", "mark", "call", "branch", "memory", "omp"; "?" for other numbers. */
 const char *ctx_traced_kind_name(enum ctx_traced_kind kind);
 
 /* "allocate", ..., "wait", "read", ...; "?" for other numbers. */
@@ -265,6 +277,7 @@ static inline unsigned ctx_traced_n_operations(enum ctx_traced_kind kind)
 	       : kind == CTX_TRACED_CALL   ? CTX_CALL_OPERATION_N
 	       : kind == CTX_TRACED_BRANCH ? CTX_BRANCH_OPERATION_N
 	       : kind == CTX_TRACED_MEMORY ? CTX_MEMORY_OPERATION_N
+	       : kind == CTX_TRACED_OMP	   ? CTX_OMP_OPERATION_N
 					   : 0;
 }
 

@@ -39,6 +39,8 @@ static const struct {
 	{"thread-pattern", NULL, CTX_INDEX_THREAD_PATTERN},
 	{"cgroup", NULL, CTX_INDEX_CGROUP},
 	{"container", NULL, CTX_INDEX_CONTAINER},
+	{"omp-region", NULL, CTX_INDEX_OMP_REGION},
+	{"omp-task", NULL, CTX_INDEX_OMP_TASK},
 	{"function", NULL, CTX_INDEX_FUNCTION},
 	{"object", NULL, CTX_INDEX_OBJECT},
 	{"line", NULL, CTX_INDEX_LINE},
@@ -71,8 +73,9 @@ static const struct {
 static const struct {
 	const char *name, *word;
 } other_names[] = {
-	{"processes", "process"}, {"experiment_ids", "process"}, {"comm", "thread-name"}, {"dso", "object"},
-	{"sym", "function"},	  {"symbol", "function"},	 {"srcline", "line"},
+	{"processes", "process"}, {"experiment_ids", "process"}, {"comm", "thread-name"},
+	{"dso", "object"},	  {"sym", "function"},		 {"symbol", "function"},
+	{"srcline", "line"},	  {"omp_preg", "omp-region"},	 {"omp_task", "omp-task"},
 };
 
 /* Whether the first `n` bytes are the name, or its plural. */

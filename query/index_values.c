@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "model/code.h"
 #include "model/container.h"
+#include "model/omp.h"
 
 #include <stdlib.h>
 
@@ -13,6 +14,11 @@ static bool is_name(enum ctx_index_entity entity)
 	return entity == CTX_INDEX_COMMAND || entity == CTX_INDEX_THREAD_NAME ||
 	       entity == CTX_INDEX_THREAD_PATTERN || entity == CTX_INDEX_CGROUP ||
 	       entity == CTX_INDEX_CONTAINER;
+}
+
+static bool is_construct(enum ctx_index_entity entity)
+{
+	return entity == CTX_INDEX_OMP_REGION || entity == CTX_INDEX_OMP_TASK;
 }
 
 static void put_name(const struct ctx_profile *profile, enum ctx_index_entity entity, uint32_t thread,
@@ -62,6 +68,32 @@ static enum ctx_status name_threads(struct ctx_index_values *values, size_t key,
 		if (status == CTX_OK && name.n != 0)
 			status = ctx_strtab_add(&values->names, (const char *)name.bytes, name.n,
 						&of_thread[i], err);
+	}
+	return status;
+}
+
+/* ---- constructs of OpenMP ---- */
+
+/* By node of the CCT the innermost one on its stack. */
+static enum ctx_status name_constructs(struct ctx_index_values *values, size_t key, struct ctx_err *err)
+{
+	const struct ctx_profile *profile = values->profile;
+	const struct ctx_trie *cct = &profile->cct;
+	bool is_region = values->entities[key] == CTX_INDEX_OMP_REGION;
+	uint32_t *of_stack = ctx_calloc(cct->n, sizeof(*of_stack));
+	enum ctx_status status = CTX_OK;
+
+	if (of_stack == NULL)
+		return ctx_err_nomem(err);
+	values->of_thread[key] = of_stack;
+	of_stack[CTX_TRIE_ROOT] = CTX_NONE;
+	for (uint32_t i = 1; i < cct->n && status == CTX_OK; i++) {
+		const char *name =
+			cct->key[i] < profile->n_functions ? profile->functions[cct->key[i]].name : "";
+
+		of_stack[i] = of_stack[cct->parent[i]];
+		if (is_region ? ctx_omp_is_region(name) : ctx_omp_is_task(name))
+			status = ctx_strtab_add_text(&values->names, name, &of_stack[i], err);
 	}
 	return status;
 }
@@ -173,6 +205,8 @@ enum ctx_status ctx_index_values_init(const struct ctx_index_keys *keys, const s
 			status = bind(ret, i, keys->texts[i], err);
 		else if (is_name(ret->entities[i]))
 			status = name_threads(ret, i, err);
+		else if (is_construct(ret->entities[i]))
+			status = name_constructs(ret, i, err);
 		else if (ret->entities[i] == CTX_INDEX_LINE)
 			status = find_lines(ret, base->code, err);
 		else if (ret->entities[i] == CTX_INDEX_WAIT)
@@ -242,6 +276,12 @@ void ctx_index_values_fixed(const struct ctx_index_values *values, const struct 
 		case CTX_INDEX_CONTAINER:
 			ret[i] = sample->thread < values->profile->n_threads
 					 ? id(values->of_thread[i][sample->thread], CTX_NONE)
+					 : -1;
+			break;
+		case CTX_INDEX_OMP_REGION:
+		case CTX_INDEX_OMP_TASK:
+			ret[i] = sample->stack < values->profile->cct.n
+					 ? id(values->of_thread[i][sample->stack], CTX_NONE)
 					 : -1;
 			break;
 		case CTX_INDEX_WAIT:

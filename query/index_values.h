@@ -16,7 +16,8 @@ struct ctx_index_values {
 	const struct ctx_index_stacks *stacks; /* NULL: those of the profile */
 	size_t n;			       /* of the keys */
 	enum ctx_index_entity entities[CTX_INDEX_KEYS_MAX];
-	uint32_t *of_thread[CTX_INDEX_KEYS_MAX]; /* owned; of keys that are names: by thread the name; NULL */
+	/* Owned; of keys that are names: the name by thread, of constructs of OpenMP by node of the CCT; NULL. */
+	uint32_t *of_thread[CTX_INDEX_KEYS_MAX];
 	struct ctx_strtab names;
 	/* Of the keys that are expressions, in their order: owned. */
 	struct ctx_expression *expressions[CTX_INDEX_KEYS_MAX];

@@ -35,6 +35,7 @@ void ctx_span_cache_deinit(struct ctx_span_cache *cache);
 /* In place of a metric: any one of states, or of open calls. */
 #define CTX_SPAN_CACHE_STATES UINT32_MAX
 #define CTX_SPAN_CACHE_CALLS (UINT32_MAX - 1)
+#define CTX_SPAN_CACHE_OMP (UINT32_MAX - 2)
 
 /*
  * The entry of a thread and a metric, created if it is new. That of any metric holds the span found

@@ -36,14 +36,17 @@ static bool lies_over(const struct ctx_sample *span, uint64_t time_ns)
 	return ctx_sample_begin(span) < time_ns && time_ns <= span->time_ns;
 }
 
-/* Spans at open calls lie beside those of states. */
+/* Spans at open calls and those of OpenMP lie beside those of states. */
 static enum ctx_status over_place(struct ctx_query *query, const struct ctx_span_scope *scope,
 				  struct ctx_known_span **ret, struct ctx_err *err)
 {
-	bool calls = ctx_metric_has_exact_calls(&query->profile->metrics[scope->metric]);
+	enum ctx_metric_kind kind = query->profile->metrics[scope->metric].kind;
 
 	return ctx_span_cache_place(&query->spans, scope->thread,
-				    calls ? CTX_SPAN_CACHE_CALLS : CTX_SPAN_CACHE_STATES, ret, err);
+				    kind == CTX_METRIC_CALL_SPAN  ? CTX_SPAN_CACHE_CALLS
+				    : kind == CTX_METRIC_OMP_SPAN ? CTX_SPAN_CACHE_OMP
+								  : CTX_SPAN_CACHE_STATES,
+				    ret, err);
 }
 
 /* The span of the metric that extends before and after the time. CTX_END: none. */

@@ -126,7 +126,8 @@ static void put_metric(const struct ctx_html_metric *metric, struct ctx_buf *out
 	ctx_name_put_json(out, ctx_unit_word(metric->unit));
 	ctx_buf_put_text(out, ",\"kind\":");
 	ctx_name_put_json(out, ctx_metric_kind_word(metric->kind));
-	if (metric->kind == CTX_METRIC_SPAN || metric->kind == CTX_METRIC_CALL_SPAN)
+	if (metric->kind == CTX_METRIC_SPAN || metric->kind == CTX_METRIC_CALL_SPAN ||
+	    metric->kind == CTX_METRIC_OMP_SPAN)
 		ctx_buf_put_text(out, ",\"spans\":true");
 }
 

@@ -86,6 +86,10 @@ static const struct {
 	{CTX_INDEX_CGROUP, NAME, "cgroup", NULL, CTX_STYLE_NAME, false},
 	{CTX_INDEX_CONTAINER, SHOWN, NULL, "Container", CTX_STYLE_KEY, false},
 	{CTX_INDEX_CONTAINER, NAME, "container", NULL, CTX_STYLE_NAME, false},
+	{CTX_INDEX_OMP_REGION, SHOWN, NULL, "Parallel region", CTX_STYLE_KEY, false},
+	{CTX_INDEX_OMP_REGION, NAME, "omp_region", NULL, CTX_STYLE_NAME, false},
+	{CTX_INDEX_OMP_TASK, SHOWN, NULL, "Task", CTX_STYLE_KEY, false},
+	{CTX_INDEX_OMP_TASK, NAME, "omp_task", NULL, CTX_STYLE_NAME, false},
 	{CTX_INDEX_WAIT, SHOWN, NULL, "Wait", CTX_STYLE_KEY, false},
 	{CTX_INDEX_WAIT, NAME, "wait", NULL, CTX_STYLE_NAME, false},
 };
@@ -148,6 +152,8 @@ static const char *name_of(const struct ctx_index_columns *columns, enum ctx_ind
 	case CTX_INDEX_THREAD_PATTERN:
 	case CTX_INDEX_CGROUP:
 	case CTX_INDEX_CONTAINER:
+	case CTX_INDEX_OMP_REGION:
+	case CTX_INDEX_OMP_TASK:
 		return key != -1 ? columns->index->names[key] : NULL;
 	case CTX_INDEX_WAIT:
 		return wait_name_of(key);

@@ -33,6 +33,8 @@
 	X(memory)                                                                                            \
 	X(cachelines)                                                                                        \
 	X(marks)                                                                                             \
+	X(omp_regions)                                                                                       \
+	X(omp_tasks)                                                                                         \
 	X(threads)                                                                                           \
 	X(processes)                                                                                         \
 	X(timeline)                                                                                          \

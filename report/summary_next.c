@@ -124,13 +124,10 @@ static void put_traced(const struct commands *commands)
 		enum ctx_traced_kind kind;
 		const char *reports;
 	} rows[] = {
-		{CTX_TRACED_MARK, "marks"},
-		{CTX_TRACED_CALL, "calls"},
-		{CTX_TRACED_HEAP, "heap,leaks"},
-		{CTX_TRACED_SYNC, "sync"},
-		{CTX_TRACED_IO, "io"},
-		{CTX_TRACED_BRANCH, "branches"},
-		{CTX_TRACED_MEMORY, "memory,cachelines"},
+		{CTX_TRACED_OMP, "omp-regions"}, {CTX_TRACED_MARK, "marks"},
+		{CTX_TRACED_CALL, "calls"},	 {CTX_TRACED_HEAP, "heap,leaks"},
+		{CTX_TRACED_SYNC, "sync"},	 {CTX_TRACED_IO, "io"},
+		{CTX_TRACED_BRANCH, "branches"}, {CTX_TRACED_MEMORY, "memory,cachelines"},
 	};
 	struct ctx_buf rest = {0};
 

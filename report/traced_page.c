@@ -42,8 +42,8 @@ static enum ctx_status check_recorded(const struct ctx_profile *profile, enum ct
 				      struct ctx_err *err)
 {
 	static const char *const asked[CTX_TRACED_N] = {
-		"heap trace", "synchronization trace", "I/O trace",	 "mark trace",
-		"call trace", "branch stacks",	       "memory accesses"};
+		"heap trace", "synchronization trace", "I/O trace",	  "mark trace",
+		"call trace", "branch stacks",	       "memory accesses", "OpenMP trace"};
 	static const char *const hints[CTX_TRACED_N] = {
 		"no allocations were traced (ctxrec --heap, gprofng collect app -H on)",
 		"no waits were traced (ctxrec --sync, gprofng collect app -s all)",
@@ -51,7 +51,8 @@ static enum ctx_status check_recorded(const struct ctx_profile *profile, enum ct
 		"the program said nothing of itself (ctx_trace.h, ctxrec --marks)",
 		"no calls were traced: they are estimated from samples in other reports",
 		"no branch stacks were recorded (perf record -b)",
-		"no addresses of memory were recorded (perf mem record, perf record -d -e page-faults)"};
+		"no addresses of memory were recorded (perf mem record, perf record -d -e page-faults)",
+		"no regions or tasks of OpenMP were traced (ctxrec --openmp)"};
 
 	/* Recorded, but none occurred: the report says so. */
 	if (profile->traced[kind] != 0 || ctx_profile_property(profile, asked[kind], NULL) != NULL)

@@ -46,7 +46,8 @@ static const struct kind_rule user_rules[CTX_CODE_N] = {
 				  .only = PYTHON, .label = "<no Python callstack recorded>"},
 	[CTX_CODE_OMP_RUNTIME] = {CTX_VIEW_LEAF, .naming = LABELED, .label = "<OMP-overhead>"},
 	[CTX_CODE_OMP_OUTLINED] = {CTX_VIEW_METHOD},
-	[CTX_CODE_OMP_STATE] = {CTX_VIEW_LEAF, .strong = true},
+	[CTX_CODE_OMP_STATE] = {CTX_VIEW_LEAF, .strong = true, .naming = MERGED},
+	[CTX_CODE_OMP_SPAN] = {CTX_VIEW_LEAF, .strong = true, .naming = MERGED},
 	[CTX_CODE_GRAFT] = {CTX_VIEW_GRAFT},
 };
 
@@ -86,7 +87,8 @@ enum ctx_view ctx_view_of(const struct ctx_profile *profile, enum ctx_view asked
 	if (asked != CTX_VIEW_DEFAULT)
 		return asked;
 	for (uint32_t i = 0; i < profile->n_functions; i++) {
-		if (profile->functions[i].code_kind == CTX_CODE_PYTHON)
+		if (profile->functions[i].code_kind == CTX_CODE_PYTHON ||
+		    profile->functions[i].code_kind == CTX_CODE_OMP_SPAN)
 			return CTX_VIEW_USER;
 		java |= ctx_code_is_java(profile->functions[i].code_kind);
 		machine |=

@@ -175,6 +175,8 @@ static uint32_t read_settings(const char *text)
 		ctx_rt_settings.what |= CTX_RT_WHAT_MARKS;
 	if (strchr(letters, 'c') != NULL)
 		ctx_rt_settings.what |= CTX_RT_WHAT_CALLS;
+	if (strchr(letters, 'o') != NULL)
+		ctx_rt_settings.what |= CTX_RT_WHAT_OMP;
 	return ctx_rt_settings.what;
 }
 

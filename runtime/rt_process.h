@@ -29,7 +29,8 @@ enum ctx_rt_what {
 	CTX_RT_WHAT_IO = 4,
 	CTX_RT_WHAT_MARKS = 8,
 	CTX_RT_WHAT_CALLS = 16,
-	CTX_RT_WHAT_ALL = 31,
+	CTX_RT_WHAT_OMP = 32,
+	CTX_RT_WHAT_ALL = 63,
 };
 
 struct ctx_rt_settings {

@@ -238,6 +238,7 @@ static enum ctx_status put_experiment(struct ctx_store *store, const struct ctx_
 		{"calls", NULL, profile->traced[CTX_TRACED_CALL]},
 		{"branch_entries", NULL, profile->traced[CTX_TRACED_BRANCH]},
 		{"memory_accesses", NULL, profile->traced[CTX_TRACED_MEMORY]},
+		{"omp_operations", NULL, profile->traced[CTX_TRACED_OMP]},
 		{"states", NULL, profile->states},
 		{"call_stacks", NULL, !profile->losses.call_stacks},
 	};

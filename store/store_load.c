@@ -271,6 +271,7 @@ static void take_fact(struct ctx_store_reader *reader, struct facts *facts)
 		{"calls", NULL, &profile->traced[CTX_TRACED_CALL]},
 		{"branch_entries", NULL, &profile->traced[CTX_TRACED_BRANCH]},
 		{"memory_accesses", NULL, &profile->traced[CTX_TRACED_MEMORY]},
+		{"omp_operations", NULL, &profile->traced[CTX_TRACED_OMP]},
 		{"stacks", NULL, &facts->stacks},
 		{"raw_stacks", NULL, &facts->raw_stacks},
 		{"locations", NULL, &facts->locations},

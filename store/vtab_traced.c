@@ -76,6 +76,7 @@ static int64_t number_of(const struct ctx_traced *operation, int which, bool *re
 	const bool sync = operation->kind == CTX_TRACED_SYNC, mark = operation->kind == CTX_TRACED_MARK;
 	const bool call = operation->kind == CTX_TRACED_CALL, memory = operation->kind == CTX_TRACED_MEMORY;
 	const bool branch = operation->kind == CTX_TRACED_BRANCH;
+	const bool omp = operation->kind == CTX_TRACED_OMP;
 
 	if (which >= CYCLES)
 		return number_of_processor(operation, which, ret_null);
@@ -86,10 +87,10 @@ static int64_t number_of(const struct ctx_traced *operation, int which, bool *re
 		*ret_null = heap || branch || memory || (mark && !ctx_mark_has_duration(operation));
 		return (int64_t)operation->duration_ns;
 	case SIZE:
-		*ret_null = sync || mark || call || branch || memory;
+		*ret_null = sync || mark || call || branch || memory || omp;
 		return (int64_t)operation->size;
 	case ADDRESS:
-		*ret_null = io || mark || call || branch;
+		*ret_null = io || mark || call || branch || omp;
 		return (int64_t)operation->address;
 	case OLD_ADDRESS:
 		*ret_null = !(heap && operation->operation == CTX_HEAP_REALLOCATE) &&
@@ -125,10 +126,10 @@ static int64_t number_of(const struct ctx_traced *operation, int which, bool *re
 		*ret_null = !mark || !ctx_mark_has_value(operation->operation);
 		return operation->value;
 	case OFF_NS:
-		*ret_null = !call;
+		*ret_null = !call && !omp;
 		return (int64_t)operation->off_ns;
 	case SELF_NS:
-		*ret_null = !call;
+		*ret_null = !call && !omp;
 		return (int64_t)operation->self_ns;
 	default:
 		return operation->raw_stack;

@@ -20,7 +20,7 @@ step() { printf '== %s (after %d s)\n' "$1" $(($(date +%s) - begin)); }
 step "packages"
 . tools/install.sh
 install_packages valgrind binutils bzip2 xz-utils sqlite3 jq linux-perf procps python3 golang-go libxml2-utils tidy
-install_packages g++ clang llvm dwz zstd chromium dpkg-dev groff-base mandoc zsh fish python3-pyte
+install_packages g++ gfortran clang libomp-dev llvm dwz zstd chromium dpkg-dev groff-base mandoc zsh fish python3-pyte
 install_packages musl-tools
 # The agent for Java and its tests; without it they are left out.
 install_packages openjdk-17-jdk-headless || true

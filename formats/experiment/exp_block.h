@@ -46,6 +46,7 @@ enum ctx_exp_block_kind {
 	CTX_EXP_BLOCK_MARKS = 12,	  /* what programs say: the columns and names of input and output */
 	CTX_EXP_BLOCK_LARGE_HEAP = 13,	  /* as CTX_EXP_BLOCK_HEAP, of more operations */
 	CTX_EXP_BLOCK_CALL_EVENTS = 14,	  /* calls that begin and end: exp_callevents.h */
+	CTX_EXP_BLOCK_OMP = 15, /* OpenMP: the columns of samples, of events and values (model/omp.h) */
 };
 
 struct ctx_exp_block_header {
@@ -108,6 +109,7 @@ static inline enum ctx_traced_kind ctx_exp_block_traced(const struct ctx_exp_blo
 	       : header->kind == CTX_EXP_BLOCK_SYNC  ? CTX_TRACED_SYNC
 	       : header->kind == CTX_EXP_BLOCK_IO    ? CTX_TRACED_IO
 	       : header->kind == CTX_EXP_BLOCK_MARKS ? CTX_TRACED_MARK
+	       : header->kind == CTX_EXP_BLOCK_OMP   ? CTX_TRACED_OMP
 						     : CTX_TRACED_N;
 }
 
@@ -115,9 +117,10 @@ static inline enum ctx_traced_kind ctx_exp_block_traced(const struct ctx_exp_blo
 struct ctx_exp_packet {
 	uint64_t time_ns; /* relative */
 	union {
-		uint64_t weight;      /* sample. 0: the period of the metric */
-		uint64_t waker;	      /* change. 0: none; 2 k + 1: thread k; 2 k + 2: external waker k */
-		uint64_t size;	      /* heap operation, input or output: bytes; mark: its value, zigzag */
+		uint64_t weight; /* sample. 0: the period of the metric */
+		uint64_t waker;	 /* change. 0: none; 2 k + 1: thread k; 2 k + 2: external waker k */
+		uint64_t
+			size; /* heap operation, input or output: bytes; mark: its value, zigzag; OpenMP: the value */
 		uint64_t duration_ns; /* synchronisation; of CTX_SYNC_ORDER modes */
 	};
 	uint32_t stack;
@@ -130,7 +133,7 @@ struct ctx_exp_packet {
 		uint16_t metric; /* sample */
 		uint16_t change; /* change: enum ctx_state_change */
 		uint16_t
-			operation; /* enum ctx_heap_operation, ctx_io_call, ctx_mark_operation; enum ctx_sync_operation with flags */
+			operation; /* enum ctx_heap_operation, ctx_io_call, ctx_mark_operation, ctx_omp_event; enum ctx_sync_operation with flags */
 	};
 	uint16_t order; /* of arrival in the block, so that sorting by time is stable */
 };
@@ -151,12 +154,17 @@ struct ctx_exp_sync_rest {
 #define CTX_EXP_SYNC_OPERATION 0xffu
 #define CTX_EXP_SYNC_FAILED 0x100u
 
+/* The same of OpenMP: the event, and whether the leaf of its stack is the function that a construct runs. */
+#define CTX_EXP_OMP_EVENT 0xffu
+#define CTX_EXP_OMP_BODY 0x100u
+
 #define CTX_EXP_STATES_FILE "states"
 #define CTX_EXP_HEAP_FILE "heaptrace"
 #define CTX_EXP_SYNC_FILE "synctrace"
 #define CTX_EXP_IO_FILE "iotrace"
 #define CTX_EXP_MARKS_FILE "marktrace"
 #define CTX_EXP_CALLS_FILE "callevents"
+#define CTX_EXP_OMP_FILE "omptrace"
 
 /* Encodes the waker of a packet. At most one of the two is not CTX_NONE. */
 static inline uint64_t ctx_exp_waker(uint32_t thread, uint32_t external_waker)

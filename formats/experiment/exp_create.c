@@ -49,7 +49,7 @@ static bool is_file_name(const char *name)
 	       strcmp(name, CTX_EXP_STATES_FILE) != 0 && strcmp(name, CTX_EXP_HEAP_FILE) != 0 &&
 	       strcmp(name, CTX_EXP_SYNC_FILE) != 0 && strcmp(name, CTX_EXP_IO_FILE) != 0 &&
 	       strcmp(name, CTX_EXP_MARKS_FILE) != 0 && strcmp(name, CTX_EXP_CALLS_FILE) != 0 &&
-	       name[0] != '_';
+	       strcmp(name, CTX_EXP_OMP_FILE) != 0 && name[0] != '_';
 }
 
 /* CTX_NONE: there is none. */
@@ -90,6 +90,7 @@ static enum ctx_status set_metrics(struct ctx_exp_writer *writer, const struct c
 	writer->data.io = add_file(&writer->data, options->has_io, CTX_EXP_IO_FILE);
 	writer->data.marks = add_file(&writer->data, options->has_marks, CTX_EXP_MARKS_FILE);
 	writer->data.calls = add_file(&writer->data, options->has_calls, CTX_EXP_CALLS_FILE);
+	writer->data.omp = add_file(&writer->data, options->has_omp, CTX_EXP_OMP_FILE);
 	return CTX_OK;
 }
 
@@ -173,6 +174,13 @@ static void put_marks(struct ctx_buf *out)
 		   "<field name=\"name\" type=\"varint\"/>");
 }
 
+static void put_omp(struct ctx_buf *out)
+{
+	put_traced(out, "omp", CTX_EXP_OMP_FILE,
+		   "<field name=\"event\" type=\"varint\"/>"
+		   "<field name=\"value\" type=\"varint\"/>");
+}
+
 static enum ctx_status put_first_lines(struct ctx_exp_writer *writer, const struct ctx_exp_options *options,
 				       struct ctx_err *err)
 {
@@ -197,6 +205,8 @@ static enum ctx_status put_first_lines(struct ctx_exp_writer *writer, const stru
 		put_io(out);
 	if (options->has_marks)
 		put_marks(out);
+	if (options->has_omp)
+		put_omp(out);
 	if (options->has_calls)
 		put_file(out, "calls", CTX_EXP_CALLS_FILE);
 	ctx_buf_put_text(out, "<event kind=\"run\"");

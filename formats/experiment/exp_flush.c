@@ -243,6 +243,7 @@ static enum ctx_status flush_packets(struct ctx_exp_writer *writer, struct ctx_e
 	struct ctx_exp_block_header header = {.kind = is_sync			    ? CTX_EXP_BLOCK_SYNC
 						      : is_io			    ? CTX_EXP_BLOCK_IO
 						      : is_marks		    ? CTX_EXP_BLOCK_MARKS
+						      : file == writer->data.omp    ? CTX_EXP_BLOCK_OMP
 						      : file == writer->data.states ? CTX_EXP_BLOCK_SEEN
 										    : CTX_EXP_BLOCK_PROFILE,
 					      .n_records = (uint32_t)buf->n,

@@ -187,8 +187,8 @@ static bool is_known(const char *name)
 	       strcmp(name, "frameinfo") == 0 || strcmp(name, "overview") == 0 ||
 	       strcmp(name, CTX_EXP_KEPT_FILE) == 0 || strcmp(name, CTX_EXP_STATES_FILE) == 0 ||
 	       strcmp(name, CTX_EXP_HEAP_FILE) == 0 || strcmp(name, CTX_EXP_SYNC_FILE) == 0 ||
-	       strcmp(name, CTX_EXP_IO_FILE) == 0 || strcmp(name, CTX_EXP_MARKS_FILE) == 0 ||
-	       strcmp(name, CTX_EXP_CALLS_FILE) == 0;
+	       strcmp(name, CTX_EXP_OMP_FILE) == 0 || strcmp(name, CTX_EXP_IO_FILE) == 0 ||
+	       strcmp(name, CTX_EXP_MARKS_FILE) == 0 || strcmp(name, CTX_EXP_CALLS_FILE) == 0;
 }
 
 /* Counts what is new of a file. */

@@ -680,6 +680,7 @@ static enum ctx_status read_element(struct ctx_exp_log *log, const struct ctx_ex
 	log->begin.has_sync = log->begin.has_sync || strcmp(line->element, "sync") == 0;
 	log->begin.has_io = log->begin.has_io || strcmp(line->element, "io") == 0;
 	log->begin.has_marks = log->begin.has_marks || strcmp(line->element, "marks") == 0;
+	log->begin.has_omp = log->begin.has_omp || strcmp(line->element, "omp") == 0;
 	log->begin.has_calls = log->begin.has_calls || strcmp(line->element, "calls") == 0;
 	return CTX_OK;
 }

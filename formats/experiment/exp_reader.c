@@ -281,6 +281,11 @@ static enum ctx_status translate(struct ctx_exp_reader *reader, const struct ctx
 	case CTX_EXP_BLOCK_IO:
 		*ret_fine = ctx_exp_io_is_fine(block, packet);
 		return CTX_OK;
+	case CTX_EXP_BLOCK_OMP:
+		*ret_fine = packet->operation <= (CTX_EXP_OMP_EVENT | CTX_EXP_OMP_BODY) &&
+			    (packet->operation & CTX_EXP_OMP_EVENT) < CTX_OMP_EVENT_N &&
+			    ctx_omp_is_value(packet->operation & CTX_EXP_OMP_EVENT, packet->size);
+		return CTX_OK;
 	case CTX_EXP_BLOCK_MARKS:
 		*ret_fine = ctx_exp_mark_is_fine(block, packet);
 		return CTX_OK;
@@ -302,6 +307,7 @@ static enum ctx_status push_strange(struct ctx_exp_reader *reader, const struct 
 		[CTX_EXP_BLOCK_SYNC] = {"operations of synchronisation", "kind, duration or thread"},
 		[CTX_EXP_BLOCK_IO] = {"inputs and outputs", "kind or size"},
 		[CTX_EXP_BLOCK_MARKS] = {"marks", "kind or name"},
+		[CTX_EXP_BLOCK_OMP] = {"events of OpenMP", "kind or value"},
 	};
 	char text[128];
 
@@ -574,6 +580,14 @@ static void fill_sample(const struct ctx_exp_packet *packet, struct ctx_event *r
 	ret->sample.cpu = packet->cpu;
 }
 
+static void fill_omp(const struct ctx_exp_packet *packet, struct ctx_event *ret)
+{
+	ret->omp.event = (enum ctx_omp_event)(packet->operation & CTX_EXP_OMP_EVENT);
+	ret->omp.has_body = packet->stack != 0 && (packet->operation & CTX_EXP_OMP_BODY) != 0;
+	ret->omp.value = (uint32_t)packet->size;
+	ret->omp.stack = (struct ctx_event_stack){.id = packet->stack};
+}
+
 /* Fills the event of the next packet except time, process and thread. *ret_some: there is one. */
 static enum ctx_status fill(struct ctx_exp_reader *reader, const struct ctx_exp_open_block *block,
 			    struct ctx_event *event, bool *ret_some, struct ctx_err *err)
@@ -591,6 +605,10 @@ static enum ctx_status fill(struct ctx_exp_reader *reader, const struct ctx_exp_
 	case CTX_EXP_BLOCK_IO:
 		event->kind = CTX_EV_TRACED;
 		return ctx_exp_reader_fill_io(reader, block, event, ret_some, err);
+	case CTX_EXP_BLOCK_OMP:
+		event->kind = CTX_EV_OMP;
+		fill_omp(&block->packets[block->at], event);
+		return CTX_OK;
 	case CTX_EXP_BLOCK_SEEN:
 		event->kind = CTX_EV_STATE;
 		ctx_exp_reader_fill_change(reader, &block->packets[block->at], event);

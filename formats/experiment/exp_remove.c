@@ -113,6 +113,7 @@ static bool is_own_file(enum level level, const char *name)
 						   CTX_EXP_IO_FILE,
 						   CTX_EXP_MARKS_FILE,
 						   CTX_EXP_CALLS_FILE,
+						   CTX_EXP_OMP_FILE,
 						   NULL};
 	static const char *const OF_ALL[] = {"overview", "notes", "last.xml", NULL};
 

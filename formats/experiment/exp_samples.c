@@ -12,6 +12,7 @@
 #include "formats/experiment/exp_xml.h"
 #include "model/event_source.h"
 #include "model/io_call.h"
+#include "model/omp.h"
 
 #include <string.h>
 
@@ -347,6 +348,7 @@ static enum ctx_status check_traced(const struct ctx_exp_writer *writer, const s
 		[CTX_TRACED_HEAP] = "heap operation",
 		[CTX_TRACED_SYNC] = "synchronisation",
 		[CTX_TRACED_IO] = "input or output",
+		[CTX_TRACED_OMP] = "event of OpenMP",
 	};
 	enum ctx_status status = ctx_exp_check_process(writer, traced->process, err);
 
@@ -478,6 +480,29 @@ enum ctx_status ctx_exp_mark(struct ctx_exp_writer *writer, const struct ctx_exp
 						.cpu = -1,
 						.operation = mark->operation};
 	writer->stats.marks++;
+	return add(writer, &record, err);
+}
+
+enum ctx_status ctx_exp_omp(struct ctx_exp_writer *writer, const struct ctx_exp_omp *omp, struct ctx_err *err)
+{
+	const struct traced traced = {.kind = CTX_TRACED_OMP,
+				      .file = writer->data.omp,
+				      .operation = omp->event,
+				      .n_operations =
+					      ctx_omp_is_value(omp->event, omp->value) ? CTX_OMP_EVENT_N : 0,
+				      .process = omp->process,
+				      .thread = omp->thread};
+	struct record record;
+	enum ctx_status status = begin_traced(writer, &traced, &record, err);
+
+	if (status != CTX_OK)
+		return status;
+	record.time_ns = omp->time_ns;
+	record.frames = omp->frames;
+	record.n_frames = smaller(omp->n_frames, FRAMES_MAX);
+	record.packet.size = omp->value;
+	record.packet.operation |= omp->has_body && omp->n_frames != 0 ? CTX_EXP_OMP_BODY : 0;
+	writer->stats.omp++;
 	return add(writer, &record, err);
 }
 

@@ -179,10 +179,10 @@ static enum ctx_status read_directory(struct ctx_exp_reader *reader, const char 
 /* The same while it grows: what recorders write, without a list of the directory. */
 static enum ctx_status read_growing(struct ctx_exp_reader *reader, const char *below, struct ctx_err *err)
 {
-	static const char *const NAMES[] = {"frameinfo",	"hwcounters",	   CTX_EXP_MAP_FILE,
-					    "overview",		"profile",	   CTX_EXP_STATES_FILE,
-					    CTX_EXP_HEAP_FILE,	CTX_EXP_IO_FILE,   CTX_EXP_SYNC_FILE,
-					    CTX_EXP_MARKS_FILE, CTX_EXP_CALLS_FILE};
+	static const char *const NAMES[] = {"frameinfo",	"hwcounters",	    CTX_EXP_MAP_FILE,
+					    "overview",		"profile",	    CTX_EXP_STATES_FILE,
+					    CTX_EXP_HEAP_FILE,	CTX_EXP_IO_FILE,    CTX_EXP_SYNC_FILE,
+					    CTX_EXP_MARKS_FILE, CTX_EXP_CALLS_FILE, CTX_EXP_OMP_FILE};
 	enum ctx_status status = CTX_OK;
 
 	for (size_t i = 0; i < CTX_COUNT_OF(NAMES) && status == CTX_OK; i++)
@@ -253,6 +253,7 @@ enum ctx_status ctx_exp_reader_scan(struct ctx_exp_reader *reader, struct ctx_er
 		reader->index.has_traced[CTX_TRACED_SYNC] = reader->log.begin.has_sync;
 		reader->index.has_traced[CTX_TRACED_IO] = reader->log.begin.has_io;
 		reader->index.has_traced[CTX_TRACED_MARK] = reader->log.begin.has_marks;
+		reader->index.has_traced[CTX_TRACED_OMP] = reader->log.begin.has_omp;
 	}
 	if (status == CTX_OK && !reader->log.begin.has_run)
 		status = ctx_err_set(err, CTX_E_FORMAT, "log.xml: no run event in it");

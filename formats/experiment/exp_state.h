@@ -24,7 +24,7 @@
 #define CTX_EXP_METRIC_FILES_MAX 8u
 #define CTX_EXP_FILES_MAX                                                                                    \
 	(CTX_EXP_METRIC_FILES_MAX +                                                                          \
-	 6) /* six more: states of threads, heap, synchronisation, I/O, marks, calls */
+	 7) /* seven more: states of threads, heap, synchronisation, I/O, marks, calls, OpenMP */
 #define CTX_EXP_FILE_NAME_MAX 32u
 #define CTX_EXP_LINEAGE_MAX 200u /* longer lineages restart, to stay within the length of a file name */
 #define CTX_EXP_DIR_NAME_MAX (CTX_EXP_LINEAGE_MAX + 32u)
@@ -139,6 +139,7 @@ struct ctx_exp_data_files {
 	uint32_t io;	 /* file of input and output; the same */
 	uint32_t marks;	 /* file of what programs say; the same */
 	uint32_t calls;	 /* file of calls; the same */
+	uint32_t omp;	 /* file of OpenMP; the same */
 	char names[CTX_EXP_FILES_MAX][CTX_EXP_FILE_NAME_MAX];
 };
 

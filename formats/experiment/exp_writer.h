@@ -56,6 +56,7 @@ struct ctx_exp_options {
 	bool has_sync;		      /* ctx_exp_sync will be called */
 	bool has_io;		      /* ctx_exp_io will be called */
 	bool has_marks;		      /* ctx_exp_mark will be called */
+	bool has_omp;		      /* ctx_exp_omp will be called */
 	bool has_calls;		      /* ctx_exp_calls will be called */
 	bool keep_places;	      /* for ctx_exp_each_sampled: up to 20 MB more */
 	const char *comment;	      /* goes to `notes`; "" none */
@@ -311,6 +312,25 @@ struct ctx_exp_mark {
 CTX_MUST_CHECK enum ctx_status ctx_exp_mark(struct ctx_exp_writer *writer, const struct ctx_exp_mark *mark,
 					    struct ctx_err *err);
 
+/* OpenMP: what a thread of a traced process tells (model/omp.h). */
+struct ctx_exp_omp {
+	uint64_t time_ns;
+	uint32_t process;
+	uint32_t thread;
+	uint8_t event;		/* enum ctx_omp_event */
+	bool has_body;		/* the leaf of the stack is the function that the construct runs */
+	uint32_t value;		/* as ctx_omp_is_value says */
+	const uint64_t *frames; /* as in samples; n_frames 0: no stack */
+	size_t n_frames;
+};
+
+/*
+ * Interns and buffers, like ctx_exp_sample, for the file `omptrace` of the process. CTX_E_ARG without
+ * options.has_omp.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_exp_omp(struct ctx_exp_writer *writer, const struct ctx_exp_omp *omp,
+					   struct ctx_err *err);
+
 /* Calls of a thread that were seen to begin and end, behind those of the call before. */
 struct ctx_exp_calls {
 	uint32_t process;
@@ -419,7 +439,7 @@ enum ctx_exp_described {
 };
 
 struct ctx_exp_stats {
-	uint64_t samples, changes, heap_operations, syncs, io_operations, marks, calls; /* received */
+	uint64_t samples, changes, heap_operations, syncs, io_operations, marks, calls, omp; /* received */
 	uint64_t bytes_written, stacks, epochs;
 	uint64_t dropped_by_limit; /* samples, changes, operations */
 	uint64_t late;		   /* samples and changes of processes that ended long before; dropped */

@@ -136,6 +136,20 @@ make_marked() {
 	record marked --no-archive --marks -- ./marked
 }
 
+# libgomp by gcc, libomp by clang: of the libraries no copies are kept.
+make_openmp() {
+	with_runtime
+	gcc -g -O2 -fopenmp -o program "$targets/openmp.c"
+	record gcc --openmp --trace-full wait -- ./program 2
+	gcc -g -O2 -fopenmp -x c++ -o program "$targets/openmp.c"
+	record gcc_cpp --openmp --trace-full wait -- ./program 2
+	gfortran -g -O2 -fopenmp -o program "$targets/openmp.f90"
+	record fortran --openmp --trace-full wait -- ./program
+	clang -g -O2 -fopenmp -o program "$targets/openmp.c"
+	record clang --openmp --trace-full wait -- ./program 2
+	find gcc.er gcc_cpp.er fortran.er clang.er -path '*/archives/*' -size +40k -delete
+}
+
 # Five runs as it was, and five in which solve is 5 % slower, in turn.
 make_regression() {
 	compile regression "$targets/regression.c"
@@ -184,12 +198,16 @@ pack_marks() {
 	tar -c --sort=name --owner=0 --group=0 --mtime=@0 run.er pause.er killed.er attached.er | xz -9e >"$here/marks.tar.xz"
 }
 
+pack_openmp() {
+	tar -c --sort=name --owner=0 --group=0 --mtime=@0 gcc.er gcc_cpp.er fortran.er clang.er | xz -9e >"$here/openmp.tar.xz"
+}
+
 # pack_exported: the answers; they are compressed one by one.
 pack_exported() {
 	tar -c --sort=name --owner=0 --group=0 --mtime=@0 *.said.xz | xz -9e >"$here/exported.tar.xz"
 }
 
-[ $# -gt 0 ] || set -- phases execs hostile_names evil deep convoy served spin bare tight hostile_lines marks marked regression exported
+[ $# -gt 0 ] || set -- phases execs hostile_names evil deep convoy served spin bare tight hostile_lines marks marked openmp regression exported
 rm -rf "$work"
 for recording in "$@"; do
 	mkdir "$work"
@@ -198,6 +216,7 @@ for recording in "$@"; do
 	case $recording in
 	exported) pack_exported ;;
 	marks) pack_marks ;;
+	openmp) pack_openmp ;;
 	regression) pack_regression ;;
 	*) pack "$recording" ;;
 	esac

@@ -819,6 +819,7 @@ static inline void fixture_read_event(struct fixture_reading *reading, const str
 		break;
 	case CTX_EV_TRACED:
 	case CTX_EV_CALL:
+	case CTX_EV_OMP:
 		fail_msg("an experiment has no traced operations");
 		break;
 	case CTX_EV_STATE:

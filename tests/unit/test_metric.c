@@ -27,6 +27,7 @@ static const struct {
 	{CTX_METRIC_BYTES, CTX_UNIT_BYTES, "bytes", "bytes", false, false, false, false},
 	{CTX_METRIC_COUNT, CTX_UNIT_NONE, "count", "", false, true, false, false},
 	{CTX_METRIC_CALL_SPAN, CTX_UNIT_NS, "call-span", "ns", true, false, true, false},
+	{CTX_METRIC_OMP_SPAN, CTX_UNIT_NS, "omp-span", "ns", true, false, true, false},
 };
 
 static struct ctx_metric_info metric_of(size_t i)

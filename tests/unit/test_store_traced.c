@@ -331,12 +331,13 @@ static void test_store_traced__sql_shows_them_with_their_details(void **state)
 	assert_int_equal(p->n_files, 2);
 	assert_string_equal(p->files[1], "b\xff");
 	snprintf(want, sizeof(want),
-		 "branch|%llu\ncall|%llu\nheap|%llu\nio|%llu\nmark|%llu\nmemory|%llu\nsync|%llu\n",
+		 "branch|%llu\ncall|%llu\nheap|%llu\nio|%llu\nmark|%llu\nmemory|%llu\nomp|%llu\nsync|%llu\n",
 		 (unsigned long long)p->traced[CTX_TRACED_BRANCH],
 		 (unsigned long long)p->traced[CTX_TRACED_CALL],
 		 (unsigned long long)p->traced[CTX_TRACED_HEAP], (unsigned long long)p->traced[CTX_TRACED_IO],
 		 (unsigned long long)p->traced[CTX_TRACED_MARK],
 		 (unsigned long long)p->traced[CTX_TRACED_MEMORY],
+		 (unsigned long long)p->traced[CTX_TRACED_OMP],
 		 (unsigned long long)p->traced[CTX_TRACED_SYNC]);
 	must(ctx_store_sql(store, "SELECT kind, count(*) FROM traced GROUP BY kind", keep_row, &text, err));
 	ctx_buf_put_u8(&text, 0);

@@ -1,0 +1,103 @@
+/*
+ * OpenMP: what threads tell (model/omp.h) -> what each did at any time, and what came of each region and task.
+ *
+ *	begin, join, enter, leave, ... --> stack of the thread --spans, each ending now---------> sink
+ *	                                        `--regions and tasks that ended, as operations--> sink
+ *
+ *	master	serial |overhead| work            |barrier |o| serial
+ *	worker	idle             | work  |barrier          | idle
+ *	region	       begin    join     enter             end
+ *
+ * A thread's life, from its begin on, is divided into spans without gaps as soon as it has told anything. Its stack
+ * has the regions that it is in, the tasks that it runs, and what it waits for. Time in an inner region is work of the thread
+ * in the outer one. A region's end ends the parts of all threads of its team, which need not have told that they have
+ * left the barrier.
+ *
+ * Events may be missing: what is left without having been entered is ignored, and a thread that joins another
+ * team has left the one before. Times never decrease over all threads: an earlier one counts as now. At most CTX_OMP_DEPTH_MAX are
+ * open in a thread; further ones are ignored.
+ *
+ * Memory: 48 bytes for what is open, 24 for a task that has not ended.
+ */
+#ifndef CTX_INGEST_OMP_THREADS_H
+#define CTX_INGEST_OMP_THREADS_H
+
+#include "base/err.h"
+#include "model/omp.h"
+#include "model/traced.h"
+
+#include <stdint.h>
+
+#define CTX_OMP_DEPTH_MAX 65536u
+
+struct ctx_omp_span {
+	uint64_t begin_ns, end_ns; /* not empty */
+	uint32_t thread;
+	uint32_t raw_stack;
+	enum ctx_omp_state state;
+};
+
+struct ctx_omp_sink {
+	void *context;
+	/* Those of a thread in order of time, without gaps; of all threads in order of their ends. */
+	enum ctx_status (*span)(void *context, const struct ctx_omp_span *span, struct ctx_err *err);
+	/* In order of time. All but `stack` is set. */
+	enum ctx_status (*operation)(void *context, const struct ctx_traced *operation, struct ctx_err *err);
+};
+
+struct ctx_omp_options {
+	struct ctx_omp_sink sink;
+	uint64_t last_ns;	       /* of the run: later events are there, and what is open then ends */
+	uint32_t serial_raw, idle_raw; /* raw stacks of time in no region */
+};
+
+/* An event, and what the ingest has made of its stack. */
+struct ctx_omp_input {
+	uint64_t time_ns;
+	uint64_t born_ns; /* of the thread */
+	uint32_t process, thread;
+	enum ctx_omp_event event;
+	uint32_t value;
+	/* REGION_BEGIN: of the region; ENTER: of the wait; TASK_CREATE: where it was created; TASK_BEGIN: of the task. */
+	uint32_t raw_stack;
+	uint32_t overhead_raw; /* REGION_BEGIN: of its overhead */
+	uint32_t caller_raw;   /* REGION_BEGIN: of the construct, without the region */
+	uint32_t work;	       /* TASK_CREATE: any number, for ctx_omp_threads_task_work */
+};
+
+struct ctx_omp_threads;
+
+/* CTX_E_NOMEM. All below fail with it, and as the sink does. */
+CTX_MUST_CHECK enum ctx_status ctx_omp_threads_create(const struct ctx_omp_options *options,
+						      struct ctx_omp_threads **ret, struct ctx_err *err);
+void ctx_omp_threads_destroy(struct ctx_omp_threads *threads);
+
+CTX_MUST_CHECK enum ctx_status ctx_omp_threads_event(struct ctx_omp_threads *threads,
+						     const struct ctx_omp_input *input, struct ctx_err *err);
+
+/* The raw stack of the innermost region that the thread is in; 0: none. */
+uint32_t ctx_omp_threads_region(const struct ctx_omp_threads *threads, uint32_t number);
+
+/* The raw stack of the innermost region that the thread is in, or of the task that it runs there; 0: none. */
+uint32_t ctx_omp_threads_base(const struct ctx_omp_threads *threads, uint32_t number);
+
+/* What a thread that has told anything does now. */
+struct ctx_omp_doing {
+	enum ctx_omp_state state;
+	uint32_t graft; /* raw stack of the construct whose team it has joined as a worker; 0: none */
+};
+
+/* False: it has told nothing yet, or has ended. */
+bool ctx_omp_threads_doing(const struct ctx_omp_threads *threads, uint32_t number, struct ctx_omp_doing *ret);
+
+/* `work` of when the task was created; 0: unknown. */
+uint32_t ctx_omp_threads_task_work(const struct ctx_omp_threads *threads, uint32_t process, uint32_t number);
+
+/* The thread ends. */
+CTX_MUST_CHECK enum ctx_status ctx_omp_threads_end(struct ctx_omp_threads *threads, uint32_t number,
+						   uint64_t time_ns, struct ctx_err *err);
+
+/* The recording ends. */
+CTX_MUST_CHECK enum ctx_status ctx_omp_threads_finish(struct ctx_omp_threads *threads, struct ctx_err *err);
+
+#endif

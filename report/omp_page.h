@@ -1,0 +1,32 @@
+/*
+ * Common parts of the reports of OpenMP: where a construct is, and times in the unit that fits.
+ */
+#ifndef CTX_REPORT_OMP_PAGE_H
+#define CTX_REPORT_OMP_PAGE_H
+
+#include "report/traced_page.h"
+
+/* All borrowed from the source. */
+struct ctx_omp_place {
+	const char *function; /* of the construct: "f -- OMP parallel region from line 12" */
+	const char *object;   /* of the function around it; "" unknown */
+	const char *file;     /* NULL unknown */
+	uint32_t line;	      /* 0 unknown */
+};
+
+/* Of the leaf of an operation's stack. `code` as of struct ctx_report_source; O(1). */
+struct ctx_omp_place ctx_omp_place_of(const struct ctx_profile *profile, const struct ctx_code *code,
+				      const struct ctx_traced *operation);
+
+/* A time as number in one cell and as text in another. */
+void ctx_omp_set_time(struct ctx_traced_page *page, struct ctx_cell *number, struct ctx_cell *text,
+		      uint64_t ns);
+
+/* Whether the page shows the operation: it is of the kind, and passes --function. */
+static inline bool ctx_omp_is_shown(const struct ctx_traced_page *page, const struct ctx_traced *operation,
+				    enum ctx_omp_operation kind)
+{
+	return operation->operation == kind && ctx_traced_passes(page, operation);
+}
+
+#endif

@@ -1,0 +1,238 @@
+/*
+ * Explicit tasks of OpenMP: how many were created where, and how long they ran themselves, without other tasks and waits.
+ */
+#include "report/kinds.h"
+#include "report/omp_page.h"
+#include "report/out.h"
+
+#include "base/map64.h"
+#include "base/mem.h"
+#include "model/mark_spans.h"
+
+#include <stdlib.h>
+
+enum {
+	SECTION,
+	FUNCTION,
+	OBJECT,
+	SOURCE_FILE,
+	LINE,
+	COUNT,
+	SELF_NS,
+	ELAPSED_NS,
+	MEAN_NS,
+	P99_NS,
+	MAX_NS,
+	DEPTH,
+	/* Of text: times in the unit that fits. */
+	SELF_TEXT,
+	ELAPSED_TEXT,
+	MEAN_TEXT,
+	P99_TEXT,
+	MAX_TEXT,
+	TEXT,
+};
+
+static const struct ctx_column columns[] = {
+	[SECTION] = {"section", NULL, CTX_STYLE_NAME}, [FUNCTION] = {"function", NULL, CTX_STYLE_NAME},
+	[OBJECT] = {"object", NULL, CTX_STYLE_NAME},   [SOURCE_FILE] = {"file", NULL, CTX_STYLE_NAME},
+	[LINE] = {"line", NULL, CTX_STYLE_COUNT},      [COUNT] = {"count", NULL, CTX_STYLE_COUNT},
+	[SELF_NS] = {"self_ns", NULL, CTX_STYLE_TIME}, [ELAPSED_NS] = {"elapsed_ns", NULL, CTX_STYLE_TIME},
+	[MEAN_NS] = {"mean_ns", NULL, CTX_STYLE_TIME}, [P99_NS] = {"p99_ns", NULL, CTX_STYLE_TIME},
+	[MAX_NS] = {"max_ns", NULL, CTX_STYLE_TIME},   [DEPTH] = {"depth", NULL, CTX_STYLE_COUNT},
+	[SELF_TEXT] = {NULL, NULL, CTX_STYLE_COUNT},   [ELAPSED_TEXT] = {NULL, NULL, CTX_STYLE_COUNT},
+	[MEAN_TEXT] = {NULL, NULL, CTX_STYLE_COUNT},   [P99_TEXT] = {NULL, NULL, CTX_STYLE_COUNT},
+	[MAX_TEXT] = {NULL, NULL, CTX_STYLE_COUNT},    [TEXT] = {NULL, NULL, CTX_STYLE_NAME},
+};
+
+static const struct ctx_section_column shown[] = {
+	{COUNT, "Tasks"},  {SELF_TEXT, "Self"}, {ELAPSED_TEXT, "Elapsed"}, {MEAN_TEXT, "Mean"},
+	{P99_TEXT, "p99"}, {MAX_TEXT, "Max"},	{DEPTH, "Depth"},	   {TEXT, "Task"}};
+
+static const struct ctx_section section = {"task", NULL, shown, CTX_COUNT_OF(shown)};
+
+static const char *const sort_keys[] = {"self_ns", "elapsed_ns", "count", "mean_ns",
+					"p99_ns",  "max_ns",	 NULL};
+
+static const struct ctx_traced_report tasks_report = {.report = &ctx_report_omp_tasks,
+						      .kind = CTX_TRACED_OMP,
+						      .topic = "Tasks",
+						      .unit = CTX_UNIT_NS,
+						      .counted = "explicit tasks",
+						      .stack = TEXT,
+						      .text = TEXT,
+						      .number_width = 70,
+						      .sort_keys = sort_keys};
+
+/* Those of one construct. */
+struct group {
+	struct ctx_omp_place place;
+	uint64_t count, self_ns, elapsed_ns, depth;
+	const uint64_t *durations; /* ascending, `count` of them */
+};
+
+struct duration {
+	uint32_t group;
+	uint64_t ns;
+};
+
+struct tasks {
+	struct ctx_traced_page page;
+	struct ctx_map64 numbers; /* by function of the CCT node */
+	struct group *groups;
+	size_t n, cap;
+	struct duration *durations;
+	size_t n_durations, durations_cap;
+	uint64_t *sorted;
+};
+
+static enum ctx_status add(struct tasks *tasks, const struct ctx_code *code,
+			   const struct ctx_traced *operation, struct ctx_err *err)
+{
+	const struct ctx_trie *cct = &tasks->page.profile->cct;
+	struct ctx_omp_place place = ctx_omp_place_of(tasks->page.profile, code, operation);
+	uint32_t function = operation->stack < cct->n ? cct->key[operation->stack] : CTX_NONE;
+	uint32_t number = ctx_traced_number(&tasks->numbers, function);
+	enum ctx_status status = ctx_grow(&tasks->groups, &tasks->cap, tasks->n + 1, err);
+	struct group *group;
+
+	if (status == CTX_OK)
+		status = ctx_grow(&tasks->durations, &tasks->durations_cap, tasks->n_durations + 1, err);
+	if (status != CTX_OK || number == CTX_MAP64_NONE)
+		return ctx_err_nomem(err);
+	if (number == tasks->n)
+		tasks->groups[tasks->n++] = (struct group){.place = place};
+	group = &tasks->groups[number];
+	group->count++;
+	group->self_ns += operation->self_ns;
+	group->elapsed_ns += operation->duration_ns;
+	group->depth = operation->depth > group->depth ? operation->depth : group->depth;
+	tasks->durations[tasks->n_durations++] = (struct duration){number, operation->self_ns};
+	tasks->page.total.count++;
+	tasks->page.topic.totals.weight += operation->self_ns;
+	return CTX_OK;
+}
+
+static int by_group_and_time(const void *a, const void *b)
+{
+	const struct duration *left = a, *right = b;
+
+	if (left->group != right->group)
+		return left->group < right->group ? -1 : 1;
+	return (left->ns > right->ns) - (left->ns < right->ns);
+}
+
+static enum ctx_status collect(struct tasks *tasks, struct ctx_report_source *source, struct ctx_err *err)
+{
+	const struct ctx_report_traced *traced = &tasks->page.traced;
+	struct ctx_report_code code = {0};
+	enum ctx_status status = source->code(source, &code, err);
+
+	for (size_t i = 0; i < traced->n && status == CTX_OK; i++) {
+		if (ctx_omp_is_shown(&tasks->page, &traced->items[i], CTX_OMP_OF_TASK))
+			status = add(tasks, code.code, &traced->items[i], err);
+	}
+	if (status != CTX_OK)
+		return status;
+	tasks->sorted = ctx_calloc(tasks->n_durations + 1, sizeof(*tasks->sorted));
+	if (tasks->sorted == NULL)
+		return ctx_err_nomem(err);
+	if (tasks->n_durations != 0)
+		qsort(tasks->durations, tasks->n_durations, sizeof(*tasks->durations), by_group_and_time);
+	for (size_t i = 0; i < tasks->n_durations; i++) {
+		struct group *group = &tasks->groups[tasks->durations[i].group];
+
+		tasks->sorted[i] = tasks->durations[i].ns;
+		if (group->durations == NULL)
+			group->durations = &tasks->sorted[i];
+	}
+	return CTX_OK;
+}
+
+static void put(struct ctx_traced_page *page, const struct group *group)
+{
+	struct ctx_cell cells[CTX_TRACED_COLUMNS];
+
+	ctx_sections_clear(&page->sections, cells);
+	cells[FUNCTION] = cells[TEXT] = ctx_cell_name(group->place.function);
+	cells[OBJECT] = ctx_cell_name(group->place.object);
+	if (group->place.file != NULL)
+		cells[SOURCE_FILE] = ctx_cell_name(group->place.file);
+	if (group->place.line != 0)
+		cells[LINE] = ctx_cell_number(group->place.line);
+	cells[COUNT] = ctx_cell_number(group->count);
+	cells[DEPTH] = ctx_cell_number(group->depth);
+	ctx_omp_set_time(page, &cells[SELF_NS], &cells[SELF_TEXT], group->self_ns);
+	ctx_omp_set_time(page, &cells[ELAPSED_NS], &cells[ELAPSED_TEXT], group->elapsed_ns);
+	ctx_omp_set_time(page, &cells[MEAN_NS], &cells[MEAN_TEXT], group->self_ns / group->count);
+	ctx_omp_set_time(page, &cells[P99_NS], &cells[P99_TEXT],
+			 ctx_mark_percentile(group->durations, group->count, 99));
+	ctx_omp_set_time(page, &cells[MAX_NS], &cells[MAX_TEXT], group->durations[group->count - 1]);
+	ctx_sections_row_begin(&page->sections, cells, NULL);
+	ctx_sections_row_end(&page->sections);
+}
+
+static uint64_t value_of(const struct group *group, size_t key)
+{
+	const uint64_t values[] = {group->self_ns,
+				   group->elapsed_ns,
+				   group->count,
+				   group->self_ns / group->count,
+				   ctx_mark_percentile(group->durations, group->count, 99),
+				   group->durations[group->count - 1]};
+
+	return values[key];
+}
+
+static void put_all(struct tasks *tasks)
+{
+	struct ctx_traced_page *page = &tasks->page;
+	struct ctx_order_item *items CTX_AUTO_FREE = ctx_calloc(tasks->n + 1, sizeof(*items));
+
+	if (items == NULL) {
+		ctx_out_fail(&page->out, CTX_E_NOMEM);
+		return;
+	}
+	for (size_t i = 0; i < tasks->n; i++)
+		items[i] = (struct ctx_order_item){.index = (uint32_t)i,
+						   .number = value_of(&tasks->groups[i], page->key),
+						   .second = tasks->groups[i].count};
+	ctx_order_sort(items, tasks->n);
+	ctx_sections_begin(&page->sections, &section, NULL);
+	for (size_t i = 0; i < tasks->n && i < page->most; i++)
+		put(page, &tasks->groups[items[i].index]);
+	if (tasks->n > page->most) {
+		ctx_out_section(&page->out, NULL);
+		ctx_out_more(&page->out, tasks->n - page->most, "construct");
+	}
+}
+
+static enum ctx_status print(struct ctx_report_source *source, const struct ctx_report_options *options,
+			     struct ctx_err *err)
+{
+	struct tasks tasks = {0};
+	enum ctx_status status = ctx_traced_page_init(&tasks.page, &tasks_report, source, options, err);
+
+	if (status == CTX_OK)
+		status = collect(&tasks, source, err);
+	if (status == CTX_OK) {
+		ctx_traced_page_begin(&tasks.page);
+		put_all(&tasks);
+		status = ctx_traced_page_end(&tasks.page, err);
+	}
+	ctx_map64_deinit(&tasks.numbers);
+	free(tasks.groups);
+	free(tasks.durations);
+	free(tasks.sorted);
+	ctx_traced_page_deinit(&tasks.page);
+	return status;
+}
+
+const struct ctx_report_kind ctx_report_omp_tasks = {
+	.name = "omp-tasks",
+	.metrics = CTX_REPORT_NO_METRIC,
+	.traced = 1u << CTX_TRACED_OMP,
+	.columns = columns,
+	.n_columns = CTX_COUNT_OF(columns),
+	.print = print,
+};

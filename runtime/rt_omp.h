@@ -1,0 +1,69 @@
+/*
+ * OpenMP inside the target: what threads of teams tell (model/omp.h), each one record.
+ *
+ *	LLVM's libomp --OMPT--> rt_omp_ompt.c --------.
+ *	gcc's libgomp <--the program's calls--        v
+ *	                       rt_omp_gomp.c, --> rt_omp.c --> ring of the thread
+ *	                       rt_omp_tasks.c, rt_omp_locks.c
+ *
+ * libgomp has no interface for tools: the functions that compilers call stand in front of its own. What they are
+ * given to run, a region or a task, runs inside a function of this library, which sees each thread of the team begin
+ * and end it. Where the functions are libomp's, which has them for programs of gcc, they only hand on.
+ */
+#ifndef CTX_RUNTIME_RT_OMP_H
+#define CTX_RUNTIME_RT_OMP_H
+
+#include "model/omp.h"
+#include "runtime/rt_process.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* One record: time, event, value, and the stack of `caller` (NULL: none). errno is kept. */
+void ctx_rt_omp_note(enum ctx_omp_event event, uint64_t value, const struct ctx_rt_registers *caller);
+
+/* The same of a construct that runs the function `body`. */
+void ctx_rt_omp_note_body(enum ctx_omp_event event, uint32_t number, const void *body,
+			  const struct ctx_rt_registers *caller);
+
+/* The next number of a region or a task of this process; never 0. */
+uint32_t ctx_rt_omp_number(void);
+
+/*
+ * The function of libgomp that a name of this library stands in front of; looked up once and kept in `*place`. `*is_recorded`:
+ * it is libgomp's, and OpenMP is recorded. errno is kept.
+ */
+void *ctx_rt_omp_real(const char *name, _Atomic(void *) *place, bool *is_recorded);
+
+/* How many threads hold or want what one lock, critical section, ... is; by its address, some of which share a number. */
+#define CTX_RT_OMP_WANTED 256u
+extern _Atomic uint32_t ctx_rt_omp_wanted[CTX_RT_OMP_WANTED];
+
+static inline _Atomic uint32_t *ctx_rt_omp_wanted_of(uint64_t object)
+{
+	return &ctx_rt_omp_wanted[(object * 0x9e3779b97f4a7c15u) >> 56];
+}
+
+/* Whether nobody else had it; the thread wants it from here on, until ctx_rt_omp_give_up. */
+static inline bool ctx_rt_omp_want(uint64_t object)
+{
+	return atomic_fetch_add_explicit(ctx_rt_omp_wanted_of(object), 1, memory_order_relaxed) == 0;
+}
+
+static inline void ctx_rt_omp_give_up(uint64_t object)
+{
+	atomic_fetch_sub_explicit(ctx_rt_omp_wanted_of(object), 1, memory_order_relaxed);
+}
+
+/* Functions of this library that programs call in place of libgomp's: the real one, and whether it is recorded. */
+#define CTX_RT_OMP_REAL(name, is_recorded)                                                                   \
+	({                                                                                                   \
+		static _Atomic(void *) place_;                                                               \
+                                                                                                             \
+		(__typeof__(&(name)))ctx_rt_omp_real(#name, &place_, &(is_recorded));                        \
+	})
+
+#define CTX_RT_OMP_EXPORT __attribute__((visibility("default"), noinline))
+
+#endif

@@ -1,0 +1,24 @@
+# What record_openmp.sh finds in recordings that it makes, in kept ones.
+. "$(dirname "$0")/../common.sh" "$@"
+need jq xz
+. "$(dirname "$0")/../openmp_facts.sh"
+
+unpack recordings/openmp
+for name in gcc gcc_cpp clang; do
+	rm -rf run.er
+	mv $name.er run.er
+	check_openmp $name "$source_dir/testdata/targets/openmp.c"
+done
+rm -rf run.er
+mv fortran.er run.er
+check_fortran "$source_dir/testdata/targets/openmp.f90"
+
+# An interval has the part inside: halves of the run add up to it, in each metric.
+for metric in omp-work omp-wait omp-serial omp-idle; do
+	whole=$(ctxan run.er -r functions --metric $metric --format json | jq .weight)
+	halves=$(for part in 0:37% 37%:100%; do ctxan run.er -r functions --metric $metric -i $part --format json | jq .weight; done | paste -sd+)
+	expect "$metric of two parts" "$(($halves))" "$whole"
+done
+[ "$(ctxan run.er --by OMP_preg --metric omp-work --format json | jq '[.rows[] | .omp_region] | length')" = 3 ] || fail "no index by region: $(ctxan run.er --by OMP_preg --metric omp-work)"
+[ "$(ctxan run.er --by omp-task --metric omp-work --format json | jq -r '[.rows[].omp_task | select(. != null and test("OMP task from line"))] | length')" = 1 ] || fail "no index by task: $(ctxan run.er --by omp-task --metric omp-work)"
+finish

@@ -1,0 +1,82 @@
+# Sourced by tests of OpenMP: what testdata/targets/openmp.c and openmp.f90 do, in run.er.
+
+# line_of SOURCE "region uneven": where the construct is.
+line_of() {
+	grep -n -E "(/\*|!) $2( \*/)?\$" "$1" | cut -d: -f1
+}
+
+# region NAME FIELDS: of the region at its line, FIELDS of jq. gcc's function for it may begin with the line behind.
+region() {
+	ctxan run.er -r omp-regions --limit 0 --format json |
+		jq -r --argjson line "$(line_of "$openmp_source" "region $1")" ".rows[] | select(.line == \$line or .line == \$line + 1) | $2"
+}
+
+task() {
+	ctxan run.er -r omp-tasks --limit 0 --format json |
+		jq -r --argjson line "$(line_of "$openmp_source" "task $1")" ".rows[] | select(.line == \$line or .line == \$line + 1) | $2"
+}
+
+# expect WHAT GOT WANTED
+expect() {
+	[ "$2" = "$3" ] || fail "$1: '$2', not '$3'"
+}
+
+# check_sums WHAT: each thread that has an OpenMP state has one at any time; no sample came late.
+check_sums() {
+	ctxan run.er --sql "SELECT t.tid FROM thread AS t JOIN (SELECT s.thread AS id, sum(s.weight) AS ns FROM samples AS s JOIN metric AS m ON s.metric = m.id
+		WHERE m.kind = 'omp-span' GROUP BY s.thread) AS o ON o.id = t.id WHERE o.ns != min(t.end_ns, (SELECT value - 1 FROM experiment WHERE key = 'end_ns')) - t.begin_ns" --format csv >sums.txt || fail "$1: sums of states"
+	[ "$(sed 1d sums.txt)" = "" ] || fail "$1: states do not add up in threads: $(cat sums.txt)"
+	ctxan run.er -r header | grep -q 'out of order' && fail "$1: spans out of order"
+	return 0
+}
+
+# check_views WHAT: the same sums in each; in that of users no frame of a runtime, in that of the machine no other.
+check_views() {
+	for metric in cpu-clock wall omp-wait; do
+		for view in user expert machine; do
+			ctxan run.er --view $view -r functions --limit 0 --metric $metric --format json >view.$view.json || fail "$1: view $view"
+		done
+		expect "$1: $metric of experts" "$(jq .weight view.expert.json)" "$(jq .weight view.user.json)"
+		expect "$1: $metric of the machine" "$(jq .weight view.machine.json)" "$(jq .weight view.user.json)"
+		expect "$1: $metric, rows of users" "$(jq '[.rows[] | select(.function != "<Total>") | .exclusive] | add' view.user.json)" "$(jq .weight view.user.json)"
+		expect "$1: $metric, runtimes for users" "$(jq -r '[.rows[] | select((.object // "") | test("lib(gomp|omp|ctxrt)"))] | length' view.user.json)" 0
+		[ $metric = omp-wait ] && continue
+		expect "$1: $metric, marks for the machine" "$(jq -r '[.rows[] | select((.function | test("^<OMP-")) and .exclusive != 0)] | length' view.machine.json)" 0
+	done
+	ctxan run.er -r functions --format json >default.json
+	ctxan run.er --view user -r functions --format json | cmp -s - default.json || fail "$1: the view of users is not the usual one"
+}
+
+# check_openmp WHAT SOURCE: openmp 2 was recorded.
+check_openmp() {
+	openmp_source=$2
+	for pair in uneven:2 held:2 locked:1 barriers:1 in_order:1 sum:1 outer:1 inner:2 tasks:1 loop:1; do
+		expect "$1: region ${pair%:*}" "$(region "${pair%:*}" '"\(.executions) \(.threads)"')" "${pair#*:} 2"
+		expect "$1: function of ${pair%:*}" "$(region "${pair%:*}" '.function | test("^[a-z_]+([(][)])? -- OMP parallel region from line [0-9]+$")')" true
+	done
+	expect "$1: number of regions" "$(ctxan run.er -r omp-regions --limit 0 --format json | jq '.rows | length')" 10
+	expect "$1: file" "$(region sum '.file | endswith("openmp.c")')" true
+	expect "$1: object" "$(region sum '.object | endswith("/program")')" true
+	# fib(8) makes 66 tasks, which are in one another.
+	expect "$1: tasks" "$(($(task first .count | paste -sd+) + $(task second .count | paste -sd+)))" 66
+	expect "$1: depth" "$(task first .depth | sort -n | tail -1)" 6
+	expect "$1: tasks of a loop" "$(task loop '"\(.count) \(.depth)"')" "10 0"
+	# Each thread has worked at least as long as it says, and the longer one more than the mean.
+	expect "$1: work" "$(region uneven '.work_ns >= 16000000')" true
+	expect "$1: held" "$(region held '.work_ns >= 12000000')" true
+	expect "$1: bound" "$(region uneven '(.bound | tonumber) >= 1 and (.bound | tonumber) <= 2')" true
+	expect "$1: waits of barriers" "$(ctxan run.er -r functions --limit 0 --metric omp-wait --format json | jq '[.rows[] | select(.function == "<OMP-explicit_barrier>" or .function == "<OMP-implicit_barrier>")] | length')" 2
+	check_sums "$1"
+	check_views "$1"
+}
+
+check_fortran() {
+	openmp_source=$1
+	for name in first summed tasks; do
+		expect "Fortran: region $name" "$(region $name '"\(.executions) \(.threads)"')" "1 2"
+	done
+	expect "Fortran: tasks" "$(task counted .count)" 5
+	expect "Fortran: file" "$(region first '.file | endswith("openmp.f90")')" true
+	check_sums "Fortran"
+	check_views "Fortran"
+}

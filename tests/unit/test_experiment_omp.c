@@ -1,0 +1,227 @@
+/* OpenMP, written to an experiment and read: the same events; what is refused; damage. */
+#include "experiment_place.h"
+
+#include "model/omp.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+
+#define STEPS 5000u
+#define THREADS 3u
+
+struct run {
+	struct ctx_exp_writer *writer;
+	uint32_t process, threads[THREADS];
+};
+
+static uint64_t random_below(uint64_t *seed, uint64_t n)
+{
+	*seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return (*seed >> 33) % n;
+}
+
+static void begin(struct run *run, const char *path, bool has_omp)
+{
+	struct ctx_exp_options options = fixture_options(path);
+	struct ctx_exp_process process = {.origin = CTX_EXP_ROOT_PROCESS,
+					  .parent = CTX_NONE,
+					  .pid = 100,
+					  .command = "c",
+					  .time_ns = FIXTURE_START_NS};
+
+	options.has_omp = has_omp;
+	assert_int_equal(ctx_exp_create(&options, &run->writer, NULL), CTX_OK);
+	assert_int_equal(ctx_exp_process_start(run->writer, &process, &run->process, NULL), CTX_OK);
+	for (uint32_t i = 0; i < THREADS; i++) {
+		struct ctx_exp_thread thread = {
+			.process = run->process, .tid = 100 + i, .name = "t", .time_ns = FIXTURE_START_NS};
+
+		assert_int_equal(ctx_exp_thread_start(run->writer, &thread, &run->threads[i], NULL), CTX_OK);
+	}
+}
+
+struct made {
+	struct ctx_exp_omp omp;
+	uint64_t frames[3];
+};
+
+/* The i-th event of a sequence; no two at the same time. */
+static void make(const struct run *run, uint64_t i, struct made *ret)
+{
+	uint64_t seed = i * 77 + 5;
+
+	*ret = (struct made){.omp = {.time_ns = FIXTURE_START_NS + 1000000 + i * 7,
+				     .process = run->process,
+				     .thread = run->threads[random_below(&seed, THREADS)],
+				     .event = (uint8_t)random_below(&seed, CTX_OMP_EVENT_N),
+				     .n_frames = random_below(&seed, 4)},
+			     .frames = {0x1000 + random_below(&seed, 9), 0x2000, 0x3000}};
+	ret->omp.value = ret->omp.event == CTX_OMP_ENTER || ret->omp.event == CTX_OMP_LEAVE
+				 ? (uint32_t)(CTX_OMP_REDUCTION +
+					      random_below(&seed, CTX_OMP_STATE_N - CTX_OMP_REDUCTION))
+				 : (uint32_t)(1 + random_below(&seed, UINT32_MAX));
+	ret->omp.has_body = ret->omp.n_frames != 0 && random_below(&seed, 2) == 0;
+}
+
+static void write_all(struct run *run)
+{
+	struct made made;
+
+	for (uint64_t from = 0; from < STEPS; from += 500) {
+		for (uint32_t thread = 0; thread < THREADS; thread++) {
+			for (uint64_t i = from; i < from + 500; i++) {
+				make(run, i, &made);
+				made.omp.frames = made.frames;
+				if (made.omp.thread == run->threads[thread])
+					assert_int_equal(ctx_exp_omp(run->writer, &made.omp, NULL), CTX_OK);
+			}
+		}
+	}
+	assert_int_equal(ctx_exp_close(run->writer, FIXTURE_START_NS + 10000000, NULL), CTX_OK);
+}
+
+struct reading {
+	uint64_t n, n_damages;
+	bool has_omp;
+};
+
+static void read_back(const struct run *run, const char *path, struct reading *reading)
+{
+	struct ctx_event_source *source;
+	struct ctx_event event;
+	enum ctx_status status;
+
+	*reading = (struct reading){0};
+	assert_int_equal(ctx_exp_open(path, &source, NULL), CTX_OK);
+	reading->has_omp = source->info.has_omp;
+	assert_int_equal(source->info.n_metrics, CTX_COUNT_OF(FIXTURE_METRICS));
+	while ((status = source->next(source, &event, NULL)) == CTX_OK) {
+		reading->n_damages += event.kind == CTX_EV_DAMAGE;
+		if (event.kind == CTX_EV_OMP) {
+			struct made made;
+
+			make(run, (event.time_ns - 1000000) / 7, &made);
+			assert_int_equal(event.omp.event, made.omp.event);
+			assert_int_equal(event.omp.value, made.omp.value);
+			assert_int_equal(event.omp.has_body, made.omp.has_body);
+			assert_int_equal(event.omp.stack.id != 0, made.omp.n_frames != 0);
+			reading->n++;
+		}
+	}
+	assert_int_equal(status, CTX_END);
+	source->close(source);
+}
+
+static void test_experiment_omp__events_come_back(void **state)
+{
+	struct place *place = *state;
+	struct reading reading;
+	struct run run;
+
+	begin(&run, place->path, true);
+	write_all(&run);
+	read_back(&run, place->path, &reading);
+	assert_true(reading.has_omp);
+	assert_int_equal(reading.n, STEPS);
+	assert_int_equal(reading.n_damages, 0);
+}
+
+static void test_experiment_omp__a_damaged_block_costs_its_events(void **state)
+{
+	struct place *place = *state;
+	struct reading reading;
+	struct run run;
+	char name[512];
+	uint8_t byte;
+	int fd;
+
+	begin(&run, place->path, true);
+	write_all(&run);
+	snprintf(name, sizeof(name), "%s/omptrace", place->path);
+	fd = open(name, O_RDWR | O_CLOEXEC);
+	assert_int_equal(pread(fd, &byte, 1, 300), 1);
+	byte ^= 0x55;
+	assert_int_equal(pwrite(fd, &byte, 1, 300), 1);
+	close(fd);
+	read_back(&run, place->path, &reading);
+	assert_int_equal(reading.n_damages, 1);
+	assert_in_range(reading.n, STEPS - 2048, STEPS - 1);
+}
+
+static void test_experiment_omp__what_makes_no_sense_is_refused(void **state)
+{
+	struct place *place = *state;
+	struct ctx_exp_omp omp = {.time_ns = FIXTURE_START_NS, .event = CTX_OMP_JOIN, .value = 1};
+	struct run run;
+
+	begin(&run, place->path, true);
+	omp.process = run.process;
+	omp.thread = run.threads[0];
+	assert_int_equal(ctx_exp_omp(run.writer, &omp, NULL), CTX_OK);
+	omp.value = 0;
+	assert_int_equal(ctx_exp_omp(run.writer, &omp, NULL), CTX_E_ARG);
+	omp.event = CTX_OMP_ENTER;
+	omp.value = CTX_OMP_WORK;
+	assert_int_equal(ctx_exp_omp(run.writer, &omp, NULL), CTX_E_ARG);
+	omp.value = CTX_OMP_STATE_N;
+	assert_int_equal(ctx_exp_omp(run.writer, &omp, NULL), CTX_E_ARG);
+	omp.event = CTX_OMP_EVENT_N;
+	omp.value = 1;
+	assert_int_equal(ctx_exp_omp(run.writer, &omp, NULL), CTX_E_ARG);
+	assert_int_equal(ctx_exp_close(run.writer, FIXTURE_START_NS + 1, NULL), CTX_OK);
+}
+
+static void test_experiment_omp__what_was_not_announced_is_refused(void **state)
+{
+	struct place *place = *state;
+	struct ctx_exp_omp omp = {.time_ns = FIXTURE_START_NS, .event = CTX_OMP_JOIN, .value = 1};
+	struct reading reading;
+	struct run run;
+
+	begin(&run, place->path, false);
+	omp.process = run.process;
+	omp.thread = run.threads[0];
+	assert_int_equal(ctx_exp_omp(run.writer, &omp, NULL), CTX_E_ARG);
+	assert_int_equal(ctx_exp_close(run.writer, FIXTURE_START_NS + 1, NULL), CTX_OK);
+	read_back(&run, place->path, &reading);
+	assert_false(reading.has_omp);
+}
+
+/* The example of docs/experiment-format.md, kind 15. */
+static void test_experiment_omp__the_payload_is_that_of_the_document(void **state)
+{
+	static const uint8_t wanted[] = {0, 0, 5, 1, 0, 1, 0, 1, 1, 0, 0x80, 0x02, 4, 0, 7, 5};
+	const struct ctx_exp_packet packets[] = {
+		{.time_ns = 1000,
+		 .cpu = -1,
+		 .stack = 1,
+		 .operation = CTX_OMP_REGION_BEGIN | CTX_EXP_OMP_BODY,
+		 .size = 7},
+		{.time_ns = 1005,
+		 .cpu = -1,
+		 .stack = 1,
+		 .operation = CTX_OMP_ENTER,
+		 .size = CTX_OMP_IMPLICIT_BARRIER,
+		 .order = 1},
+	};
+	struct ctx_buf out = {0};
+
+	(void)state;
+	ctx_exp_encode_packets(packets, 2, &out);
+	assert_int_equal(out.n, sizeof(wanted));
+	assert_memory_equal(out.bytes, wanted, sizeof(wanted));
+	ctx_buf_deinit(&out);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		place_test(test_experiment_omp__events_come_back),
+		place_test(test_experiment_omp__a_damaged_block_costs_its_events),
+		place_test(test_experiment_omp__what_makes_no_sense_is_refused),
+		place_test(test_experiment_omp__what_was_not_announced_is_refused),
+		cmocka_unit_test(test_experiment_omp__the_payload_is_that_of_the_document),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
