@@ -11,6 +11,7 @@
 #define CTX_COLLECT_SAMPLE_BATCH_H
 
 #include "collect/copy_trial.h"
+#include "collect/perfevent.h"
 #include "collect/perfrecord.h"
 #include "collect/wait_places.h"
 #include "formats/experiment/exp_writer.h"
@@ -28,7 +29,8 @@ struct ctx_sample_batch_options {
 	/* Samples of this event and later ones have no stack (0: none): it is recognised, and learned
 	 * from all others that are not of the user's events. */
 	uint32_t brief_event;
-	struct ctx_wait_places *places; /* borrowed; NULL: none */
+	struct ctx_wait_places *places;	      /* borrowed; NULL: none */
+	const struct ctx_perf_events *events; /* the user's, borrowed; NULL: all have whole stacks */
 };
 
 /* Fails with CTX_E_NOMEM. */

@@ -30,6 +30,7 @@
 	X(calls)                                                                                             \
 	X(events)                                                                                            \
 	X(marks)                                                                                             \
+	X(indicators)                                                                                        \
 	X(threads)                                                                                           \
 	X(processes)                                                                                         \
 	X(timeline)                                                                                          \
