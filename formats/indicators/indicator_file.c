@@ -59,12 +59,17 @@ static enum ctx_status damage(const xmlNode *node, const char *what, struct ctx_
 	return ctx_err_set(err, CTX_E_FORMAT, "line %ld: %s", xmlGetLineNo(node), what);
 }
 
-/* A copy of an attribute; `otherwise`: there is none. Control characters are refused: rows become lines. */
-static enum ctx_status text(struct ctx_indicator_rows *rows, xmlNode *node, const char *name,
-			    const char *otherwise, const char **ret, struct ctx_err *err)
+struct attribute {
+	const char *name;
+	const char *otherwise; /* where it is missing; NULL: it is required */
+};
+
+/* A copy of an attribute. Control characters are refused: rows become lines. */
+static enum ctx_status text(struct ctx_indicator_rows *rows, xmlNode *node, struct attribute attribute,
+			    const char **ret, struct ctx_err *err)
 {
-	xmlChar *value = xmlGetProp(node, (const xmlChar *)name);
-	const char *from = value != NULL ? (const char *)value : otherwise;
+	xmlChar *value = xmlGetProp(node, (const xmlChar *)attribute.name);
+	const char *from = value != NULL ? (const char *)value : attribute.otherwise;
 	bool is_clean = true;
 
 	for (const char *at = from; at != NULL && *at != '\0'; at++)
@@ -73,7 +78,7 @@ static enum ctx_status text(struct ctx_indicator_rows *rows, xmlNode *node, cons
 	xmlFree(value);
 	if (from == NULL || !is_clean)
 		return ctx_err_set(err, CTX_E_FORMAT, "line %ld: <%s> has no usable %s", xmlGetLineNo(node),
-				   (const char *)node->name, name);
+				   (const char *)node->name, attribute.name);
 	return *ret != NULL ? CTX_OK : ctx_err_nomem(err);
 }
 
@@ -145,11 +150,11 @@ static enum ctx_status parse_indicator(struct ctx_indicator_rows *rows, xmlNode 
 	if (status == CTX_OK)
 		status = number(node, "threshold", "0", &row.threshold, err);
 	if (status == CTX_OK)
-		status = text(rows, node, "name", "", &row.name, err);
+		status = text(rows, node, (struct attribute){"name", ""}, &row.name, err);
 	if (status == CTX_OK)
-		status = text(rows, node, "flags", "count", &words, err);
+		status = text(rows, node, (struct attribute){"flags", "count"}, &words, err);
 	if (status == CTX_OK)
-		status = text(rows, node, "access", accesses[0], &access, err);
+		status = text(rows, node, (struct attribute){"access", accesses[0]}, &access, err);
 	if (status != CTX_OK)
 		return status;
 	while (kind < CTX_COUNT_OF(accesses) && strcmp(accesses[kind], access) != 0)
@@ -175,12 +180,12 @@ static bool is_element(const xmlNode *node, const char *name)
 static enum ctx_status parse_object(struct ctx_indicator_rows *rows, xmlNode *node, struct ctx_err *err)
 {
 	struct ctx_indicator_row object = {0};
-	enum ctx_status status = text(rows, node, "path", NULL, &object.path, err);
+	enum ctx_status status = text(rows, node, (struct attribute){"path", NULL}, &object.path, err);
 
 	if (status == CTX_OK && object.path[0] != '/')
 		return damage(node, "the path of an object begins with a slash", err);
 	if (status == CTX_OK)
-		status = text(rows, node, "build_id", "", &object.build_id, err);
+		status = text(rows, node, (struct attribute){"build_id", ""}, &object.build_id, err);
 	if (status == CTX_OK && strspn(object.build_id, "0123456789abcdef") != strlen(object.build_id))
 		return damage(node, "a build id is lower-case hexadecimal", err);
 	for (xmlNode *child = node->children; child != NULL && status == CTX_OK; child = child->next) {

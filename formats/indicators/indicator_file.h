@@ -64,6 +64,6 @@ CTX_MUST_CHECK enum ctx_status ctx_indicator_object_build(const char *path,
 							  struct ctx_err *err);
 
 /* "count raise": of bits. At most 32 bytes. */
-void ctx_indicator_flags_put(unsigned flags, struct ctx_buf *out);
+void ctx_indicator_flags_put(unsigned bits, struct ctx_buf *out);
 
 #endif
