@@ -54,6 +54,22 @@ void ctx_callchain_unwind(struct ctx_callchain *chain, const struct ctx_perf_rec
 	chain->n = n;
 }
 
+void ctx_callchain_edge(struct ctx_callchain *chain, const struct ctx_perf_record *sample)
+{
+	const struct ctx_pe_sample *fields = &sample->sample;
+	uint64_t caller = 0;
+
+	if (fields->user_stack != NULL && fields->user_stack_bytes >= sizeof(caller))
+		caller = fields->regs_abi == PERF_SAMPLE_REGS_ABI_32
+				 ? (uint32_t)ctx_pe_word(fields->user_stack, false)
+				 : ctx_pe_word(fields->user_stack, false);
+	chain->n = 0;
+	chain->frames[chain->n++] = fields->ip;
+	if (is_possible(caller, CTX_CHAINWALK_USER))
+		chain->frames[chain->n++] = caller - 1;
+	chain->frames[chain->n++] = ctx_frame_truncated(CTX_TRUNCATED_COUNTED);
+}
+
 void ctx_callchain_end(struct ctx_callchain *chain, enum ctx_truncation end)
 {
 	if (chain->n != 0 && chain->frames[chain->n - 1] == CTX_FRAME_TRUNCATED)

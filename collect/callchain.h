@@ -50,6 +50,12 @@ struct ctx_unwound {
 void ctx_callchain_compose(struct ctx_callchain *chain, const struct ctx_perf_record *sample,
 			   const struct ctx_unwound *user);
 
+/*
+ * The same for a sample without a chain of the kernel: its ip, and with one word of the stack, at the entry of a function, its
+ * caller; CTX_TRUNCATED_COUNTED last.
+ */
+void ctx_callchain_edge(struct ctx_callchain *chain, const struct ctx_perf_record *sample);
+
 /* Appends the reason why a chain of ctx_callchain_unwind was not unwound further. */
 void ctx_callchain_end(struct ctx_callchain *chain, enum ctx_truncation end);
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -61,6 +62,8 @@ static _Noreturn void run(int go_fd, int error_fd, char *const *argv, const stru
 	sigaction(SIGPIPE, &signals->pipe, NULL);
 	sigaction(SIGXFSZ, &signals->xfsz, NULL);
 	sigprocmask(SIG_SETMASK, &signals->mask, NULL);
+	if (signals->stops_at_exec)
+		(void)ptrace(PTRACE_TRACEME, 0, NULL, NULL);
 	execvp(argv[0], argv);
 	error = errno;
 	n = write(error_fd, &error, sizeof(error));
@@ -90,6 +93,7 @@ enum ctx_status ctx_child_fork(struct ctx_child *child, char *const *argv,
 	close(error[1]);
 	child->go_fd = go[1];
 	child->error_fd = error[0];
+	child->stops_at_exec = signals->stops_at_exec;
 	if (child->pid < 0) {
 		enum ctx_status status = ctx_err_errno(err, CTX_E_IO, "cannot start a process");
 
@@ -108,6 +112,32 @@ static void close_pipes(struct ctx_child *child)
 	child->go_fd = child->error_fd = -1;
 }
 
+/* The stop comes when exec is over. A recorder that ends before takes the child along. */
+static void wait_for_stop(struct ctx_child *child)
+{
+	siginfo_t info = {0};
+	int result;
+
+	if (!child->stops_at_exec)
+		return;
+	do
+		result = waitid(P_PID, (id_t)child->pid, &info, WEXITED | WSTOPPED | WNOWAIT | __WALL);
+	while (result != 0 && errno == EINTR);
+	/* What has ended is reaped as ever. */
+	child->stops_at_exec = result == 0 && (info.si_code == CLD_TRAPPED || info.si_code == CLD_STOPPED);
+	if (!child->stops_at_exec)
+		return;
+	(void)waitid(P_PID, (id_t)child->pid, &info, WSTOPPED | __WALL);
+	(void)ptrace(PTRACE_SETOPTIONS, child->pid, NULL, (void *)PTRACE_O_EXITKILL);
+}
+
+void ctx_child_detach(struct ctx_child *child)
+{
+	if (child->stops_at_exec && child->pid > 0)
+		(void)ptrace(PTRACE_DETACH, child->pid, NULL, NULL);
+	child->stops_at_exec = false;
+}
+
 enum ctx_status ctx_child_exec(struct ctx_child *child, const char *command, struct ctx_err *err)
 {
 	int error = 0;
@@ -120,8 +150,10 @@ enum ctx_status ctx_child_exec(struct ctx_child *child, const char *command, str
 		n = read(child->error_fd, &error, sizeof(error));
 	while (n < 0 && errno == EINTR);
 	close_pipes(child);
-	if (n != (ssize_t)sizeof(error))
+	if (n != (ssize_t)sizeof(error)) {
+		wait_for_stop(child);
 		return CTX_OK;
+	}
 	(void)ctx_child_wait(child, true);
 	if (error == ENOENT)
 		return ctx_err_set(err, CTX_E_NOTFOUND, "%s: %s", command, strerror(error));

@@ -16,9 +16,10 @@
 #include <sys/types.h>
 
 struct ctx_child {
-	pid_t pid;    /* -1: none, or reaped */
-	int go_fd;    /* a write releases the child */
-	int error_fd; /* errno of a failed exec, or the end of file */
+	pid_t pid;	    /* -1: none, or reaped */
+	int go_fd;	    /* a write releases the child */
+	int error_fd;	    /* errno of a failed exec, or the end of file */
+	bool stops_at_exec; /* it is stopped there, traced: ctx_child_detach lets it go on */
 	bool has_ended;
 	int status; /* as waitpid gives it, once has_ended */
 	struct rusage usage;
@@ -35,6 +36,7 @@ CTX_MUST_CHECK enum ctx_status ctx_command_check(const char *command, struct ctx
 struct ctx_child_signals { /* as they were before the recorder changed them */
 	sigset_t mask;
 	struct sigaction pipe, xfsz; /* SIGPIPE, SIGXFSZ */
+	bool stops_at_exec;	     /* the child is to be stopped when it has executed the command */
 };
 
 /*
@@ -45,11 +47,14 @@ CTX_MUST_CHECK enum ctx_status ctx_child_fork(struct ctx_child *child, char *con
 					      const struct ctx_child_signals *signals, struct ctx_err *err);
 
 /*
- * Releases the child and waits until it has executed the command. CTX_E_NOTFOUND, CTX_E_PERM,
+ * Releases the child and waits until it has executed the command, and has stopped if it does. CTX_E_NOTFOUND, CTX_E_PERM,
  * CTX_E_IO: exec failed, and the child has been reaped.
  */
 CTX_MUST_CHECK enum ctx_status ctx_child_exec(struct ctx_child *child, const char *command,
 					      struct ctx_err *err);
+
+/* Lets a child go on that stopped at its exec. */
+void ctx_child_detach(struct ctx_child *child);
 
 /* Polls for the child's end, or waits for it. True: has_ended is set. */
 bool ctx_child_wait(struct ctx_child *child, bool block);

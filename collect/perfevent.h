@@ -16,6 +16,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+enum ctx_perf_stack {			    /* of the samples of an event */
+		      CTX_PERF_STACK_WHOLE, /* as of all */
+		      CTX_PERF_STACK_CALLER, /* at the entry of a function: it, and the return address on top of the stack */
+		      CTX_PERF_STACK_NONE, /* the program counter */
+};
+
 struct ctx_perf_event {
 	char *name;		     /* as the user wrote it; owned */
 	struct perf_event_attr attr; /* type, config*, exclude_*, precise_ip are set by parsing; sampling by
@@ -24,6 +30,8 @@ struct ctx_perf_event {
 	bool has_period;	     /* each sample says how much it stands for */
 	uint64_t period;       /* of every sample otherwise; before set_rate: the one in the name, 0 none */
 	uint64_t frequency_hz; /* 0: a fixed number of events */
+	enum ctx_perf_stack stack;
+	bool is_late; /* not opened with the others: ctx_session_open_late */
 };
 
 struct ctx_perf_events {	      /* all zero is a valid empty list */

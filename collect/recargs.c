@@ -210,6 +210,17 @@ SETTER(event)
 	return ctx_buf_check(events, err);
 }
 
+SETTER(indicator)
+{
+	struct ctx_rec_texts *indicators = &((struct ctx_rec_options *)context)->trace.indicators;
+	enum ctx_status status = ctx_grow(&indicators->items, &indicators->cap, indicators->n + 1, err);
+
+	(void)option;
+	if (status == CTX_OK)
+		indicators->items[indicators->n++] = value;
+	return status;
+}
+
 /* "10%", "10", "off". */
 SETTER(budget)
 {
@@ -409,6 +420,9 @@ static const struct ctx_option rows[] = {
 	{"frequency", 'F', CTX_OPTION_TEXT, .set = set_frequency},
 	{"period", 'c', CTX_OPTION_TEXT, .set = set_period},
 	{"event", 'e', CTX_OPTION_LIST, .set = set_event, .words = event_names},
+	{"indicator", 0, CTX_OPTION_LIST, .set = set_indicator},
+	{"indicators", 0, CTX_OPTION_FILE, STRING(trace.indicators_file)},
+	{"match-symbols", 0, CTX_OPTION_FLAG, FLAG(trace.match_symbols)},
 	{"unwind", 0, CTX_OPTION_TEXT, .set = set_unwind, .words = unwind_names},
 	{"stack-size", 0, CTX_OPTION_TEXT, SIZE(set_stack_size, stack_bytes)},
 	{"keep-stacks", 0, CTX_OPTION_FLAG, FLAG(keep_stacks)},
@@ -504,6 +518,12 @@ static enum ctx_status check_together(const struct ctx_rec_options *options, str
 	    (options->unwind == CTX_REC_UNWIND_FP || options->unwind == CTX_REC_UNWIND_NONE))
 		return ctx_err_set(err, CTX_E_ARG, "%s needs --unwind cfi",
 				   options->keep_stacks ? "--keep-stacks" : "--stack-size");
+	if (options->trace.match_symbols && options->trace.indicators_file == NULL)
+		return ctx_err_set(err, CTX_E_ARG, "--match-symbols needs --indicators");
+	if (ctx_rec_counts(&options->trace) && (options->system_wide || options->kernel_only))
+		return ctx_err_set(
+			err, CTX_E_ARG,
+			"--indicator is for programs in user mode: a command, or processes (-p PID)");
 	if (options->no_archive && options->archive_sources)
 		return ctx_err_set(err, CTX_E_ARG, "--no-archive and --archive-sources exclude each other");
 	status = check_trace(options, err);
@@ -535,6 +555,7 @@ void ctx_rec_options_deinit(struct ctx_rec_options *options)
 {
 	ctx_ids_deinit(&options->pids);
 	ctx_buf_deinit(&options->events);
+	free(options->trace.indicators.items);
 	*options = (struct ctx_rec_options){0};
 }
 

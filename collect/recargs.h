@@ -36,7 +36,12 @@ struct ctx_rec_waits {
 
 #define CTX_REC_CALIBRATE UINT64_MAX
 
-/* What the runtime in the target records: every operation of it. */
+struct ctx_rec_texts {	    /* what may be given several times */
+	const char **items; /* borrowed from argv; the array is owned */
+	size_t n, cap;
+};
+
+/* Of what every operation is recorded: by the runtime in the target, and by indicators. */
 struct ctx_rec_trace {
 	bool heap, sync, io;
 	bool omp;
@@ -51,7 +56,16 @@ struct ctx_rec_trace {
 	uint64_t calls_min_ns; /* shorter calls are left out; 0: none are */
 	uint64_t calls_depth;  /* deeper calls are; 0: none are */
 	bool vm_java;	       /* an agent tells of methods and code in Java's virtual machines */
+	struct ctx_rec_texts indicators;
+	const char *indicators_file; /* NULL: none */
+	bool match_symbols;
 };
+
+/* Whether there are indicators. */
+static inline bool ctx_rec_counts(const struct ctx_rec_trace *trace)
+{
+	return trace->indicators.n != 0 || trace->indicators_file != NULL;
+}
 
 static inline bool ctx_rec_traces(const struct ctx_rec_trace *trace)
 {

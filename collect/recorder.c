@@ -466,6 +466,9 @@ static enum ctx_status finish_tree(struct ctx_recorder *recorder, uint64_t now, 
 		status = ctx_exp_unwound(recorder->writer, now, &counts, err);
 	if (status == CTX_OK)
 		status = note_sampling(recorder, now, err);
+	if (status == CTX_OK && recorder->metrics.indicators != NULL)
+		status = ctx_indicators_count(recorder->metrics.indicators, &recorder->session,
+					      recorder->writer, err);
 	if (status != CTX_OK)
 		return status;
 	if (recorder->child.has_ended) {
@@ -568,7 +571,8 @@ static void release(struct ctx_recorder *recorder)
 	ctx_mapped_files_destroy(recorder->files);
 	ctx_perf_events_deinit(&recorder->events);
 	ctx_ids_deinit(&recorder->tids);
-	free(recorder->metrics);
+	free(recorder->metrics.items);
+	ctx_indicators_destroy(recorder->metrics.indicators);
 	ctx_sample_batch_destroy(recorder->batch);
 	ctx_wait_sampling_destroy(recorder->sampling);
 	free(recorder->polls);
@@ -628,6 +632,22 @@ static void record(struct ctx_recorder *recorder, const struct ctx_recorder_user
 							 : 128 + recorder->signals.last;
 }
 
+/* The command is stopped at its exec; if it cannot be armed, it does not run. */
+static enum ctx_status arm(struct ctx_recorder *recorder, struct ctx_err *err)
+{
+	struct ctx_ids tids = {0};
+	enum ctx_status status = ctx_ids_add(&tids, recorder->child.pid, err);
+
+	if (status == CTX_OK)
+		status = ctx_indicators_arm(recorder->metrics.indicators, &recorder->session,
+					    recorder->child.pid, &tids, err);
+	ctx_ids_deinit(&tids);
+	if (status < CTX_OK)
+		(void)kill(recorder->child.pid, SIGKILL);
+	ctx_child_detach(&recorder->child);
+	return status < CTX_OK ? status : CTX_OK;
+}
+
 enum ctx_status ctx_record(const struct ctx_rec_options *options, const struct ctx_recorder_user *user,
 			   struct ctx_recording *ret, struct ctx_err *err)
 {
@@ -648,6 +668,11 @@ enum ctx_status ctx_record(const struct ctx_rec_options *options, const struct c
 		user->began(user->context, recorder.path);
 	if (options->command != NULL) {
 		status = ctx_child_exec(&recorder.child, options->command[0], err);
+		if (status == CTX_OK && recorder.child.stops_at_exec) {
+			status = arm(&recorder, err);
+			if (status != CTX_OK)
+				return give_up(&recorder, status);
+		}
 		if (status == CTX_E_NOTFOUND || status == CTX_E_PERM)
 			ret->exit_code = status == CTX_E_NOTFOUND ? 127 : 126;
 		if (status != CTX_OK)

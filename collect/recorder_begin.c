@@ -20,6 +20,31 @@
 #define DEFAULT_HZ 999u
 #define STACK_BYTES_USUAL ((size_t)32 << 10)
 
+/* Stack bytes to copy with each sample; 0: callers are found without a copy. */
+static size_t stack_bytes(const struct ctx_rec_options *options)
+{
+	if (options->unwind == CTX_REC_UNWIND_FP || options->unwind == CTX_REC_UNWIND_NONE)
+		return 0;
+	return options->stack_bytes != 0 ? (size_t)options->stack_bytes : STACK_BYTES_USUAL;
+}
+
+static enum ctx_status create_indicators(struct ctx_recorder *recorder, const struct ctx_perf_roots *roots,
+					 struct ctx_err *err)
+{
+	const struct ctx_rec_options *options = recorder->options;
+	const struct ctx_indicators_options indicators = {
+		.specs = options->trace.indicators.items,
+		.n = options->trace.indicators.n,
+		.file = options->trace.indicators_file,
+		.match_symbols = options->trace.match_symbols,
+		.command = options->command != NULL ? options->command[0] : NULL,
+		.pids = &options->pids,
+		.has_registers = stack_bytes(options) != 0,
+		.tracefs = roots->tracefs};
+
+	return ctx_indicators_create(&indicators, &recorder->events, &recorder->metrics.indicators, err);
+}
+
 static enum ctx_status choose_events(struct ctx_recorder *recorder, struct ctx_err *err)
 {
 	const struct ctx_rec_options *options = recorder->options;
@@ -31,12 +56,14 @@ static enum ctx_status choose_events(struct ctx_recorder *recorder, struct ctx_e
 						      : "cpu-clock";
 	enum ctx_status status = ctx_perf_events_parse(&recorder->events, list, &roots, err);
 
+	if (status == CTX_OK && ctx_rec_counts(&options->trace))
+		status = create_indicators(recorder, &roots, err);
 	if (status != CTX_OK)
 		return status;
 	if (recorder->events.n > UINT8_MAX)
 		return ctx_err_set(err, CTX_E_ARG, "more than 255 events");
-	recorder->metrics = ctx_calloc(recorder->events.n, sizeof(*recorder->metrics));
-	if (recorder->metrics == NULL)
+	recorder->metrics.items = ctx_calloc(recorder->events.n, sizeof(*recorder->metrics.items));
+	if (recorder->metrics.items == NULL)
 		return ctx_err_nomem(err);
 	for (size_t i = 0; i < recorder->events.n; i++) {
 		struct ctx_perf_event *event = &recorder->events.items[i];
@@ -44,7 +71,7 @@ static enum ctx_status choose_events(struct ctx_recorder *recorder, struct ctx_e
 		status = ctx_perf_event_set_rate(event, &asked, err);
 		if (status != CTX_OK)
 			return status;
-		recorder->metrics[i] =
+		recorder->metrics.items[i] =
 			(struct ctx_exp_metric){.name = event->name,
 						.unit = ctx_perf_event_unit(event),
 						.file = event->is_clock ? "profile" : "hwcounters",
@@ -108,14 +135,6 @@ static enum ctx_status list_threads(struct ctx_recorder *recorder, struct ctx_er
 	return CTX_OK;
 }
 
-/* Stack bytes to copy with each sample; 0: callers are found without a copy. */
-static size_t stack_bytes(const struct ctx_rec_options *options)
-{
-	if (options->unwind == CTX_REC_UNWIND_FP || options->unwind == CTX_REC_UNWIND_NONE)
-		return 0;
-	return options->stack_bytes != 0 ? (size_t)options->stack_bytes : STACK_BYTES_USUAL;
-}
-
 static enum ctx_status open_session(struct ctx_recorder *recorder, struct ctx_err *err)
 {
 	const struct ctx_rec_options *options = recorder->options;
@@ -166,6 +185,7 @@ static enum ctx_status create_batch(struct ctx_recorder *recorder, struct ctx_er
 {
 	struct ctx_sample_batch_options options = {
 		.writer = recorder->writer,
+		.events = &recorder->events,
 		.max_stack = ctx_max_stack(),
 		.stack_bytes = largest_copy(&recorder->session.sizes),
 		.keep_stacks = recorder->options->keep_stacks,
@@ -265,11 +285,13 @@ static enum ctx_status create_experiment(struct ctx_recorder *recorder, struct c
 				      .has_io = options->trace.io,
 				      .has_omp = options->trace.omp,
 				      .has_calls = options->trace.calls,
-				      .has_marks = ctx_rec_traces(&options->trace) || options->trace.vm_java,
+				      .has_marks = ctx_rec_traces(&options->trace) ||
+						   options->trace.vm_java ||
+						   ctx_indicators_have_windows(recorder->metrics.indicators),
 				      .has_states = recorder->session.states.level != CTX_STATES_NONE,
 				      .comment = options->comment,
 				      .store = store_of(options->store),
-				      .metrics = recorder->metrics,
+				      .metrics = recorder->metrics.items,
 				      .n_metrics = (uint32_t)recorder->events.n,
 				      .properties = meta.properties,
 				      .n_properties = meta.n};
@@ -307,6 +329,8 @@ static enum ctx_status create_experiment(struct ctx_recorder *recorder, struct c
 		recorder->polls[1] = (struct pollfd){.fd = ctx_setuid_fd(recorder->setuid), .events = POLLIN};
 	if (status == CTX_OK)
 		status = create_states(recorder, err);
+	if (status == CTX_OK && recorder->metrics.indicators != NULL)
+		status = ctx_indicators_describe(recorder->metrics.indicators, recorder->writer, err);
 	if (status == CTX_OK && options->command != NULL)
 		status = ctx_proctree_add_root_process(recorder->tree, recorder->child.pid, meta.command,
 						       recorder->start_ns, err);
@@ -421,6 +445,7 @@ static enum ctx_status fork_command(struct ctx_recorder *recorder, struct ctx_er
 	const struct ctx_rec_options *options = recorder->options;
 	enum ctx_status status = CTX_OK;
 
+	recorder->signals.old.stops_at_exec = ctx_indicators_need_stop(recorder->metrics.indicators);
 	if (recorder->trace != NULL)
 		status = ctx_trace_enter_environment(recorder->trace, err);
 	if (status == CTX_OK && recorder->vms != NULL)
@@ -452,6 +477,28 @@ static enum ctx_status attach(struct ctx_recorder *recorder, struct ctx_err *err
 	return status;
 }
 
+static enum ctx_status begin_indicators(struct ctx_recorder *recorder, struct ctx_err *err)
+{
+	struct ctx_indicators *indicators = recorder->metrics.indicators;
+	const struct ctx_ids *pids = &recorder->options->pids;
+	enum ctx_status status = CTX_OK;
+
+	if (recorder->options->command != NULL)
+		return ctx_indicators_begin_process(indicators, recorder->child.pid, err);
+	for (size_t i = 0; i < pids->n && status == CTX_OK; i++) {
+		struct ctx_ids tids = {0};
+
+		status = ctx_indicators_begin_process(indicators, pids->items[i], err);
+		if (status == CTX_OK)
+			status = ctx_procfs_tids(pids->items[i], &tids, err);
+		if (status == CTX_OK)
+			status = ctx_indicators_arm(indicators, &recorder->session, (pid_t)pids->items[i],
+						    &tids, err);
+		ctx_ids_deinit(&tids);
+	}
+	return status;
+}
+
 enum ctx_status ctx_recorder_begin(struct ctx_recorder *recorder, struct ctx_err *err)
 {
 	const struct ctx_rec_options *options = recorder->options;
@@ -478,5 +525,6 @@ enum ctx_status ctx_recorder_begin(struct ctx_recorder *recorder, struct ctx_err
 		status = begin_present(recorder, err);
 	if (status == CTX_OK && recorder->trace != NULL)
 		status = attach(recorder, err);
-	return status;
+	return status == CTX_OK && recorder->metrics.indicators != NULL ? begin_indicators(recorder, err)
+									: status;
 }

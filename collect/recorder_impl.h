@@ -9,6 +9,7 @@
 #define CTX_COLLECT_RECORDER_IMPL_H
 
 #include "collect/child.h"
+#include "collect/indicators.h"
 #include "collect/losses.h"
 #include "collect/merge.h"
 #include "collect/pressure.h"
@@ -55,11 +56,17 @@ struct ctx_keeping_up {
 	uint64_t n_tasks; /* threads whose events the kernel changes one by one */
 };
 
+/* What the events count. */
+struct ctx_recorder_metrics {
+	struct ctx_exp_metric *items;	   /* by event; owned */
+	struct ctx_indicators *indicators; /* NULL: none; owned */
+};
+
 struct ctx_recorder {
 	const struct ctx_rec_options *options;
 	struct ctx_recorder_listener user;
 	struct ctx_perf_events events;
-	struct ctx_exp_metric *metrics; /* owned, like all below */
+	struct ctx_recorder_metrics metrics;
 	struct ctx_ids tids;
 	struct ctx_session session;
 	struct ctx_merge merge;

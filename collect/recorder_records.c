@@ -38,6 +38,16 @@ static enum ctx_status take_sample(struct ctx_recorder *recorder, const struct c
 	status = ctx_proctree_find(recorder->tree, &task, &process, &thread, err);
 	if (status == CTX_E_NOTFOUND)
 		return ctx_losses_unusable(recorder->losses, record->time_ns, CTX_LOSS_SAMPLES, err);
+	if (status == CTX_OK && recorder->metrics.indicators != NULL) {
+		struct ctx_exp_mark mark = {.process = process, .thread = thread};
+		bool keeps = true;
+
+		status = ctx_indicators_judge(recorder->metrics.indicators, record, &mark, &keeps, err);
+		if (status == CTX_OK && mark.name != NULL)
+			status = ctx_exp_mark(recorder->writer, &mark, err);
+		if (status != CTX_OK || !keeps)
+			return status;
+	}
 	if (status == CTX_OK)
 		ctx_titles_sampled(recorder->titles, task.pid, process, record->time_ns);
 	return status == CTX_OK ? ctx_sample_batch_add(recorder->batch, record, process, thread, err)
@@ -104,6 +114,11 @@ static enum ctx_status take_record(struct ctx_recorder *recorder, const void *by
 		return status;
 	switch (record.type) {
 	case PERF_RECORD_FORK:
+		if (recorder->metrics.indicators != NULL && record.pid != (uint32_t)record.task.parent_pid &&
+		    !recorder->options->no_follow)
+			status = ctx_indicators_fork(recorder->metrics.indicators, &record, err);
+		if (status != CTX_OK)
+			return status;
 		/* A process of which nothing is recorded is not part of the recording. */
 		return recorder->options->no_follow && !recorder->options->system_wide &&
 				       record.pid != (uint32_t)record.task.parent_pid
@@ -121,6 +136,8 @@ static enum ctx_status take_record(struct ctx_recorder *recorder, const void *by
 		if (ctx_setuid_is_false_exit(recorder->setuid, &record))
 			return take_false_exit(recorder, &record, err);
 		recorder->wait.n_ended++;
+		if (recorder->metrics.indicators != NULL)
+			ctx_indicators_end_thread(recorder->metrics.indicators, record.tid);
 		ctx_state_records_exit(recorder->states, &record);
 		status = ctx_titles_exit(recorder->titles, record.tid, record.time_ns, err);
 		return status == CTX_OK ? take_end(recorder, &record, err) : status;

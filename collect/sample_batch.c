@@ -38,6 +38,7 @@ struct item {
 	bool is_skipped;	     /* for lack of time */
 	bool is_brief;		     /* the stack was not copied */
 	size_t n_named;		     /* frames of interpreted methods: their pc does not tell them apart */
+	bool is_edge;		     /* the sample has its program counter, and perhaps who called it */
 };
 
 struct ctx_sample_batch {
@@ -153,6 +154,14 @@ static void set_point(struct item *item, const struct ctx_pe_sample *sample)
 					      .stack_bytes = (size_t)sample->user_stack_bytes};
 }
 
+static bool has_edge(const struct ctx_sample_batch *batch, const struct ctx_perf_record *record)
+{
+	const struct ctx_perf_events *events = batch->options.events;
+
+	return events != NULL && record->event < events->n &&
+	       events->items[record->event].stack != CTX_PERF_STACK_WHOLE;
+}
+
 /* Keeps the inputs of an item's stack. */
 static void set_stack(struct ctx_sample_batch *batch, struct item *item, const struct ctx_perf_record *record)
 {
@@ -167,6 +176,9 @@ static void set_stack(struct ctx_sample_batch *batch, struct item *item, const s
 	input = item->input = &batch->inputs[batch->n_inputs++];
 	input->record = *record;
 	input->user = (struct ctx_user_state){0};
+	item->is_edge = has_edge(batch, record);
+	if (item->is_edge)
+		return;
 	if (record->sample.user_regs != NULL)
 		ctx_pe_sample_user_state(&record->sample, &input->user);
 	can_unwind =
@@ -483,6 +495,10 @@ static struct ctx_wait_stack make_stack(struct ctx_sample_batch *batch, const st
 {
 	struct ctx_wait_stack stack;
 
+	if (item->is_edge) {
+		ctx_callchain_edge(&batch->chain, &item->input->record);
+		return (struct ctx_wait_stack){.frames = batch->chain.frames, .n = batch->chain.n};
+	}
 	if (recognise(batch, item, &stack))
 		return stack;
 	if (item->job != NULL)

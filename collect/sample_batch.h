@@ -11,6 +11,7 @@
 #define CTX_COLLECT_SAMPLE_BATCH_H
 
 #include "collect/copy_trial.h"
+#include "collect/perfevent.h"
 #include "collect/perfrecord.h"
 #include "collect/vms.h"
 #include "collect/wait_places.h"
@@ -31,6 +32,7 @@ struct ctx_sample_batch_options {
 	uint32_t brief_event;
 	struct ctx_wait_places *places; /* borrowed; NULL: none */
 	struct ctx_vms *vms;		/* borrowed; NULL: none: frames of virtual machines have no names */
+	const struct ctx_perf_events *events; /* the user's, borrowed; NULL: all have whole stacks */
 };
 
 /* Fails with CTX_E_NOMEM. */

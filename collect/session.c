@@ -157,7 +157,14 @@ static struct perf_event_attr event_attr(const struct opening *opening, const st
 	set_common(opening, &attr);
 	if (event->has_period)
 		attr.sample_type |= PERF_SAMPLE_PERIOD;
-	if (opening->session->sizes.stack_bytes != 0) {
+	if (event->stack != CTX_PERF_STACK_WHOLE)
+		attr.exclude_callchain_kernel = attr.exclude_callchain_user = 1;
+	if (event->stack == CTX_PERF_STACK_CALLER && opening->session->user_regs != 0) {
+		attr.sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+		attr.sample_regs_user = opening->session->user_regs;
+		attr.sample_stack_user = sizeof(uint64_t);
+	}
+	if (opening->session->sizes.stack_bytes != 0 && event->stack == CTX_PERF_STACK_WHOLE) {
 		attr.sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 		attr.sample_regs_user = opening->session->user_regs;
 		attr.sample_stack_user =
@@ -427,11 +434,14 @@ static enum ctx_status open_thread_on_cpu(struct opening *opening, const struct 
 	enum ctx_status status = open_one(opening, target, &attr, "side band", err);
 
 	for (uint32_t i = 0; i < session->events->n && status == CTX_OK; i++) {
+		if (session->events->items[i].is_late)
+			continue;
 		attr = event_attr(opening, &session->events->items[i]);
 		status = open_one(opening, target, &attr, session->events->items[i].name, err);
 		if (status == CTX_OK)
 			status = note_id(session, session->fds[session->n_fds - 1], i, err);
 		if (status == CTX_OK && session->sizes.copy_bytes[CTX_COPY_USUAL] != 0 &&
+		    session->events->items[i].stack == CTX_PERF_STACK_WHOLE &&
 		    !ctx_perf_event_bursts(&session->events->items[i]))
 			status = open_copies(opening, target, i, err);
 	}
@@ -575,9 +585,8 @@ static void make_layouts(const struct opening *opening)
 	session->woken.attr = state_attr(opening, CTX_STATE_EVENT_WAKING);
 
 	for (size_t i = 0; i < session->events->n; i++) {
-		struct perf_event_attr attr = event_attr(opening, &session->events->items[i]);
-
-		*layout++ = ctx_pe_layout_make(&attr, false);
+		session->attrs[i] = event_attr(opening, &session->events->items[i]);
+		*layout++ = ctx_pe_layout_make(&session->attrs[i], false);
 	}
 	for (unsigned i = 0; i < CTX_STATE_EVENT_N; i++) {
 		struct perf_event_attr attr = state_attr(opening, (enum ctx_state_event)i);
@@ -675,8 +684,9 @@ enum ctx_status ctx_session_open(struct ctx_session *session, const struct ctx_s
 	session->ring_fds = ctx_calloc(opening.cpus.n, sizeof(*session->ring_fds));
 	session->ring_cpus = ctx_calloc(opening.cpus.n, sizeof(*session->ring_cpus));
 	session->layouts = ctx_calloc(options->events->n + CTX_STATE_EVENT_N, sizeof(*session->layouts));
-	if (session->rings == NULL || session->ring_cpus == NULL || session->ring_fds == NULL ||
-	    session->layouts == NULL) {
+	session->attrs = ctx_calloc(options->events->n, sizeof(*session->attrs));
+	if (session->attrs == NULL || session->rings == NULL || session->ring_cpus == NULL ||
+	    session->ring_fds == NULL || session->layouts == NULL) {
 		status = ctx_err_nomem(err);
 		goto out;
 	}
@@ -724,6 +734,7 @@ void ctx_session_close(struct ctx_session *session)
 	free(session->whole_fds);
 	free(session->fds);
 	free(session->layouts);
+	free(session->attrs);
 	*session = (struct ctx_session){0};
 }
 

@@ -44,6 +44,7 @@ struct ctx_session {
 	size_t n_fds, fds_cap;
 	struct ctx_map64 event_of_id;
 	struct ctx_pe_layout *layouts; /* by event: the user's, then by enum ctx_state_event */
+	struct perf_event_attr *attrs; /* of the user's events, for ctx_session_open_late */
 	struct ctx_state_events states;
 	bool without_kernel; /* kernel samples were requested but are not permitted */
 	struct ctx_session_sizes

@@ -63,9 +63,9 @@ static void set_letters(struct ctx_trace *trace, const struct ctx_trace_options 
 		snprintf(sync, sizeof(sync), "s%llu", (unsigned long long)options->sync_threshold_ns);
 	if (options->calls)
 		put_calls(trace, options, calls, sizeof(calls));
-	snprintf(trace->letters, sizeof(trace->letters), "m%s%s%s%s%s%s%s", heap, sync, options->io ? "i" : "",
-		 options->omp ? "o" : "",
-		 options->waits ? "w" : "", trace->library.has_32 ? "b" : "", calls);
+	snprintf(trace->letters, sizeof(trace->letters), "m%s%s%s%s%s%s%s", heap, sync,
+		 options->io ? "i" : "", options->omp ? "o" : "", options->waits ? "w" : "",
+		 trace->library.has_32 ? "b" : "", calls);
 }
 
 /* Where it cannot be, one line says why. */
@@ -98,8 +98,8 @@ enum ctx_status ctx_trace_create(const struct ctx_trace_options *options, struct
 		ctx_call_clock_init(&trace->clock);
 	trace->reader.take_calls = options->calls ? ctx_trace_take_calls : NULL;
 	set_letters(trace, options);
-	trace->is_sparse =
-		!options->sync && !options->io && !options->calls && !options->omp && options->sample_bytes >= SPARSE_BYTES;
+	trace->is_sparse = !options->sync && !options->io && !options->calls && !options->omp &&
+			   options->sample_bytes >= SPARSE_BYTES;
 	if (status == CTX_OK)
 		status = ctx_trace_listener_create(&trace->segments, &trace->listener, err);
 	if (status == CTX_OK)

@@ -8,6 +8,7 @@
 #include "browse/browse.h"
 #include "ctxan/answer.h"
 #include "ctxan/archiving.h"
+#include "ctxan/checking.h"
 #include "ctxan/comparing.h"
 #include "ctxan/comparing_browse.h"
 #include "ctxan/following.h"
@@ -433,7 +434,8 @@ int main(int argc, char **argv)
 			return 0;
 		return complain(ctx_err_errno(&err, CTX_E_IO, "standard output"), &err);
 	}
-	status = answer(&options, &err);
+	status = options.output.check_indicators != NULL ? ctx_checking_indicators(&options, &err)
+							 : answer(&options, &err);
 	failed = options.baseline.failed;
 	ctx_options_deinit(&options);
 	if (status != CTX_OK)

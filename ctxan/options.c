@@ -426,6 +426,15 @@ static const char *report_name(size_t i)
 	return *kinds != NULL ? (*kinds)->name : NULL;
 }
 
+SETTER(suggest)
+{
+	(void)option;
+	(void)value;
+	(void)err;
+	((struct ctx_options *)context)->output.export = ctx_export_kind_find("indicators");
+	return CTX_OK;
+}
+
 static const char *export_name(size_t i)
 {
 	static const char *const formats_of_reports[] = {"json", "csv", NULL};
@@ -494,6 +503,9 @@ static const struct ctx_option rows[] = {
 	{"refresh", 0, CTX_OPTION_TEXT, .set = set_seconds, .at = offsetof(struct ctx_options, follow.refresh_ns)},
 
 	{"export", 0, CTX_OPTION_TEXT, .set = set_export, .word_at = export_name},
+	{"suggest-indicators", 0, CTX_OPTION_FLAG, .set = set_suggest},
+	{"check-indicators", 0, CTX_OPTION_FILE, STRING(output.check_indicators)},
+	{"match-symbols", 0, CTX_OPTION_FLAG, FLAG(output.match_symbols)},
 	{"max-size", 0, CTX_OPTION_TEXT, .set = set_max_size},
 	{"open", 0, CTX_OPTION_FLAG, FLAG(open)},
 

@@ -34,6 +34,8 @@ struct ctx_output_options {
 	const char *
 		directory; /* temporary path, renamed to `path`, of exports that are directories; not an option */
 	const struct ctx_export_kind *export; /* NULL: none */
+	const char *check_indicators;	      /* a metadata file of indicators; NULL: none */
+	bool match_symbols;		      /* of these: by name where a load object is another build */
 	size_t max_size;		      /* of the export in bytes; 0: the format's own limit */
 	const char *sql;
 	bool show_sql;

@@ -10,6 +10,7 @@ static const char *const texts[CTX_TRUNCATED_N] = {
 	[CTX_TRUNCATED_DEPTH] = "too deep",
 	[CTX_TRUNCATED_SKIPPED] = "recorder too slow",
 	[CTX_TRUNCATED_BUDGET] = "not copied, to be fast",
+	[CTX_TRUNCATED_COUNTED] = "counted",
 };
 
 const char *ctx_truncation_text(enum ctx_truncation reason)

@@ -81,6 +81,7 @@ enum ctx_truncation {
 	CTX_TRUNCATED_DEPTH,   /* more frames than are kept */
 	CTX_TRUNCATED_SKIPPED, /* the recorder could not keep up with unwinding */
 	CTX_TRUNCATED_BUDGET, /* a wait of which no stack was copied, at a place where callers are not known */
+	CTX_TRUNCATED_COUNTED, /* of an indicator, which is counted: no more callers are recorded */
 	CTX_TRUNCATED_N,
 };
 

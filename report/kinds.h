@@ -35,6 +35,7 @@
 	X(marks)                                                                                             \
 	X(omp_regions)                                                                                       \
 	X(omp_tasks)                                                                                         \
+	X(indicators)                                                                                        \
 	X(threads)                                                                                           \
 	X(processes)                                                                                         \
 	X(timeline)                                                                                          \

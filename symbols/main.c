@@ -8,43 +8,14 @@
  */
 #include "base/buf.h"
 #include "model/source_protocol.h"
+#include "symbols/helper_limits.h"
 #include "symbols/source_files.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 
-#define MEMORY_MAX ((rlim_t)4 << 30)
-#define SECONDS_MAX 60
-#define OUTPUT_MAX ((size_t)64 << 20)
-
-static void limit(__rlimit_resource_t resource, rlim_t value)
-{
-	struct rlimit now;
-
-	if (getrlimit(resource, &now) != 0)
-		return;
-	now.rlim_cur = now.rlim_max < value ? now.rlim_max : value;
-	(void)setrlimit(resource, &now);
-}
-
-/*
- * Core dumps could expose data of other users' files, debuginfod queries which programs are
- * recorded: both are disabled.
- */
-static void set_limits(void)
-{
-	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	limit(RLIMIT_CPU, SECONDS_MAX);
-	limit(RLIMIT_CORE, 0);
-	limit(RLIMIT_FSIZE, OUTPUT_MAX);
-#ifndef CTX_SANITIZED /* ASan reserves terabytes of address space */
-	limit(RLIMIT_AS, MEMORY_MAX);
-#endif
-	(void)unsetenv("DEBUGINFOD_URLS");
-}
+#define OUTPUT_MAX CTX_HELPER_OUTPUT_MAX
 
 static enum ctx_status print_path(void *context, const char *path, struct ctx_err *err)
 {
@@ -90,7 +61,7 @@ int main(int argc, char **argv)
 		      stderr);
 		return CTX_SOURCE_HELPER_FAILED;
 	}
-	set_limits();
+	ctx_helper_limit();
 	request.object.path = argv[1];
 	request.object.build_id = argv[2];
 	if (!request.all)

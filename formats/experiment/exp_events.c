@@ -192,6 +192,20 @@ enum ctx_status ctx_exp_remark(struct ctx_exp_writer *writer, uint64_t time_ns, 
 	return ctx_exp_log_end(writer, err);
 }
 
+enum ctx_status ctx_exp_setting(struct ctx_exp_writer *writer, const char *key, const char *value,
+				struct ctx_err *err)
+{
+	enum ctx_status status = ctx_exp_check(writer, err);
+
+	if (status != CTX_OK)
+		return status;
+	ctx_buf_put_text(&writer->log, "<setting");
+	ctx_exp_xml_attribute(&writer->log, "name", key);
+	ctx_exp_xml_attribute(&writer->log, "value", value);
+	status = ctx_exp_log_end(writer, err);
+	return status == CTX_OK ? ctx_exp_flush_log(writer, err) : status;
+}
+
 enum ctx_status ctx_exp_warning(struct ctx_exp_writer *writer, uint64_t time_ns, const char *text,
 				struct ctx_err *err)
 {

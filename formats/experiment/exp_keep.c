@@ -5,7 +5,7 @@ const char *const ctx_exp_unwinding_names[CTX_TRUNCATED_N] = {
 	[CTX_TRUNCATED_NO_TABLE] = "no_table", [CTX_TRUNCATED_NO_MAP] = "no_map",
 	[CTX_TRUNCATED_COPY] = "copy",	       [CTX_TRUNCATED_BAD_CFA] = "bad_cfa",
 	[CTX_TRUNCATED_DEPTH] = "depth",       [CTX_TRUNCATED_SKIPPED] = "skipped",
-	[CTX_TRUNCATED_BUDGET] = "budget",
+	[CTX_TRUNCATED_BUDGET] = "budget",     [CTX_TRUNCATED_COUNTED] = "counted",
 };
 
 void ctx_exp_put_kept(struct ctx_buf *out, uint64_t previous_ns, const struct ctx_exp_kept_record *record)

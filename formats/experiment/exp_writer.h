@@ -399,6 +399,10 @@ extern const char *const ctx_exp_loss_kinds[CTX_LOSS_KIND_N];
 CTX_MUST_CHECK enum ctx_status ctx_exp_throttle(struct ctx_exp_writer *writer, uint64_t time_ns,
 						bool throttled, struct ctx_err *err);
 
+/* A line of the header that is known only now: as those of options.properties. Written at once. */
+CTX_MUST_CHECK enum ctx_status ctx_exp_setting(struct ctx_exp_writer *writer, const char *key,
+					       const char *value, struct ctx_err *err);
+
 /* A line for the log alone: how the recorder came to what it recorded. */
 CTX_MUST_CHECK enum ctx_status ctx_exp_remark(struct ctx_exp_writer *writer, uint64_t time_ns,
 					      const char *text, struct ctx_err *err);

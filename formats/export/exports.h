@@ -6,7 +6,7 @@
 
 #include "model/export.h"
 
-/* folded, callgrind, speedscope, firefox, chrome-trace, pprof, gprofng; ends with a NULL name. */
+/* folded, callgrind, speedscope, firefox, chrome-trace, pprof, gprofng, indicators; ends with a NULL name. */
 const struct ctx_export_kind *const *ctx_exports(void);
 
 extern const struct ctx_export_kind
@@ -18,5 +18,6 @@ extern const struct ctx_export_kind ctx_export_firefox;	     /* profiler.firefox
 extern const struct ctx_export_kind ctx_export_chrome_trace; /* chrome://tracing, Perfetto */
 extern const struct ctx_export_kind ctx_export_pprof;	     /* go tool pprof: profile.proto, gzip */
 extern const struct ctx_export_kind ctx_export_gprofng;	     /* gprofng display: an experiment directory */
+extern const struct ctx_export_kind ctx_export_indicators; /* what ctxrec --indicators counts next: XML */
 
 #endif

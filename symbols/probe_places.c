@@ -1,0 +1,491 @@
+/*
+ *	symbols ----------> entries, the function of an offset, ranges
+ *	DWARF, inlined ---> inlined entries (probe_inlines.c)
+ *	DWARF, lines -----> the lowest address of a line in each function and inlined call
+ *	.symtab, .dynsym -> variables
+ */
+#include "symbols/probe_places.h"
+
+#include "base/mem.h"
+#include "elf/elf_file.h"
+#include "symbols/demangle.h"
+#include "symbols/probe_inlines.h"
+#include "symbols/probe_names.h"
+#include "symbols/source_map.h"
+#include "symbols/symtab.h"
+
+#include <capstone/capstone.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PLACES_MAX 100000u
+
+struct found {
+	struct ctx_probe_place place;
+	char *name; /* owned */
+};
+
+struct finding {
+	const struct ctx_probe_request *request;
+	struct ctx_elf_file image;
+	struct ctx_file_request files;
+	struct ctx_symtab *symbols;
+	struct ctx_source_map *map;
+	struct found *items;
+	size_t n, cap;
+	struct ctx_map64 choosers; /* addresses of code that chooses functions */
+	size_t n_late;		   /* functions of that name that are chosen when the program is loaded */
+};
+
+static void finding_deinit(struct finding *finding)
+{
+	for (size_t i = 0; i < finding->n; i++)
+		free(finding->items[i].name);
+	free(finding->items);
+	ctx_map64_deinit(&finding->choosers);
+	ctx_source_map_close(finding->map);
+	ctx_symtab_close(finding->symbols);
+	ctx_elf_close(&finding->image);
+}
+
+/* False: the address is in no executable segment, or has no byte in the file. */
+static bool offset_of(const struct ctx_elf_file *image, uint64_t address, uint64_t *ret)
+{
+	for (size_t i = 0; i < image->n_segments; i++) {
+		const struct ctx_elf_segment *segment = &image->segments[i];
+
+		if (address < segment->address || address - segment->address >= segment->file_size)
+			continue;
+		*ret = address - segment->address + segment->offset;
+		return true;
+	}
+	return false;
+}
+
+static enum ctx_status add(struct finding *finding, enum ctx_probe_kind kind, uint64_t address,
+			   const char *name, struct ctx_err *err)
+{
+	struct found *found;
+	uint64_t offset;
+	enum ctx_status status;
+
+	if (!offset_of(&finding->image, address, &offset))
+		return CTX_OK;
+	if (finding->n == PLACES_MAX)
+		return ctx_err_set(err, CTX_E_LIMIT, "more than %u places", PLACES_MAX);
+	status = ctx_grow(&finding->items, &finding->cap, finding->n + 1, err);
+	if (status != CTX_OK)
+		return status;
+	found = &finding->items[finding->n];
+	found->name = ctx_memdup0(name, strlen(name));
+	if (found->name == NULL)
+		return ctx_err_nomem(err);
+	found->place = (struct ctx_probe_place){.kind = kind, .offset = offset, .address = address};
+	finding->n++;
+	return CTX_OK;
+}
+
+/* --- functions --- */
+
+static bool is_plt(const struct ctx_symbol *symbol)
+{
+	size_t n = strlen(symbol->name);
+
+	return n >= 4 && strcmp(symbol->name + n - 4, "@plt") == 0;
+}
+
+/* A function of the code, as opposed to a stub of the linker or a part of another one. */
+static bool is_function(const struct ctx_symbol *symbol)
+{
+	return !is_plt(symbol) && symbol->name[0] != '<' && !ctx_probe_name_is_part(symbol->linkage_name);
+}
+
+typedef enum ctx_status (*symbol_fn)(struct finding *finding, const struct ctx_symbol *symbol,
+				     struct ctx_err *err);
+
+static enum ctx_status each_function(struct finding *finding, symbol_fn each, struct ctx_err *err)
+{
+	uint32_t n = ctx_symtab_count(finding->symbols);
+	enum ctx_status status = CTX_OK;
+
+	for (uint32_t i = 0; i < n && status == CTX_OK; i++) {
+		struct ctx_symbol symbol;
+
+		status = ctx_symtab_get(finding->symbols, i, &symbol, err);
+		if (status == CTX_OK && is_function(&symbol))
+			status = each(finding, &symbol, err);
+	}
+	return status;
+}
+
+static bool is_named(const struct ctx_symbol *symbol, const char *wanted)
+{
+	return ctx_probe_name_matches(wanted, symbol->linkage_name, symbol->name) ||
+	       ctx_probe_name_is_alias(wanted, symbol->aliases);
+}
+
+/* Whether an address is in the middle of an instruction, as far as the function's begin leads there. */
+static bool is_inside_instruction(const struct finding *finding, uint64_t begin, uint64_t address)
+{
+	const struct ctx_elf_file *image = &finding->image;
+	bool is_arm = image->machine == EM_AARCH64, is_inside = false;
+	struct ctx_buf code CTX_AUTO_BUF = {0};
+	const uint8_t *at;
+	cs_insn *instruction;
+	size_t n;
+	csh handle;
+
+	if ((!is_arm && image->machine != EM_X86_64 && image->machine != EM_386) || address == begin ||
+	    ctx_elf_read_code(image, begin, address - begin + 16, &code, NULL) != CTX_OK)
+		return false;
+	if (cs_open(is_arm ? CS_ARCH_ARM64 : CS_ARCH_X86,
+		    is_arm			  ? CS_MODE_ARM
+		    : image->machine == EM_X86_64 ? CS_MODE_64
+						  : CS_MODE_32,
+		    &handle) != CS_ERR_OK)
+		return false;
+	instruction = cs_malloc(handle);
+	at = code.bytes;
+	n = code.n;
+	while (instruction != NULL && begin < address && cs_disasm_iter(handle, &at, &n, &begin, instruction))
+		is_inside = begin > address;
+	if (instruction != NULL)
+		cs_free(instruction, 1);
+	cs_close(&handle);
+	return is_inside;
+}
+
+static enum ctx_status add_offset(struct finding *finding, const struct ctx_symbol *symbol,
+				  struct ctx_err *err)
+{
+	uint64_t offset = finding->request->offset;
+
+	if (offset >= symbol->size)
+		return ctx_err_set(err, CTX_E_ARG, "%s has %" PRIu64 " bytes: +0x%" PRIx64 " is behind it",
+				   finding->request->name, symbol->size, offset);
+	if (is_inside_instruction(finding, symbol->start, symbol->start + offset))
+		return ctx_err_set(err, CTX_E_ARG, "%s+0x%" PRIx64 " is in the middle of an instruction",
+				   finding->request->name, offset);
+	return add(finding, CTX_PROBE_INSIDE, symbol->start + offset, symbol->name, err);
+}
+
+static bool is_chooser(const struct finding *finding, const struct ctx_symbol *symbol)
+{
+	return ctx_map64_get(&finding->choosers, symbol->start) != CTX_MAP64_NONE;
+}
+
+static enum ctx_status take_named(struct finding *finding, const struct ctx_symbol *symbol,
+				  struct ctx_err *err)
+{
+	if (!is_named(symbol, finding->request->name))
+		return CTX_OK;
+	if (is_chooser(finding, symbol)) {
+		finding->n_late++;
+		return CTX_OK;
+	}
+	return finding->request->offset != 0
+		       ? add_offset(finding, symbol, err)
+		       : add(finding, CTX_PROBE_AT_ENTRY, symbol->start, symbol->name, err);
+}
+
+static enum ctx_status take_every(struct finding *finding, const struct ctx_symbol *symbol,
+				  struct ctx_err *err)
+{
+	return is_chooser(finding, symbol)
+		       ? CTX_OK
+		       : add(finding, CTX_PROBE_AT_ENTRY, symbol->start, symbol->name, err);
+}
+
+static enum ctx_status take_inlined(void *context, uint64_t address, const char *name, struct ctx_err *err)
+{
+	return add(context, CTX_PROBE_AT_INLINED, address, name, err);
+}
+
+static enum ctx_status find_functions(struct finding *finding, struct ctx_err *err)
+{
+	const struct ctx_probe_request *request = finding->request;
+	enum ctx_status status = each_function(finding, take_named, err);
+
+	if (status == CTX_OK && request->what == CTX_PROBE_FUNCTION && request->offset == 0)
+		status = ctx_probe_inlines(&finding->files, request->name, take_inlined, finding, err);
+	if (status != CTX_OK || finding->n != 0)
+		return status;
+	if (finding->n_late != 0)
+		return ctx_err_set(
+			err, CTX_E_NOTFOUND,
+			"%s is one of several, which is chosen when the program is loaded (IFUNC): name "
+			"that one",
+			request->name);
+	return ctx_err_set(err, CTX_E_NOTFOUND, "no function %s", request->name);
+}
+
+static enum ctx_status find_range(struct finding *finding, struct ctx_err *err)
+{
+	const struct ctx_probe_request *request = finding->request;
+	uint64_t begin = UINT64_MAX, end = 0;
+	uint32_t n = ctx_symtab_count(finding->symbols);
+	enum ctx_status status = CTX_OK;
+	size_t kept = 0;
+
+	for (uint32_t i = 0; i < n && status == CTX_OK; i++) {
+		struct ctx_symbol symbol;
+
+		status = ctx_symtab_get(finding->symbols, i, &symbol, err);
+		if (status != CTX_OK || !is_function(&symbol))
+			continue;
+		if (is_named(&symbol, request->name) && symbol.start < begin)
+			begin = symbol.start;
+		if (is_named(&symbol, request->last) && symbol.start >= end)
+			end = symbol.start;
+	}
+	if (status != CTX_OK)
+		return status;
+	if (begin == UINT64_MAX || end == 0)
+		return ctx_err_set(err, CTX_E_NOTFOUND, "no function %s",
+				   begin == UINT64_MAX ? request->name : request->last);
+	if (end < begin)
+		return ctx_err_set(err, CTX_E_ARG, "%s lies behind %s", request->name, request->last);
+	status = each_function(finding, take_every, err);
+	for (size_t i = 0; i < finding->n; i++) {
+		if (finding->items[i].place.address < begin || finding->items[i].place.address > end)
+			free(finding->items[i].name);
+		else
+			finding->items[kept++] = finding->items[i];
+	}
+	finding->n = kept;
+	return status;
+}
+
+/* --- lines --- */
+
+struct line_finding {
+	struct finding *finding;
+	uint64_t *chains; /* of the places: what function and inlined calls they are in; owned */
+	size_t n_chains, chains_cap;
+	uint32_t next_line; /* the first behind the wanted one that has code; 0: none */
+	bool has_file;
+};
+
+/* The path itself, or the end of it behind a slash. */
+static bool is_file(const char *path, const char *wanted)
+{
+	size_t n = strlen(path), n_wanted = strlen(wanted);
+
+	return n >= n_wanted && strcmp(path + n - n_wanted, wanted) == 0 &&
+	       (n == n_wanted || path[n - n_wanted - 1] == '/');
+}
+
+static uint64_t mix(uint64_t hash, const void *bytes, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		hash = (hash ^ ((const uint8_t *)bytes)[i]) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
+static enum ctx_status chain_of(struct finding *finding, uint64_t address, uint64_t *ret,
+				uint32_t *ret_symbol, struct ctx_err *err)
+{
+	struct ctx_source_frame frames[CTX_SOURCE_FRAMES_MAX];
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+	size_t n = 0;
+	enum ctx_status status = ctx_source_map_find(finding->map, address, frames, &n, err);
+
+	if (status != CTX_OK)
+		return status;
+	*ret_symbol = UINT32_MAX;
+	if (ctx_symtab_find(finding->symbols, address, ret_symbol))
+		hash = mix(hash, ret_symbol, sizeof(*ret_symbol));
+	for (size_t i = 0; i < n; i++) {
+		if (frames[i].function != NULL)
+			hash = mix(hash, frames[i].function, strlen(frames[i].function) + 1);
+		/* The innermost line is the wanted one; those of the calls around it tell calls apart. */
+		if (i != 0)
+			hash = mix(hash, &frames[i].line, sizeof(frames[i].line));
+	}
+	*ret = hash;
+	return CTX_OK;
+}
+
+static enum ctx_status take_line(void *context, const struct ctx_source_line *line, struct ctx_err *err)
+{
+	struct line_finding *lines = context;
+	struct finding *finding = lines->finding;
+	uint32_t wanted = finding->request->line, index;
+	struct ctx_symbol symbol = {.name = ""};
+	enum ctx_status status;
+	uint64_t chain;
+
+	if (line->file == NULL || !is_file(line->file, finding->request->name))
+		return CTX_OK;
+	lines->has_file = true;
+	if (line->line > wanted && (lines->next_line == 0 || line->line < lines->next_line))
+		lines->next_line = line->line;
+	if (line->line != wanted)
+		return CTX_OK;
+	status = chain_of(finding, line->address, &chain, &index, err);
+	for (size_t i = 0; i < lines->n_chains; i++) {
+		if (lines->chains[i] == chain)
+			return status;
+	}
+	if (status == CTX_OK)
+		status = ctx_grow(&lines->chains, &lines->chains_cap, lines->n_chains + 1, err);
+	if (status == CTX_OK && index != UINT32_MAX)
+		status = ctx_symtab_get(finding->symbols, index, &symbol, err);
+	if (status != CTX_OK)
+		return status;
+	lines->chains[lines->n_chains++] = chain;
+	return add(finding, CTX_PROBE_INSIDE, line->address, symbol.name, err);
+}
+
+static enum ctx_status find_lines(struct finding *finding, struct ctx_err *err)
+{
+	const struct ctx_probe_request *request = finding->request;
+	struct line_finding lines = {.finding = finding};
+	enum ctx_status status = ctx_source_map_open(&finding->files, &finding->map, err);
+
+	for (size_t i = 0; i < finding->image.n_sections && status == CTX_OK; i++) {
+		const struct ctx_elf_section *code = &finding->image.sections[i];
+
+		status = ctx_source_map_lines(
+			finding->map, (struct ctx_source_range){code->address, code->address + code->size},
+			take_line, &lines, err);
+	}
+	free(lines.chains);
+	if (status != CTX_OK || finding->n != 0)
+		return status;
+	if (strncmp(ctx_source_map_origin(finding->map), "none: ", 6) == 0)
+		return ctx_err_set(err, CTX_E_NOTFOUND, "no line tables (gcc -g)");
+	if (!lines.has_file)
+		return ctx_err_set(err, CTX_E_NOTFOUND, "no code of a source file %s", request->name);
+	if (lines.next_line == 0)
+		return ctx_err_set(err, CTX_E_NOTFOUND, "line %u of %s has no code, nor has any behind it",
+				   request->line, request->name);
+	return ctx_err_set(err, CTX_E_NOTFOUND, "line %u of %s has no code; the next one that has is %u",
+			   request->line, request->name, lines.next_line);
+}
+
+/* --- data --- */
+
+static enum ctx_status find_data(struct finding *finding, struct ctx_err *err)
+{
+	const struct ctx_probe_request *request = finding->request;
+	struct ctx_probe_variable variable = {0};
+	struct found *found;
+	enum ctx_status status =
+		ctx_probe_find_variable(&finding->files, &finding->image, request->name, &variable, err);
+
+	if (status != CTX_OK)
+		return status;
+	if (request->offset >= variable.size || request->length_bytes > variable.size - request->offset)
+		return ctx_err_set(err, CTX_E_ARG, "%s has %" PRIu64 " bytes", request->name, variable.size);
+	status = ctx_grow(&finding->items, &finding->cap, 1, err);
+	if (status != CTX_OK)
+		return status;
+	found = &finding->items[0];
+	found->name = ctx_memdup0(request->name, strlen(request->name));
+	if (found->name == NULL)
+		return ctx_err_nomem(err);
+	found->place = (struct ctx_probe_place){.kind = CTX_PROBE_AT_DATA,
+						.address = variable.address + request->offset,
+						.length_bytes = request->length_bytes != 0
+									? request->length_bytes
+									: variable.size - request->offset};
+	finding->n = 1;
+	return CTX_OK;
+}
+
+static enum ctx_status find_at(struct finding *finding, struct ctx_err *err)
+{
+	uint64_t address = finding->request->offset;
+	struct ctx_symbol symbol;
+	enum ctx_status status;
+	uint32_t index;
+
+	if (!ctx_symtab_find(finding->symbols, address, &index))
+		return ctx_err_set(err, CTX_E_NOTFOUND, "no function at 0x%" PRIx64, address);
+	status = ctx_symtab_get(finding->symbols, index, &symbol, err);
+	if (status != CTX_OK)
+		return status;
+	if (is_inside_instruction(finding, symbol.start, address))
+		return ctx_err_set(err, CTX_E_ARG, "0x%" PRIx64 " is in the middle of an instruction of %s",
+				   address, symbol.name);
+	return add(finding, address == symbol.start ? CTX_PROBE_AT_ENTRY : CTX_PROBE_INSIDE, address,
+		   symbol.name, err);
+}
+
+/* --- all --- */
+
+static int by_address(const void *a, const void *b)
+{
+	const struct ctx_probe_place *left = &((const struct found *)a)->place;
+	const struct ctx_probe_place *right = &((const struct found *)b)->place;
+
+	if (left->address != right->address)
+		return left->address < right->address ? -1 : 1;
+	return (left->kind > right->kind) - (left->kind < right->kind);
+}
+
+static enum ctx_status hand_out(struct finding *finding, ctx_probe_place_fn each, void *context,
+				struct ctx_err *err)
+{
+	enum ctx_status status = CTX_OK;
+
+	if (finding->n != 0)
+		qsort(finding->items, finding->n, sizeof(*finding->items), by_address);
+	for (size_t i = 0; i < finding->n && status == CTX_OK; i++) {
+		struct found *found = &finding->items[i];
+
+		if (i != 0 && found->place.address == found[-1].place.address)
+			continue;
+		found->place.name = found->name;
+		status = each(context, &found->place, err);
+	}
+	return status;
+}
+
+static enum ctx_status find(struct finding *finding, struct ctx_err *err)
+{
+	switch (finding->request->what) {
+	case CTX_PROBE_FUNCTION:
+	case CTX_PROBE_RETURN:
+		return find_functions(finding, err);
+	case CTX_PROBE_LINE:
+		return find_lines(finding, err);
+	case CTX_PROBE_RANGE:
+		return find_range(finding, err);
+	case CTX_PROBE_OBJECT: {
+		enum ctx_status status = each_function(finding, take_every, err);
+
+		if (status == CTX_OK && finding->n == 0)
+			status = ctx_err_set(err, CTX_E_NOTFOUND, "no functions");
+		return status;
+	}
+	case CTX_PROBE_DATA:
+		return find_data(finding, err);
+	case CTX_PROBE_AT:
+		return find_at(finding, err);
+	}
+	return ctx_err_set(err, CTX_E_INTERNAL, "a request of kind %d", (int)finding->request->what);
+}
+
+enum ctx_status ctx_probe_places(const struct ctx_probe_request *request, ctx_probe_place_fn each,
+				 void *context, struct ctx_err *err)
+{
+	struct finding finding CTX_CLEANUP(finding_deinit) = {.request = request, .image = {.fd = -1}};
+	enum ctx_status status = ctx_elf_open_path(&finding.image, request->path, err);
+
+	if (status != CTX_OK)
+		return status;
+	finding.files = (struct ctx_file_request){.path = request->path,
+						  .build_id = finding.image.build_id,
+						  .archive = "",
+						  .debug_root = "",
+						  .symfs = ""};
+	status = ctx_symtab_open(&finding.files, &finding.symbols, err);
+	if (status == CTX_OK)
+		status = ctx_probe_list_choosers(&finding.image, &finding.choosers, err);
+	if (status == CTX_OK)
+		status = find(&finding, err);
+	return status == CTX_OK ? hand_out(&finding, each, context, err) : status;
+}
