@@ -10,6 +10,7 @@ struct open_call {
 	uint64_t begin_ns;
 	uint64_t inner_ns; /* of it spent in calls that have ended */
 	uint64_t off_ns;   /* of the thread when it was entered */
+	uint64_t calls;	   /* of a sum */
 	uint32_t raw_stack, stack;
 	uint8_t operation; /* enum ctx_call_operation */
 	bool is_resumed;   /* it has begun in another process, and is no call of this one */
@@ -225,6 +226,27 @@ static enum ctx_call_operation operation_of(enum ctx_call_code code)
 					    : CTX_CALL_OF_INSTRUMENTED;
 }
 
+/* The calls of a sum, at its begin. */
+static enum ctx_status put_sum(struct ctx_calls *calls, struct thread *thread, uint64_t n, struct ctx_err *err)
+{
+	struct waiting waiting = {.is_end = false};
+	enum ctx_status status = CTX_OK;
+
+	thread->kept = (uint32_t)thread->n - 1;
+	waiting.sample = sample_of(calls, thread);
+	waiting.sample.metric = calls->options.running;
+	waiting.sample.time_ns = calls->now_ns;
+	thread->kept = (uint32_t)thread->n;
+	while (n != 0 && status == CTX_OK) {
+		uint64_t some = n < UINT32_MAX ? n : UINT32_MAX;
+
+		waiting.sample.more_calls = (uint32_t)(some - 1);
+		status = add_waiting(calls, &waiting, err);
+		n -= some;
+	}
+	return status;
+}
+
 static enum ctx_status enter(struct ctx_calls *calls, const struct ctx_stack_scope *scope,
 			     struct thread *thread, const struct ctx_event *event, struct ctx_err *err)
 {
@@ -253,13 +275,37 @@ static enum ctx_status enter(struct ctx_calls *calls, const struct ctx_stack_sco
 	}
 	thread->open[thread->n++] = (struct open_call){.begin_ns = calls->now_ns,
 						       .off_ns = thread->off_ns,
+						       .calls = call->calls,
 						       .raw_stack = callee->raw_stack,
 						       .stack = callee->stack,
 						       .operation = (uint8_t)operation_of(call->code),
 						       .is_resumed = call->resumed};
 	if (call->resumed && thread->kept + 1 == thread->n)
 		thread->kept++;
-	return CTX_OK;
+	return call->is_sum ? put_sum(calls, thread, call->calls, err) : CTX_OK;
+}
+
+/* Calls of a function that took so long. */
+static enum ctx_status put_durations(struct ctx_calls *calls, const struct ctx_stack_scope *scope,
+				     struct thread *thread, const struct ctx_event *event, struct ctx_err *err)
+{
+	struct callee callee = {.frame = event->call.frame, .caller = CTX_TRIE_ROOT};
+	struct ctx_traced traced = {.time_ns = calls->now_ns,
+				    .duration_ns = event->call.took_ns,
+				    .calls = event->call.calls,
+				    .thread = (uint32_t)(thread - calls->threads),
+				    .cpu = -1,
+				    .file = CTX_NONE,
+				    .descriptor = -1,
+				    .kind = CTX_TRACED_CALL,
+				    .operation = (uint8_t)operation_of(event->call.code)};
+	enum ctx_status status = find_callee(calls, scope, &callee, err);
+
+	traced.raw_stack = callee.raw_stack;
+	traced.stack = callee.stack;
+	return status == CTX_OK && event->call.calls != 0
+		       ? calls->options.sink.call(calls->options.sink.context, &traced, err)
+		       : status;
 }
 
 /* The deepest open call ends. */
@@ -286,8 +332,14 @@ static enum ctx_status leave(struct ctx_calls *calls, struct thread *thread, boo
 
 	if (thread->n != 0)
 		thread->open[thread->n - 1].inner_ns += duration_ns - off_ns;
-	return call->is_resumed ? CTX_OK
-				: calls->options.sink.call(calls->options.sink.context, &traced, err);
+	if (calls->options.sums) {
+		traced.time_ns -= traced.time_ns > call->begin_ns;
+		traced.duration_ns = 0;
+		traced.calls = call->calls;
+	}
+	return call->is_resumed
+		       ? CTX_OK
+		       : calls->options.sink.call(calls->options.sink.context, &traced, err);
 }
 
 /* The open calls above `kept` end. */
@@ -336,6 +388,8 @@ enum ctx_status ctx_calls_event(struct ctx_calls *calls, const struct ctx_stack_
 		status = thread_of(calls, event->thread, &thread, err);
 	if (status != CTX_OK || thread->ended)
 		return status;
+	if (call->took_ns != 0)
+		return put_durations(calls, scope, thread, event, err);
 	status = put_span(calls, thread, err);
 	thread->is_off = thread->is_off && call->kept >= thread->n && call->frame == 0;
 	if (status == CTX_OK && call->counted != NULL)
@@ -353,7 +407,7 @@ enum ctx_status ctx_calls_run(struct ctx_calls *calls, uint32_t number, uint64_t
 
 	if (status == CTX_OK)
 		status = thread_of(calls, number, &thread, err);
-	if (status != CTX_OK || thread->ended)
+	if (status != CTX_OK || thread->ended || calls->options.sums)
 		return status;
 	status = put_span(calls, thread, err);
 	thread->is_off = !runs;
@@ -456,7 +510,7 @@ enum ctx_status ctx_calls_merge(struct ctx_calls *calls, uint32_t number, uint32
 	enum ctx_status status;
 	uint32_t *place, merged;
 
-	if (thread == NULL || thread->n == 0) {
+	if (thread == NULL || thread->n == 0 || calls->options.sums) {
 		*ret = raw_stack;
 		return CTX_OK;
 	}

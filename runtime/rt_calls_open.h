@@ -45,6 +45,12 @@ static inline void ctx_rt_calls_append(struct ctx_rt_calls *calls, uint64_t word
 	calls->ring.head += 8;
 }
 
+/* A handler has interrupted what was done to the tree, and does not return to it. If that is not whole, it begins anew. */
+CTX_RT_KEEPS void ctx_rt_open_abandon_sums(struct ctx_rt_calls *calls);
+
+/* Whether a word of any kind, or a record, finds room; the recorder is waited for. */
+CTX_RT_KEEPS bool ctx_rt_open_has_room(struct ctx_rt_calls *calls);
+
 /* Whether an open call is over when something is at a place, `sp`, on what may be another stack. */
 CTX_RT_KEEPS bool ctx_rt_open_is_over(const struct ctx_rt_calls *calls, uint64_t place, uint64_t sp);
 

@@ -2,6 +2,7 @@
  * What hooks (rt_calls.c) need of the C library and the kernel: memory, a ring, the clock. All registers are saved.
  */
 #include "runtime/rt_calls_work.h"
+#include "runtime/rt_calls_sums.h"
 
 #include "runtime/rt_memory.h"
 #include "runtime/rt_process.h"
@@ -56,6 +57,9 @@ void ctx_rt_calls_set(const char *letters)
 		(struct ctx_rt_calls_settings){.min_ticks = number_behind(letters, 'c'),
 					       .depth_max = (uint32_t)number_behind(letters, 'd'),
 					       .has_tsc = strchr(letters, 't') != NULL,
+					       .sums = strchr(letters, 'S') != NULL,
+					       .memory_bytes = number_behind(letters, 'S'),
+					       .share = (uint32_t)number_behind(letters, 'R'),
 					       .of = pattern != NULL ? pattern + 1 : NULL};
 	ctx_rt_calls_choose_mode();
 }
@@ -64,7 +68,7 @@ void ctx_rt_calls_choose_mode(void)
 {
 	uint32_t mode =
 		ctx_rt_calls_settings.min_ticks == 0 && ctx_rt_calls_settings.has_tsc && !ctx_rt_is_paused()
-			? CTX_RT_CALLS_FAST
+			? (ctx_rt_calls_settings.sums ? CTX_RT_CALLS_SUMS : CTX_RT_CALLS_FAST)
 			: CTX_RT_CALLS_OTHER;
 
 	atomic_store(&ctx_rt_calls_mode, ctx_rt_is_on(CTX_RT_WHAT_CALLS) ? mode : CTX_RT_CALLS_OFF);
@@ -149,6 +153,8 @@ static struct ctx_rt_calls *begin(struct ctx_rt_calls *calls)
 		calls = *place.memory != NULL ? *place.memory : make_calls();
 		if (calls == NULL)
 			return NULL;
+		if (*place.memory != NULL && ctx_rt_calls_settings.sums)
+			ctx_rt_sums_take_over(calls);
 		clear(calls);
 	}
 	*place.memory = calls;
@@ -165,11 +171,10 @@ static struct ctx_rt_calls *begin(struct ctx_rt_calls *calls)
 	find_stack(calls);
 	first.words[0] = ctx_clock_ns(CLOCK_MONOTONIC);
 	first.words[1] = (uint64_t)(uint32_t)place.tid;
-	if (ctx_rt_ring_has_room(&calls->ring))
-		ctx_rt_ring_put(&calls->ring, &first);
-	else
-		calls = NULL;
-	return calls;
+	if (!ctx_rt_ring_has_room(&calls->ring))
+		return NULL;
+	ctx_rt_ring_put(&calls->ring, &first);
+	return !ctx_rt_calls_settings.sums || ctx_rt_sums_begin(calls) ? calls : NULL;
 }
 
 /* Memory */
@@ -285,6 +290,9 @@ void ctx_rt_calls_work(struct ctx_rt_calls_request *request)
 		break;
 	case CTX_RT_CALLS_WAIT:
 		wait_for_room(request->calls);
+		break;
+	case CTX_RT_CALLS_BORDER:
+		ctx_rt_sums_border(request->calls, request->value);
 		break;
 	}
 	errno = error;

@@ -5,6 +5,7 @@
 #ifndef CTX_RUNTIME_RT_CALLS_WORK_H
 #define CTX_RUNTIME_RT_CALLS_WORK_H
 
+#include "runtime/rt_call_tree.h"
 #include "runtime/rt_ring.h"
 
 #include <stdbool.h>
@@ -15,6 +16,7 @@ enum ctx_rt_calls_mode {
 	CTX_RT_CALLS_OFF,
 	CTX_RT_CALLS_FAST,  /* every call is kept, by the processor's clock */
 	CTX_RT_CALLS_OTHER, /* anything else; also before the process has begun */
+	CTX_RT_CALLS_SUMS,  /* calls are summed, by the processor's clock */
 };
 extern _Atomic uint32_t ctx_rt_calls_mode;
 
@@ -22,6 +24,9 @@ struct ctx_rt_calls_settings {
 	uint64_t min_ticks; /* shorter calls are left out; 0: none are */
 	uint32_t depth_max; /* deeper ones are left out; 0: none are */
 	bool has_tsc;	    /* ticks are the processor's; else ns of CLOCK_MONOTONIC */
+	bool sums;	    /* calls are summed (rt_calls_sums.h) */
+	uint32_t share;	    /* see struct ctx_rt_tree_memory */
+	uint64_t memory_bytes; /* the same: its limit */
 	const char *of;	    /* pattern of the functions that are patched, as in the setting; NULL: all */
 };
 extern struct ctx_rt_calls_settings ctx_rt_calls_settings;
@@ -30,6 +35,19 @@ struct ctx_rt_open_call {
 	uint64_t place; /* of its return address; with a hook that it calls itself: the stack pointer then */
 	uint64_t function; /* an address in it */
 	uint64_t ticks;
+	uint32_t node; /* of sums */
+};
+
+/* Calls that are summed. Times are of CLOCK_MONOTONIC. */
+struct ctx_rt_sums {
+	struct ctx_rt_tree tree;
+	uint64_t border_ns, begin_ticks, begin_ns; /* the period goes on up to the border */
+	uint64_t start_ns;			   /* of the recording: borders are whole seconds from there */
+	uint64_t second_ticks;
+	uint64_t pair_ticks, pair_ns; /* of both clocks, read together; 0: none yet */
+	uint64_t lost, lost_from;     /* calls that could not be written; ticks */
+	_Atomic uint64_t *unsaid;     /* of the ring's slot */
+	uint32_t ends;		      /* so often its thread has ended */
 };
 
 /* How a call was seen, and what is to be done for its end. */
@@ -54,6 +72,7 @@ struct ctx_rt_calls {
 	/* This page is empty after fork. */
 	_Alignas(CTX_RT_PAGE) struct ctx_rt_ring ring;
 	uint64_t limit; /* of ring.head: as far as there is room */
+	uint64_t border; /* of sums, in ticks: from there on the tree is to be written */
 	_Atomic uint32_t *closed, *beat;
 	bool waits;
 	/* And these are not. */
@@ -72,6 +91,7 @@ struct ctx_rt_calls {
 	uint64_t lost, lost_from; /* words that found no room; ticks of the first */
 	uint64_t chunk, bias;	  /* return addresses of CFAs with this number are at CFA + bias */
 	uint64_t stack_top, stack_bytes;
+	struct ctx_rt_sums sums;
 	struct ctx_rt_deferred deferred[CTX_RT_DEFERRED_MAX];
 	struct ctx_rt_open_call first[CTX_RT_OPEN_FIRST];
 };
@@ -84,6 +104,7 @@ enum ctx_rt_calls_need {
 	CTX_RT_CALLS_CLOCK,
 	CTX_RT_CALLS_SYNC, /* the record that says where the ring goes on; `value`: ticks. There is room */
 	CTX_RT_CALLS_WAIT, /* for room */
+	CTX_RT_CALLS_BORDER, /* of sums; `value`: ticks */
 };
 
 struct ctx_rt_calls_request {
