@@ -20,12 +20,11 @@ struct getopt_table {
 
 static void add_option(struct getopt_table *made, const char *name, const struct ctx_option *row, int value)
 {
-	made->options[made->n++] = (struct option){
-		name,
-		row->value == CTX_OPTION_FLAG	? no_argument
-		: row->value == CTX_OPTION_MODE ? optional_argument
-						: required_argument,
-		NULL, value};
+	made->options[made->n++] = (struct option){name,
+						   row->value == CTX_OPTION_FLAG   ? no_argument
+						   : row->value == CTX_OPTION_MODE ? optional_argument
+										   : required_argument,
+						   NULL, value};
 }
 
 /* "+:r:i:q": an argument ends the options, errors are ours, -r and -i have values. */

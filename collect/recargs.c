@@ -335,8 +335,10 @@ SETTER(calls_memory)
 	const struct ctx_rec_trace *trace = &((struct ctx_rec_options *)context)->trace;
 	enum ctx_status status = set_size(context, option, value, err);
 
-	if (status == CTX_OK && (trace->calls_memory < CALLS_MEMORY_MIN || trace->calls_memory > CALLS_MEMORY_MAX))
-		return ctx_err_set(err, CTX_E_ARG, "--%s: \"%s\" is not a size from 64k to 4g", option->name, value);
+	if (status == CTX_OK &&
+	    (trace->calls_memory < CALLS_MEMORY_MIN || trace->calls_memory > CALLS_MEMORY_MAX))
+		return ctx_err_set(err, CTX_E_ARG, "--%s: \"%s\" is not a size from 64k to 4g", option->name,
+				   value);
 	return status;
 }
 
@@ -348,8 +350,8 @@ SETTER(calls_prune)
 	unsigned long percent = strtoul(value, &end, 10);
 
 	if (end == value || (*end != '\0' && strcmp(end, "%") != 0) || *value == '-' || percent > 100)
-		return ctx_err_set(err, CTX_E_ARG, "--%s: \"%s\" is not a percentage from 0%% to 100%%", option->name,
-				   value);
+		return ctx_err_set(err, CTX_E_ARG, "--%s: \"%s\" is not a percentage from 0%% to 100%%",
+				   option->name, value);
 	trace->calls_prune = (uint32_t)percent;
 	trace->has_calls_prune = true;
 	return CTX_OK;
@@ -525,7 +527,8 @@ static enum ctx_status check_trace(const struct ctx_rec_options *options, struct
 		return ctx_err_set(err, CTX_E_ARG, "--calls-%s needs --calls=summary",
 				   trace->calls_memory != 0 ? "memory" : "prune");
 	if (trace->calls_sums && trace->calls_min_ns != 0)
-		return ctx_err_set(err, CTX_E_ARG, "--calls-min is for single calls: --calls=summary counts all");
+		return ctx_err_set(err, CTX_E_ARG,
+				   "--calls-min is for single calls: --calls=summary counts all");
 	if (trace->has_sync_threshold && !trace->sync)
 		return ctx_err_set(err, CTX_E_ARG, "--sync-threshold needs --sync");
 	return CTX_OK;

@@ -62,11 +62,23 @@ const char *ctx_trace_sums_letters(const struct ctx_trace_sums *sums, char out[6
 
 uint64_t ctx_trace_second_ticks(struct ctx_call_clock *clock)
 {
+	if (clock->n == 0)
+		return 0;
 	ctx_call_clock_look(clock);
 	return ctx_call_clock_ticks(clock, 1000000000);
 }
 
 /* Sums */
+
+void ctx_trace_calls_add_unsaid(const struct ctx_rt_slot *slot, struct ctx_trace_calls_unsaid *unsaid)
+{
+	uint64_t from_ns = atomic_load(&slot->unsaid);
+
+	if (from_ns == 0 || from_ns > CTX_RT_SUM_VALUE_MAX)
+		return;
+	if (unsaid->threads++ == 0 || from_ns < unsaid->first_ns)
+		unsaid->first_ns = from_ns;
+}
 
 /* Of the walk through the tree: the period's ticks are as long as its time. What begins does so within the period. */
 static uint64_t sums_ns(const struct ctx_trace_call_state *state, bool begins)
@@ -74,9 +86,8 @@ static uint64_t sums_ns(const struct ctx_trace_call_state *state, bool begins)
 	const struct ctx_trace_call_sums *sums = &state->sums;
 	uint64_t passed = state->ticks - sums->begin_ticks, span_ns = sums->end_ns - sums->begin_ns;
 
-	passed = passed < sums->ticks
-			 ? (uint64_t)((unsigned __int128)passed * span_ns / sums->ticks)
-			 : span_ns;
+	passed = passed < sums->ticks ? (uint64_t)((unsigned __int128)passed * span_ns / sums->ticks)
+				      : span_ns;
 	return sums->begin_ns + (begins && passed == span_ns ? span_ns - 1 : passed);
 }
 
@@ -143,7 +154,8 @@ static bool read_walk(uint64_t word, struct ctx_trace_call_state *state, struct 
 	case CTX_RT_CALL_ENTER:
 		state->ticks += word >> CTX_RT_CALL_ADDRESS_BITS & CTX_RT_CALL_TICKS_MAX;
 		*ret = (struct ctx_exp_call){.time_ns = sums_ns(state, true),
-					     .function = word & ((UINT64_C(1) << CTX_RT_CALL_ADDRESS_BITS) - 1),
+					     .function =
+						     word & ((UINT64_C(1) << CTX_RT_CALL_ADDRESS_BITS) - 1),
 					     .left = sums->left,
 					     .is_sum = true,
 					     .calls = sums->calls};

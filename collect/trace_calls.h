@@ -22,7 +22,7 @@ struct ctx_trace_sums {
 /* The letters that say so to the target, in `out`. */
 const char *ctx_trace_sums_letters(const struct ctx_trace_sums *sums, char out[64]);
 
-/* A second in ticks, as known by now. */
+/* A second in ticks, as known by now; 0: the clock is not used. */
 uint64_t ctx_trace_second_ticks(struct ctx_call_clock *clock);
 
 #define CTX_TRACE_CALLS_MAX (2 * CTX_TRACE_CHUNK_WORDS)
@@ -31,6 +31,15 @@ struct ctx_trace_calls_lost { /* where words found no room */
 	uint64_t words, intervals;
 	uint64_t first_ns, last_ns; /* of all of them: the begin of the first, the end of the last */
 };
+
+/* Sums of calls that a thread had not written when it was killed, or when the recording ended. */
+struct ctx_trace_calls_unsaid {
+	uint64_t threads;
+	uint64_t first_ns; /* from there on */
+};
+
+/* What the target says in a slot at the end of its process, or of the recording. Impossible numbers are left out. */
+void ctx_trace_calls_add_unsaid(const struct ctx_rt_slot *slot, struct ctx_trace_calls_unsaid *unsaid);
 
 /* Events that were read. */
 struct ctx_trace_calls {

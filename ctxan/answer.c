@@ -273,7 +273,8 @@ enum ctx_status ctx_answer(struct ctx_store *store, const char *name, const stru
 	}
 	if (!options->browse && options->output.export == NULL && !options->output.show_sql)
 		look_at_calls(ctx_store_profile(store), options, &answer.selection);
-	if (ctx_selection_widen(&answer.selection, ctx_store_profile(store), asks_calls(options)) && !options->quiet)
+	if (ctx_selection_widen(&answer.selection, ctx_store_profile(store), asks_calls(options)) &&
+	    !options->quiet)
 		fputs("ctxan: intervals are widened to whole seconds, of which calls are sums\n", stderr);
 	if (!options->quiet)
 		tell_unfit(&answer.selection, options->selection.n_filters);

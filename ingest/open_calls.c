@@ -3,6 +3,7 @@
 #include "base/map64.h"
 #include "base/mem.h"
 
+#define SECOND_NS 1000000000u
 #define CALLEES 32768u	       /* of the table; a power of two */
 #define WAITING_MAX (1u << 20) /* in the same ns: beyond that they are emitted at once */
 
@@ -10,7 +11,6 @@ struct open_call {
 	uint64_t begin_ns;
 	uint64_t inner_ns; /* of it spent in calls that have ended */
 	uint64_t off_ns;   /* of the thread when it was entered */
-	uint64_t calls;	   /* of a sum */
 	uint32_t raw_stack, stack;
 	uint8_t operation; /* enum ctx_call_operation */
 	bool is_resumed;   /* it has begun in another process, and is no call of this one */
@@ -164,6 +164,42 @@ static struct ctx_sample sample_of(const struct ctx_calls *calls, const struct t
 				   .kept_stack = kept};
 }
 
+/* Of sums: what is known of the thread's path, as an operation without a duration. */
+static enum ctx_status put_path(struct ctx_calls *calls, const struct thread *thread,
+				const struct ctx_traced *what, struct ctx_err *err)
+{
+	const struct open_call *leaf = &thread->open[thread->n - 1];
+	struct ctx_traced traced = *what;
+
+	traced.thread = (uint32_t)(thread - calls->threads);
+	traced.cpu = traced.descriptor = -1;
+	traced.raw_stack = leaf->raw_stack;
+	traced.stack = leaf->stack;
+	traced.file = CTX_NONE;
+	traced.kind = CTX_TRACED_CALL;
+	traced.operation = leaf->operation;
+	return calls->options.sink.call(calls->options.sink.context, &traced, err);
+}
+
+/* Its time up to now, by seconds. */
+static enum ctx_status put_path_time(struct ctx_calls *calls, const struct thread *thread, uint64_t since_ns,
+				     struct ctx_err *err)
+{
+	enum ctx_status status = CTX_OK;
+
+	while (since_ns < calls->now_ns && status == CTX_OK) {
+		uint64_t until_ns = since_ns - since_ns % SECOND_NS + SECOND_NS;
+
+		if (until_ns > calls->now_ns)
+			until_ns = calls->now_ns;
+		status = put_path(
+			calls, thread,
+			&(struct ctx_traced){.time_ns = until_ns - 1, .self_ns = until_ns - since_ns}, err);
+		since_ns = until_ns;
+	}
+	return status;
+}
+
 /* The thread's time up to now. */
 static inline enum ctx_status put_span(struct ctx_calls *calls, struct thread *thread, struct ctx_err *err)
 {
@@ -173,6 +209,12 @@ static inline enum ctx_status put_span(struct ctx_calls *calls, struct thread *t
 	thread->since_ns = calls->now_ns;
 	if (thread->n == 0 || weight == 0)
 		return CTX_OK;
+	if (calls->options.sums) {
+		enum ctx_status status = put_path_time(calls, thread, calls->now_ns - weight, err);
+
+		if (status != CTX_OK)
+			return status;
+	}
 	sample = sample_of(calls, thread);
 	sample.time_ns = calls->now_ns - 1;
 	sample.weight = weight;
@@ -227,7 +269,8 @@ static enum ctx_call_operation operation_of(enum ctx_call_code code)
 }
 
 /* The calls of a sum, at its begin. */
-static enum ctx_status put_sum(struct ctx_calls *calls, struct thread *thread, uint64_t n, struct ctx_err *err)
+static enum ctx_status put_sum(struct ctx_calls *calls, struct thread *thread, uint64_t n,
+			       struct ctx_err *err)
 {
 	struct waiting waiting = {.is_end = false};
 	enum ctx_status status = CTX_OK;
@@ -237,6 +280,9 @@ static enum ctx_status put_sum(struct ctx_calls *calls, struct thread *thread, u
 	waiting.sample.metric = calls->options.running;
 	waiting.sample.time_ns = calls->now_ns;
 	thread->kept = (uint32_t)thread->n;
+	if (n != 0)
+		status = put_path(calls, thread, &(struct ctx_traced){.time_ns = calls->now_ns, .calls = n},
+				  err);
 	while (n != 0 && status == CTX_OK) {
 		uint64_t some = n < UINT32_MAX ? n : UINT32_MAX;
 
@@ -275,7 +321,6 @@ static enum ctx_status enter(struct ctx_calls *calls, const struct ctx_stack_sco
 	}
 	thread->open[thread->n++] = (struct open_call){.begin_ns = calls->now_ns,
 						       .off_ns = thread->off_ns,
-						       .calls = call->calls,
 						       .raw_stack = callee->raw_stack,
 						       .stack = callee->stack,
 						       .operation = (uint8_t)operation_of(call->code),
@@ -287,7 +332,8 @@ static enum ctx_status enter(struct ctx_calls *calls, const struct ctx_stack_sco
 
 /* Calls of a function that took so long. */
 static enum ctx_status put_durations(struct ctx_calls *calls, const struct ctx_stack_scope *scope,
-				     struct thread *thread, const struct ctx_event *event, struct ctx_err *err)
+				     struct thread *thread, const struct ctx_event *event,
+				     struct ctx_err *err)
 {
 	struct callee callee = {.frame = event->call.frame, .caller = CTX_TRIE_ROOT};
 	struct ctx_traced traced = {.time_ns = calls->now_ns,
@@ -332,12 +378,7 @@ static enum ctx_status leave(struct ctx_calls *calls, struct thread *thread, boo
 
 	if (thread->n != 0)
 		thread->open[thread->n - 1].inner_ns += duration_ns - off_ns;
-	if (calls->options.sums) {
-		traced.time_ns -= traced.time_ns > call->begin_ns;
-		traced.duration_ns = 0;
-		traced.calls = call->calls;
-	}
-	return call->is_resumed
+	return call->is_resumed || calls->options.sums
 		       ? CTX_OK
 		       : calls->options.sink.call(calls->options.sink.context, &traced, err);
 }

@@ -26,8 +26,8 @@
  * open calls; if none is on it, all of it hangs below them. Only the CTX_CALLS_MATCHED deepest are
  * looked for.
  *
- * Sums: each call that an event enters has as many calls as it says, in a sample without weight at its begin. What is given for a completed call
- * is the sum of a path in a period, without a duration, and what an event says of durations, below no caller. Whether threads run, and what samples
+ * Sums: each call that an event enters has as many calls as it says, in a sample without weight at its begin. What is given for completed calls
+ * is, without a duration, how often a path was called and its time in each second; and what an event says of durations, below no caller. Whether threads run, and what samples
  * hang below, is not looked at: the order of calls within a period is none of the program.
  *
  * Memory: 48 bytes an open call; what is in the same ns; a fixed table for finding callees. Source:

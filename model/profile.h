@@ -109,8 +109,8 @@ struct ctx_profile_losses {
 	bool call_stacks;	/* no callers were recorded: inclusive weights and calls are not known */
 	struct ctx_loss *items; /* where they were; at most CTX_LOSSES_MAX */
 	size_t n_items;
-	bool call_log;			 /* calls are known as sums of periods up to a second, not one by one */
-	bool sample_blocks;		 /* an archived run, of which time trees were kept and no samples */
+	bool call_log;	    /* calls are known as sums of periods up to a second, not one by one */
+	bool sample_blocks; /* an archived run, of which time trees were kept and no samples */
 	struct ctx_kept_figure *figures; /* of the whole run, which samples would tell */
 	size_t n_figures;
 };

@@ -35,7 +35,8 @@ CTX_MUST_CHECK enum ctx_status ctx_selection_make(const struct ctx_selection_spe
  * Of sums of calls (struct ctx_profile_losses, call_log): with a metric of calls, or `shows_calls`, intervals are widened to whole seconds.
  * Whether any was.
  */
-bool ctx_selection_widen(struct ctx_selection *selection, const struct ctx_profile *profile, bool shows_calls);
+bool ctx_selection_widen(struct ctx_selection *selection, const struct ctx_profile *profile,
+			 bool shows_calls);
 void ctx_selection_deinit(struct ctx_selection *selection);
 
 bool ctx_selection_has_cpu(const struct ctx_selection *selection, int32_t cpu);

@@ -184,10 +184,10 @@ static enum ctx_status put_all(struct events *events, const struct ctx_call_even
 /* The message of what needs single calls. */
 static enum ctx_status check_log(const struct ctx_profile *profile, struct ctx_err *err)
 {
-	return !profile->losses.call_log
-		       ? CTX_OK
-		       : ctx_err_set(err, CTX_E_NOTFOUND,
-				     "there is no event log: calls were summed in the program (ctxrec --calls=summary)");
+	return !profile->losses.call_log ? CTX_OK
+					 : ctx_err_set(err, CTX_E_NOTFOUND,
+						       "there is no event log: calls were summed in the "
+						       "program (ctxrec --calls=summary)");
 }
 
 static enum ctx_status print(struct ctx_report_source *source, const struct ctx_report_options *options,

@@ -52,8 +52,8 @@ struct ctx_rt_node {
 /* The durations of a function's calls that are not written yet. */
 struct ctx_rt_counted {
 	uint64_t function;
-	uint64_t calls, least, most; /* the latter in ticks */
-	uint64_t rest, rest_ticks;   /* of calls for which there was no memory */
+	uint64_t calls, least, most;	/* the latter in ticks */
+	uint64_t rest, rest_ticks;	/* of calls for which there was no memory */
 	uint32_t powers[CTX_RT_POWERS]; /* number of the steps of each power of two; 0: none */
 };
 
@@ -79,11 +79,11 @@ struct ctx_rt_tree {
 	uint32_t n_nodes, cap_nodes, free_node;
 	uint32_t n_counted, cap_counted; /* a power of two */
 	uint32_t n_steps, cap_steps;
-	uint32_t current;    /* the node of the innermost open call */
-	uint32_t works;	     /* nodes are being unlinked: it may not be used */
-	uint64_t used;	     /* of memory->used */
-	uint64_t uncounted;  /* calls for which there was not even a <Pruned> */
-	uint64_t n_pruned;   /* nodes that went */
+	uint32_t current;   /* the node of the innermost open call */
+	uint32_t works;	    /* nodes are being unlinked: it may not be used */
+	uint64_t used;	    /* of memory->used */
+	uint64_t uncounted; /* calls for which there was not even a <Pruned> */
+	uint64_t n_pruned;  /* nodes that went */
 };
 
 /* Bytes of memory for a tree within a bound; most of it is never touched. */
@@ -117,8 +117,9 @@ uint32_t ctx_rt_tree_next(const struct ctx_rt_tree *tree, uint32_t node, uint32_
 /* The middle of a step of a power, in ticks. */
 static inline uint64_t ctx_rt_step_ticks(uint32_t power, uint32_t step)
 {
-	return power == 0 ? step
-			  : ((uint64_t)(CTX_RT_STEPS + step) << (power - 1)) + ((uint64_t)1 << (power - 1)) / 2;
+	return power == 0
+		       ? step
+		       : ((uint64_t)(CTX_RT_STEPS + step) << (power - 1)) + ((uint64_t)1 << (power - 1)) / 2;
 }
 
 static inline void ctx_rt_step_of(uint64_t ticks, uint32_t *ret_power, uint32_t *ret_step)
@@ -174,8 +175,8 @@ static inline bool ctx_rt_tree_is_small(const struct ctx_rt_tree *tree, uint64_t
 /*
  * The call of the current node ends, after so many ticks; the call around it, which has lasted `around_ticks`, has the node `parent`.
  */
-static inline void ctx_rt_tree_leave(struct ctx_rt_tree *tree, uint64_t function, uint64_t ticks, uint32_t parent,
-				     uint64_t around_ticks)
+static inline void ctx_rt_tree_leave(struct ctx_rt_tree *tree, uint64_t function, uint64_t ticks,
+				     uint32_t parent, uint64_t around_ticks)
 {
 	struct ctx_rt_node *node = &tree->nodes[tree->current];
 	struct ctx_rt_counted *counted = &tree->counted[node->counted];
@@ -192,7 +193,8 @@ static inline void ctx_rt_tree_leave(struct ctx_rt_tree *tree, uint64_t function
 	} else {
 		ctx_rt_tree_count_slow(tree, function, ticks);
 	}
-	if (__builtin_expect(ctx_rt_tree_is_full(tree), 0) && left != parent && node->function != CTX_RT_PRUNED &&
+	if (__builtin_expect(ctx_rt_tree_is_full(tree), 0) && left != parent &&
+	    node->function != CTX_RT_PRUNED &&
 	    ctx_rt_tree_is_small(tree, node->all_ticks, tree->nodes[parent].all_ticks + around_ticks))
 		ctx_rt_tree_prune(tree, left);
 }

@@ -2,8 +2,7 @@
 
 #define SLOW __attribute__((noinline)) CTX_RT_KEEPS
 #define LIKELY(condition) __builtin_expect((condition), 1)
-#define NEAR ((uint64_t)1 << 20)			       /* two places so near are on one stack */
-#define ROOM_AHEAD ((uint64_t)2 * CTX_RT_RECORD_WORDS_MAX * 8) /* behind the limit is room for any record */
+#define NEAR ((uint64_t)1 << 20) /* two places so near are on one stack */
 
 SLOW static uint64_t slow_ticks(void)
 {
@@ -20,33 +19,12 @@ CTX_RT_KEEPS uint64_t ctx_rt_calls_ticks(void)
 
 /* Words */
 
-static bool has_room(struct ctx_rt_calls *calls)
-{
-	uint64_t tail;
-
-	if (calls->ring.slot == NULL)
-		return false;
-	if (calls->ring.head < calls->limit)
-		return true;
-	tail = atomic_load_explicit(&calls->ring.slot->tail, memory_order_acquire);
-	/* A tail beyond the head is none that the recorder writes. */
-	if (calls->ring.head - tail >= calls->ring.bytes - ROOM_AHEAD)
-		return false;
-	calls->limit = tail + calls->ring.bytes - ROOM_AHEAD;
-	return true;
-}
-
 SLOW static bool wait_for_room(struct ctx_rt_calls *calls)
 {
 	struct ctx_rt_calls_request request = {.need = CTX_RT_CALLS_WAIT, .calls = calls};
 
 	ctx_rt_calls_heavy(&request);
-	return has_room(calls);
-}
-
-CTX_RT_KEEPS bool ctx_rt_open_has_room(struct ctx_rt_calls *calls)
-{
-	return has_room(calls) || (calls->waits && calls->ring.slot != NULL && wait_for_room(calls));
+	return ctx_rt_calls_has_room(calls);
 }
 
 /*
@@ -57,7 +35,8 @@ SLOW static bool make_ready(struct ctx_rt_calls *calls, uint64_t ticks)
 {
 	struct ctx_rt_calls_request request = {.need = CTX_RT_CALLS_SYNC, .calls = calls, .value = ticks};
 
-	if (!ctx_rt_open_has_room(calls)) {
+	if (!ctx_rt_calls_has_room(calls) &&
+	    !(calls->waits && calls->ring.slot != NULL && wait_for_room(calls))) {
 		if (calls->lost++ == 0)
 			calls->lost_from = ticks;
 		return false;

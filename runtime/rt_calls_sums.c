@@ -91,12 +91,23 @@ static void set_border(struct ctx_rt_calls *calls, struct pair pair, uint64_t ns
 
 /* Words */
 
+/* The recorder is waited for. */
+static bool has_room(struct ctx_rt_calls *calls)
+{
+	if (ctx_rt_calls_has_room(calls))
+		return true;
+	if (calls->waits && calls->ring.slot != NULL)
+		ctx_rt_calls_wait(calls);
+	return ctx_rt_calls_has_room(calls);
+}
+
 static void put_sum(struct ctx_rt_calls *calls, enum ctx_rt_sum sum, uint64_t value)
 {
 	ctx_rt_calls_append(calls, ctx_rt_sum_word(sum, value));
 }
 
-static void put_row(struct ctx_rt_calls *calls, const struct ctx_rt_node *node, uint64_t passed, uint32_t left)
+static void put_row(struct ctx_rt_calls *calls, const struct ctx_rt_node *node, uint64_t passed,
+		    uint32_t left)
 {
 	bool fits = passed <= CTX_RT_CALL_TICKS_MAX;
 
@@ -119,7 +130,7 @@ static uint64_t put_rows(struct ctx_rt_calls *calls)
 	while ((node = ctx_rt_tree_next(tree, node, &up)) != 0) {
 		struct ctx_rt_node *row = &tree->nodes[node];
 
-		if (lost == 0 && ctx_rt_open_has_room(calls)) {
+		if (lost == 0 && has_room(calls)) {
 			put_row(calls, row, passed, up);
 			ctx_rt_calls_publish(calls);
 			passed = row->ticks;
@@ -135,7 +146,7 @@ static bool put_durations(struct ctx_rt_calls *calls, struct ctx_rt_counted *cou
 {
 	struct ctx_rt_tree *tree = &calls->sums.tree;
 
-	if (!ctx_rt_open_has_room(calls))
+	if (!has_room(calls))
 		return false;
 	put_sum(calls, CTX_RT_SUM_FUNCTION, counted->function);
 	put_sum(calls, CTX_RT_SUM_CALLS, 1);
@@ -156,7 +167,7 @@ static bool put_durations(struct ctx_rt_calls *calls, struct ctx_rt_counted *cou
 
 			if (steps->calls[i] == 0)
 				continue;
-			if (!ctx_rt_open_has_room(calls))
+			if (!has_room(calls))
 				return false;
 			put_sum(calls, CTX_RT_SUM_CALLS, steps->calls[i]);
 			put_sum(calls, CTX_RT_SUM_TOOK, ticks);
@@ -180,7 +191,8 @@ static void take_extremes(struct ctx_rt_tree *tree, struct ctx_rt_counted *count
 			*calls -= 1;
 		} else if (counted->rest != 0) {
 			counted->rest--;
-			counted->rest_ticks -= extremes[i] < counted->rest_ticks ? extremes[i] : counted->rest_ticks;
+			counted->rest_ticks -=
+				extremes[i] < counted->rest_ticks ? extremes[i] : counted->rest_ticks;
 		}
 	}
 }
@@ -217,24 +229,22 @@ static void write_period(struct ctx_rt_calls *calls, struct pair end)
 {
 	struct ctx_rt_sums *sums = &calls->sums;
 	const bool waits = calls->waits;
-	struct ctx_rt_calls_request first = {
-		.need = CTX_RT_CALLS_SYNC, .calls = calls, .value = sums->begin_ticks};
 
 	calls->waits = true;
 	calls->told = calls->inherited = 0;
 	calls->lost = sums->lost;
 	calls->lost_from = sums->lost != 0 ? sums->lost_from : 0;
-	if (ctx_rt_open_has_room(calls)) {
+	if (has_room(calls)) {
 		uint64_t lost;
 
-		ctx_rt_calls_work(&first);
+		ctx_rt_calls_sync(calls, sums->begin_ticks);
 		put_sum(calls, CTX_RT_SUM_BEGIN, sums->begin_ns);
 		put_sum(calls, CTX_RT_SUM_TICKS, end.ticks - sums->begin_ticks);
 		put_sum(calls, CTX_RT_SUM_END, end.ns);
 		ctx_rt_calls_publish(calls);
 		lost = put_rows(calls);
 		put_all_durations(calls, lost == 0);
-		if (lost == 0 && ctx_rt_open_has_room(calls)) {
+		if (lost == 0 && has_room(calls)) {
 			put_sum(calls, CTX_RT_SUM_DONE, 0);
 			ctx_rt_calls_publish(calls);
 		}
@@ -396,7 +406,8 @@ bool ctx_rt_sums_begin(struct ctx_rt_calls *calls)
 
 void ctx_rt_sums_take_over(struct ctx_rt_calls *calls)
 {
-	if (calls->sums.tree.nodes != NULL && calls->ring.slot != NULL && atomic_load(calls->sums.unsaid) != 0)
+	if (calls->sums.tree.nodes != NULL && calls->ring.slot != NULL &&
+	    atomic_load(calls->sums.unsaid) != 0)
 		ctx_rt_sums_write(calls);
 }
 
@@ -423,7 +434,8 @@ static void end_other(void *memory_of_calls)
 
 void ctx_rt_sums_end(bool goes_on)
 {
-	const struct timespec pause = {.tv_nsec = PAUSE_NS}; /* who has seen the mode before is in a hook by then */
+	const struct timespec pause = {
+		.tv_nsec = PAUSE_NS}; /* who has seen the mode before is in a hook by then */
 	uint32_t mode = atomic_load(&ctx_rt_calls_mode);
 
 	if (!ctx_rt_calls_settings.sums || mode == CTX_RT_CALLS_OFF || !ctx_rt_process_is_own())

@@ -14,7 +14,7 @@
 #ifndef CTX_RUNTIME_RT_CALLS_SUMS_H
 #define CTX_RUNTIME_RT_CALLS_SUMS_H
 
-#include "runtime/rt_calls_open.h"
+#include "runtime/rt_calls_work.h"
 
 /* Of a thread's first call, and of the first one in a forked child: what is open is no call of it. False: there is no memory. errno is changed. */
 bool ctx_rt_sums_begin(struct ctx_rt_calls *calls);

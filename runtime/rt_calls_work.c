@@ -2,7 +2,6 @@
  * What hooks (rt_calls.c) need of the C library and the kernel: memory, a ring, the clock. All registers are saved.
  */
 #include "runtime/rt_calls_work.h"
-#include "runtime/rt_calls_sums.h"
 
 #include "runtime/rt_memory.h"
 #include "runtime/rt_process.h"
@@ -74,7 +73,7 @@ void ctx_rt_calls_choose_mode(void)
 	atomic_store(&ctx_rt_calls_mode, ctx_rt_is_on(CTX_RT_WHAT_CALLS) ? mode : CTX_RT_CALLS_OFF);
 }
 
-static uint64_t ticks_now(void)
+uint64_t ctx_rt_calls_now(void)
 {
 #ifdef __x86_64__
 	if (ctx_rt_calls_settings.has_tsc)
@@ -141,8 +140,9 @@ static void clear(struct ctx_rt_calls *calls)
 	calls->chunk = UINT64_MAX;
 }
 
-/* `calls` is the thread's, if it has some: it was forked, or recording begins anew. */
-static struct ctx_rt_calls *begin(struct ctx_rt_calls *calls)
+/* It was forked, or recording begins anew. */
+struct ctx_rt_calls *ctx_rt_calls_take_ring(struct ctx_rt_calls *calls,
+					    void (*take_over)(struct ctx_rt_calls *))
 {
 	struct ctx_rt_place place;
 	struct ctx_rt_operation first = {.kind = CTX_RT_THREAD};
@@ -153,8 +153,8 @@ static struct ctx_rt_calls *begin(struct ctx_rt_calls *calls)
 		calls = *place.memory != NULL ? *place.memory : make_calls();
 		if (calls == NULL)
 			return NULL;
-		if (*place.memory != NULL && ctx_rt_calls_settings.sums)
-			ctx_rt_sums_take_over(calls);
+		if (*place.memory != NULL)
+			take_over(calls);
 		clear(calls);
 	}
 	*place.memory = calls;
@@ -174,12 +174,12 @@ static struct ctx_rt_calls *begin(struct ctx_rt_calls *calls)
 	if (!ctx_rt_ring_has_room(&calls->ring))
 		return NULL;
 	ctx_rt_ring_put(&calls->ring, &first);
-	return !ctx_rt_calls_settings.sums || ctx_rt_sums_begin(calls) ? calls : NULL;
+	return calls;
 }
 
 /* Memory */
 
-static bool grow(struct ctx_rt_calls *calls)
+bool ctx_rt_calls_grow(struct ctx_rt_calls *calls)
 {
 	size_t room = 2 * ((size_t)calls->room + 1);
 	struct ctx_rt_open_call *open =
@@ -214,7 +214,7 @@ static uint64_t get_memory(_Atomic uint64_t *at, size_t bytes)
 	return there;
 }
 
-static bool make_chunk(uint64_t cfa)
+bool ctx_rt_calls_make_chunk(uint64_t cfa)
 {
 	uint64_t middle = cfa >> 47 == 0 ? get_memory(&ctx_rt_returns[cfa >> 32],
 						      CTX_RT_RETURNS_MIDDLE * sizeof(uint64_t))
@@ -224,7 +224,7 @@ static bool make_chunk(uint64_t cfa)
 					 CTX_RT_RETURNS_CHUNK) != 0;
 }
 #else
-static bool make_chunk(uint64_t cfa)
+bool ctx_rt_calls_make_chunk(uint64_t cfa)
 {
 	(void)cfa;
 	return false;
@@ -233,7 +233,7 @@ static bool make_chunk(uint64_t cfa)
 
 /* Rings */
 
-static void sync_ring(struct ctx_rt_calls *calls, uint64_t ticks)
+void ctx_rt_calls_sync(struct ctx_rt_calls *calls, uint64_t ticks)
 {
 	struct ctx_rt_operation operation = {.kind = CTX_RT_CALLS};
 
@@ -246,8 +246,7 @@ static void sync_ring(struct ctx_rt_calls *calls, uint64_t ticks)
 	ctx_rt_ring_put(&calls->ring, &operation);
 }
 
-/* As long as the recorder gives signs of life. */
-static void wait_for_room(struct ctx_rt_calls *calls)
+void ctx_rt_calls_wait(struct ctx_rt_calls *calls)
 {
 	const struct timespec pause = {.tv_nsec = WAIT_NS};
 	uint32_t beat = atomic_load(calls->beat), rounds = 0;
@@ -266,34 +265,4 @@ static void wait_for_room(struct ctx_rt_calls *calls)
 		}
 	}
 	calls->waits = false;
-}
-
-void ctx_rt_calls_work(struct ctx_rt_calls_request *request)
-{
-	int error = errno;
-
-	switch (request->need) {
-	case CTX_RT_CALLS_BEGIN:
-		request->result = (uint64_t)(uintptr_t)begin(request->calls);
-		break;
-	case CTX_RT_CALLS_GROW:
-		request->result = grow(request->calls);
-		break;
-	case CTX_RT_CALLS_CHUNK:
-		request->result = make_chunk(request->value);
-		break;
-	case CTX_RT_CALLS_CLOCK:
-		request->result = ticks_now();
-		break;
-	case CTX_RT_CALLS_SYNC:
-		sync_ring(request->calls, request->value);
-		break;
-	case CTX_RT_CALLS_WAIT:
-		wait_for_room(request->calls);
-		break;
-	case CTX_RT_CALLS_BORDER:
-		ctx_rt_sums_border(request->calls, request->value);
-		break;
-	}
-	errno = error;
 }

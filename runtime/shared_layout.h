@@ -96,7 +96,7 @@ struct ctx_rt_slot {
 	_Atomic uint64_t dropped;     /* operations that found no room */
 	_Atomic uint64_t interrupted; /* those in a signal handler that interrupted the writing of another */
 	_Atomic uint64_t left_out;    /* calls that were too short to be recorded */
-	_Atomic uint64_t unsaid; /* sums of calls are not written from this time on; 0: all are */
+	_Atomic uint64_t unsaid;      /* sums of calls are not written from this time on; 0: all are */
 	_Alignas(64) _Atomic uint64_t tail;
 };
 

@@ -37,7 +37,8 @@ static const char *const views[] = {
 	"UNION ALL SELECT time_ns, thread, "
 	"CASE operation WHEN 'interpreted' THEN 48 WHEN 'compiled' THEN 80 ELSE 65 END, "
 	"CASE failed WHEN 0 THEN 2 ELSE 2147483647 END, stack, raw_stack, duration_ns FROM traced "
-	"WHERE kind = 'call' " HAS_LOG "UNION ALL SELECT s.time_ns, s.thread, 64, 0, s.stack, s.raw_stack, NULL FROM metric AS m CROSS JOIN "
+	"WHERE kind = 'call' " HAS_LOG
+	"UNION ALL SELECT s.time_ns, s.thread, 64, 0, s.stack, s.raw_stack, NULL FROM metric AS m CROSS JOIN "
 	"samples AS s WHERE m.spans = 0 AND m.parts IS NULL AND s.metric = m.id AND m.id < (SELECT "
 	"IFNULL(max(id), 4294967295) FROM metric WHERE kind = 'call-span')",
 };

@@ -118,8 +118,8 @@ enum ctx_status ctx_exp_call_put(struct ctx_exp_call_block *block, const struct 
 				 bool *ret_new, struct ctx_err *err)
 {
 	bool enters = call->function != 0;
-	unsigned what = (call->unwound ? UNWOUND : 0) | (call->resumed ? RESUMED : 0) | (call->is_sum ? SUM : 0) |
-			(call->took_ns != 0 ? TOOK : 0);
+	unsigned what = (call->unwound ? UNWOUND : 0) | (call->resumed ? RESUMED : 0) |
+			(call->is_sum ? SUM : 0) | (call->took_ns != 0 ? TOOK : 0);
 	enum ctx_status status = CTX_OK;
 
 	*ret_new = false;
@@ -263,7 +263,8 @@ enum ctx_status ctx_exp_calls_next(struct ctx_exp_calls_in *in, struct ctx_exp_c
 		return ctx_err_set(err, CTX_E_FORMAT, "a call ends that is not open, or the times end early");
 	if (enters)
 		status = get_function(in, &ret->function, err);
-	if (status == CTX_OK && (ret->calls > CALLS_MAX || ret->took_ns > CALLS_MAX || (ret->took_ns != 0 && !enters)))
+	if (status == CTX_OK &&
+	    (ret->calls > CALLS_MAX || ret->took_ns > CALLS_MAX || (ret->took_ns != 0 && !enters)))
 		return ctx_err_set(err, CTX_E_FORMAT, "a sum of calls that makes no sense");
 	*ret_kept = in->depth - ret->left;
 	in->depth = *ret_kept + (enters && ret->took_ns == 0);

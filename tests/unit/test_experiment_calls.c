@@ -192,7 +192,8 @@ static void test_experiment_calls__the_payload_is_that_of_the_document(void **st
 /* The other one: a second of a path that was called three times, and how long that took. */
 static void test_experiment_calls__sums_are_those_of_the_document(void **state)
 {
-	static const uint8_t wanted[] = {7, 0, 1, 3, 2, 2, 9, 3, 0, 100, 0, 0, 1, 0x80, 0x40, 0, 4, 0, 3, 0, 8, 0, 33, 3};
+	static const uint8_t wanted[] = {7, 0,	  1,	3, 2, 2, 9, 3, 0, 100, 0,  0,
+					 1, 0x80, 0x40, 0, 4, 0, 3, 0, 8, 0,   33, 3};
 	static const struct ctx_exp_call calls[] = {
 		{.time_ns = 1000, .function = 0x1000, .is_sum = true, .calls = 3},
 		{.time_ns = 1100, .function = 0x1000, .took_ns = 33, .calls = 3},

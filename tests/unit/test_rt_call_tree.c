@@ -103,8 +103,9 @@ static void leave(struct world *world)
 
 	pass(world);
 	world->depth--;
-	ctx_rt_tree_leave(&world->tree, function_of(world->open_path[depth] & 15), world->now - world->open_ticks[depth],
-			  world->open_node[depth - 1], world->now - world->open_ticks[depth - 1]);
+	ctx_rt_tree_leave(&world->tree, function_of(world->open_path[depth] & 15),
+			  world->now - world->open_ticks[depth], world->open_node[depth - 1],
+			  world->now - world->open_ticks[depth - 1]);
 }
 
 /* As rt_calls_sums.c does. */

@@ -121,10 +121,13 @@ static void test_trace_calls__sums_of_any_words_make_sense(void **state)
 		for (size_t i = 0; i < CTX_COUNT_OF(words); i++) {
 			uint64_t kind = random_below(&seed, 10);
 
-			words[i] = kind < 5   ? ctx_rt_sum_word((enum ctx_rt_sum)random_below(&seed, 8), random_of(&seed) % 5000)
-				   : kind < 8 ? ctx_rt_call_enter(random_below(&seed, 1000), random_below(&seed, 3))
-					      : ctx_rt_call_word((enum ctx_rt_call)(12 + random_below(&seed, 3)),
-								 random_of(&seed) % 50);
+			words[i] =
+				kind < 5 ? ctx_rt_sum_word((enum ctx_rt_sum)random_below(&seed, 8),
+							   random_of(&seed) % 5000)
+				: kind < 8
+					? ctx_rt_call_enter(random_below(&seed, 1000), random_below(&seed, 3))
+					: ctx_rt_call_word((enum ctx_rt_call)(12 + random_below(&seed, 3)),
+							   random_of(&seed) % 50);
 		}
 		assert_true(sync_with(&at, 1000, 0, 0, &calls));
 		(void)ctx_trace_calls_read(words, CTX_COUNT_OF(words), &at, plain_clock(), &calls);
