@@ -108,7 +108,7 @@ static bool read_period(enum ctx_rt_sum sum, uint64_t value, struct ctx_trace_ca
 		return value > sums->begin_ns;
 	case CTX_RT_SUM_CALLS:
 		sums->calls = value;
-		return true;
+		return value <= CTX_EXP_CALLS_SUM_MAX;
 	default:
 		sums->function = value;
 		return value != 0;
@@ -139,7 +139,8 @@ static bool read_sum(uint64_t word, struct ctx_trace_call_state *state, struct c
 	ret->took_ns += ret->took_ns == 0;
 	ret->time_ns -= 1;
 	ret->calls = sums->calls;
-	return sums->function != 0 && sums->calls != 0;
+	return sums->function != 0 && sums->calls != 0 && sums->calls <= CTX_EXP_CALLS_SUM_MAX &&
+	       ret->took_ns <= CTX_EXP_CALLS_TOOK_MAX;
 }
 
 /* Of a walk: calls that end do so with what begins next. */
@@ -159,7 +160,7 @@ static bool read_walk(uint64_t word, struct ctx_trace_call_state *state, struct 
 					     .left = sums->left,
 					     .is_sum = true,
 					     .calls = sums->calls};
-		if (ret->function == 0 || state->depth >= DEPTH_MAX)
+		if (ret->function == 0 || state->depth >= DEPTH_MAX || ret->calls > CTX_EXP_CALLS_SUM_MAX)
 			return false;
 		sums->left = 0;
 		state->depth++;

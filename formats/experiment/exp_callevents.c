@@ -14,7 +14,6 @@ enum { STEPS, TIMES, FUNCTIONS, ADDRESSES, OTHERS };
 #define RESUMED 2u
 #define SUM 4u
 #define TOOK 8u
-#define CALLS_MAX (UINT64_C(1) << 57)
 
 /* Writing */
 
@@ -235,9 +234,17 @@ static void get_other(struct ctx_exp_calls_in *in, struct ctx_exp_call *ret)
 	ret->left = ctx_cursor_get_varint32(&in->streams[OTHERS]);
 	if ((what & TOOK) != 0)
 		ret->took_ns = ctx_cursor_get_varint(&in->streams[OTHERS]);
+	if ((what & TOOK) != 0 && ret->took_ns == 0)
+		ret->took_ns = UINT64_MAX; /* makes no sense */
 	if ((what & (SUM | TOOK)) != 0)
 		ret->calls = ctx_cursor_get_varint(&in->streams[OTHERS]);
 	find_other(in);
+}
+
+static bool makes_sense(const struct ctx_exp_call *call)
+{
+	return call->calls <= CTX_EXP_CALLS_SUM_MAX && call->took_ns <= CTX_EXP_CALLS_TOOK_MAX &&
+	       (call->took_ns == 0 || call->function != 0);
 }
 
 enum ctx_status ctx_exp_calls_next(struct ctx_exp_calls_in *in, struct ctx_exp_call *ret, uint32_t *ret_kept,
@@ -263,8 +270,7 @@ enum ctx_status ctx_exp_calls_next(struct ctx_exp_calls_in *in, struct ctx_exp_c
 		return ctx_err_set(err, CTX_E_FORMAT, "a call ends that is not open, or the times end early");
 	if (enters)
 		status = get_function(in, &ret->function, err);
-	if (status == CTX_OK &&
-	    (ret->calls > CALLS_MAX || ret->took_ns > CALLS_MAX || (ret->took_ns != 0 && !enters)))
+	if (status == CTX_OK && !makes_sense(ret))
 		return ctx_err_set(err, CTX_E_FORMAT, "a sum of calls that makes no sense");
 	*ret_kept = in->depth - ret->left;
 	in->depth = *ret_kept + (enters && ret->took_ns == 0);

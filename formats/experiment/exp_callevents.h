@@ -27,6 +27,9 @@
 #define CTX_EXP_CALLS_PRUNED 1u /* as a function: calls that were pruned (runtime/rt_call_tree.h) */
 #define CTX_EXP_CALLEVENTS_STREAMS 5u
 
+#define CTX_EXP_CALLS_SUM_MAX (UINT64_C(1) << 40)  /* calls of a sum */
+#define CTX_EXP_CALLS_TOOK_MAX (UINT64_C(1) << 56) /* ns of one of them */
+
 /* First calls end, then one begins. */
 struct ctx_exp_call {
 	uint64_t time_ns;
