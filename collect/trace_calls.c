@@ -127,7 +127,7 @@ static bool read_sum(uint64_t word, struct ctx_trace_call_state *state, struct c
 		       read_period(sum, value, state);
 	if (sums->end_ns == 0 || sums->ticks == 0)
 		return false;
-	ret->time_ns = sums->end_ns;
+	ret->time_ns = sums_ns(state, sum == CTX_RT_SUM_TOOK);
 	if (sum == CTX_RT_SUM_DONE) {
 		ret->left = sums->left + state->depth;
 		ret->unwound = true;
@@ -137,7 +137,6 @@ static bool read_sum(uint64_t word, struct ctx_trace_call_state *state, struct c
 	ret->function = sums->function;
 	ret->took_ns = (uint64_t)((unsigned __int128)value * (sums->end_ns - sums->begin_ns) / sums->ticks);
 	ret->took_ns += ret->took_ns == 0;
-	ret->time_ns -= 1;
 	ret->calls = sums->calls;
 	return sums->function != 0 && sums->calls != 0 && sums->calls <= CTX_EXP_CALLS_SUM_MAX &&
 	       ret->took_ns <= CTX_EXP_CALLS_TOOK_MAX;

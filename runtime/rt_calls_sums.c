@@ -139,6 +139,8 @@ static uint64_t put_rows(struct ctx_rt_calls *calls)
 		}
 		row->calls = row->ticks = 0;
 	}
+	if (lost == 0 && has_room(calls))
+		ctx_rt_calls_append(calls, ctx_rt_call_word(CTX_RT_CALL_ADVANCE, passed));
 	return lost;
 }
 

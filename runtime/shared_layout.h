@@ -251,7 +251,7 @@ enum ctx_rt_sum {
 	CTX_RT_SUM_TICKS,    /* how long it is */
 	CTX_RT_SUM_END,	     /* ns */
 	CTX_RT_SUM_CALLS,    /* the next ENTER or TOOK stands for so many calls; 0: for none, it was open */
-	CTX_RT_SUM_DONE,     /* what is open ends with the period */
+	CTX_RT_SUM_DONE,     /* what is open ends */
 	CTX_RT_SUM_FUNCTION, /* durations of it follow */
 	CTX_RT_SUM_TOOK,     /* ticks */
 };

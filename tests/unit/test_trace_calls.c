@@ -107,6 +107,28 @@ static void test_trace_calls__sums_are_a_walk_through_the_tree(void **state)
 	assert_int_equal(at.depth, 0);
 }
 
+/* A thread that was in no call for half of a period: what it called does not last until its end. */
+static void test_trace_calls__a_period_may_be_longer_than_its_calls(void **state)
+{
+	static struct ctx_trace_calls calls;
+	const uint64_t words[] = {ctx_rt_sum_word(CTX_RT_SUM_BEGIN, 70000),
+				  ctx_rt_sum_word(CTX_RT_SUM_TICKS, 2000),
+				  ctx_rt_sum_word(CTX_RT_SUM_END, 71000),
+				  ctx_rt_sum_word(CTX_RT_SUM_CALLS, 5),
+				  ctx_rt_call_enter(0, 0xa),
+				  ctx_rt_call_word(CTX_RT_CALL_ADVANCE, 1000),
+				  ctx_rt_sum_word(CTX_RT_SUM_DONE, 0)};
+	struct ctx_trace_call_state at = {0};
+
+	(void)state;
+	assert_true(sync_with(&at, 123456, 0, 0, &calls));
+	assert_int_equal(ctx_trace_calls_read(words, CTX_COUNT_OF(words), &at, plain_clock(), &calls), 0);
+	assert_int_equal(calls.n, 2);
+	assert_int_equal(calls.items[0].time_ns, 70000);
+	assert_int_equal(calls.items[1].time_ns, 70500);
+	assert_int_equal(calls.items[1].left, 1);
+}
+
 /* Any words: nothing goes back in time within a period, no more calls end than are open. */
 static void test_trace_calls__sums_of_any_words_make_sense(void **state)
 {
@@ -330,6 +352,7 @@ int main(void)
 		cmocka_unit_test(test_trace_calls__words_are_begins_and_ends),
 		cmocka_unit_test(test_trace_calls__a_choice_among_functions_that_are_not_patched_is_said),
 		cmocka_unit_test(test_trace_calls__sums_are_a_walk_through_the_tree),
+		cmocka_unit_test(test_trace_calls__a_period_may_be_longer_than_its_calls),
 		cmocka_unit_test(test_trace_calls__sums_of_any_words_make_sense),
 		cmocka_unit_test(test_trace_calls__where_words_are_missing_calls_end),
 		cmocka_unit_test(test_trace_calls__what_makes_no_sense_is_counted),

@@ -70,6 +70,24 @@ done
 # Trees have the same.
 ctxan seconds.er -r tree --metric elapsed -i 1s:2s --format json 2>/dev/null | jq -e '[.rows[] | select(.function == "waits")][0] | .base == 1000000000 and .calls == 0 and .calls_exact' >/dev/null || fail "tree: $(ctxan seconds.er -r tree --metric elapsed -i 1s:2s)"
 
+# A thread that is mostly in no call: the time between calls is none of theirs.
+cat >rare.c <<'END'
+#include <unistd.h>
+volatile long sink;
+__attribute__((noinline)) void leaf(void) { sink++; }
+int main(void)
+{
+	for (int i = 0; i < 5; i++) {
+		leaf();
+		usleep(100000);
+	}
+	return 0;
+}
+END
+gcc -O1 -g -fpatchable-function-entry=5 rare.c -o rare
+ctxrec -q -O -o rare.er --calls=summary --calls-of '^leaf$' -- ./rare 2>/dev/null || fail "rare: exit status $?"
+ctxan rare.er -r calls --format json | jq -e '[.rows[] | select(.section == "function")] | length == 1 and .[0].calls == 5 and .[0].self == .[0].total and .[0].total <= 5 * .[0].max + 5' >/dev/null || fail "rare: $(ctxan rare.er -r calls)"
+
 # What needs single calls.
 expect 1 'there is no event log' ctxan seconds.er -r events
 expect 1 'there is no event log' ctxan seconds.er -i call:leaf
