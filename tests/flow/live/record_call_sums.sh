@@ -156,3 +156,4 @@ expect 1 'counts all' ctxrec -q -o x.er --calls=summary --calls-min 5us -- true
 expect 1 'is not a percentage' ctxrec -q -o x.er --calls=summary --calls-prune 101% -- true
 expect 1 'is not a size from 64k' ctxrec -q -o x.er --calls=summary --calls-memory 1k -- true
 expect 1 'events' ctxrec -q -o x.er --calls=all -- true
+finish
