@@ -20,8 +20,11 @@ struct getopt_table {
 
 static void add_option(struct getopt_table *made, const char *name, const struct ctx_option *row, int value)
 {
-	made->options[made->n++] = (struct option){
-		name, row->value == CTX_OPTION_FLAG ? no_argument : required_argument, NULL, value};
+	made->options[made->n++] = (struct option){name,
+						   row->value == CTX_OPTION_FLAG   ? no_argument
+						   : row->value == CTX_OPTION_MODE ? optional_argument
+										   : required_argument,
+						   NULL, value};
 }
 
 /* "+:r:i:q": an argument ends the options, errors are ours, -r and -i have values. */
@@ -41,7 +44,7 @@ static void fill(struct getopt_table *made, const struct ctx_option_table *table
 		if (row->letter == '\0')
 			continue;
 		*letter++ = row->letter;
-		if (row->value != CTX_OPTION_FLAG)
+		if (ctx_option_takes_word(row))
 			*letter++ = ':';
 	}
 	*letter = '\0';
@@ -172,7 +175,7 @@ static enum ctx_status parse_line(const struct ctx_option_table *table, char *li
 	}
 	if (!row->is_default)
 		return ctx_err_set(err, CTX_E_ARG, "'%s' belongs on the command line", name);
-	if ((row->value == CTX_OPTION_FLAG) != (*value == '\0'))
+	if (row->value != CTX_OPTION_MODE && (row->value == CTX_OPTION_FLAG) != (*value == '\0'))
 		return ctx_err_set(err, CTX_E_ARG, "'%s' %s", name,
 				   *value == '\0' ? "needs a value" : "takes no value");
 	return row->set(options, row, *value != '\0' ? value : NULL, err);

@@ -16,6 +16,7 @@
 
 enum ctx_option_value {			      /* what follows an option */
 			CTX_OPTION_FLAG,      /* nothing */
+			CTX_OPTION_MODE,      /* nothing, or =WORD */
 			CTX_OPTION_TEXT,      /* one word */
 			CTX_OPTION_LIST,      /* words separated by commas */
 			CTX_OPTION_FILE,      /* a path */
@@ -26,7 +27,7 @@ struct ctx_option {
 	const char *name; /* "interval" for --interval */
 	char letter;	  /* 'i' for -i; 0: none */
 	enum ctx_option_value value;
-	/* Puts the value (NULL for a flag) into `options`. An error names option and value. */
+	/* Puts the value (NULL for a flag, or where it is left out) into `options`. An error names option and value. */
 	enum ctx_status (*set)(void *options, const struct ctx_option *option, const char *value,
 			       struct ctx_err *err);
 	const char *alias; /* a second long name, accepted and not documented; NULL: none */
@@ -90,6 +91,12 @@ CTX_MUST_CHECK enum ctx_status ctx_option_set_number(void *options, const struct
 /* `*ret` is the position of `value` in the row's words. CTX_E_ARG lists them. */
 CTX_MUST_CHECK enum ctx_status ctx_option_choice(const struct ctx_option *option, const char *value, int *ret,
 						 struct ctx_err *err);
+
+/* Whether the next word of the command line belongs to it. */
+static inline bool ctx_option_takes_word(const struct ctx_option *option)
+{
+	return option->value != CTX_OPTION_FLAG && option->value != CTX_OPTION_MODE;
+}
 
 /* Word `i` of a row, from `words` or `word_at`; NULL after the last. */
 const char *ctx_option_word(const struct ctx_option *option, size_t i);

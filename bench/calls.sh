@@ -1,5 +1,5 @@
 #!/bin/bash
-# ns for a call with its begin and end recorded, for each kind of hook: alone, with empty hooks, under ctxrec --calls and under uftrace, in turn; bytes for an event on disk.
+# ns for a call with its begin and end recorded, for each kind of hook: alone, with empty hooks, under ctxrec --calls, with --calls=summary and under uftrace, in turn; bytes for an event on disk.
 # Prints a Markdown table: the smallest, and the median. uftrace is Debian's.
 #   bench/calls.sh [RUNS [BIN [CALLS]]]
 set -eu
@@ -27,6 +27,7 @@ for ((run = 0; run < runs; run++)); do
 	for name in $hooks; do
 		./$name "$calls" 2>>$name.alone
 		"$bin/ctxrec" -q -O -o r.er --calls --trace-full wait -- ./$name "$calls" 2>&1 | grep -E '^[0-9.]+$' >>$name.ctxrec
+		"$bin/ctxrec" -q -O -o s.er --calls=summary -- ./$name "$calls" 2>&1 | grep -E '^[0-9.]+$' >>$name.summary
 		awk -v bytes="$(stat -c %s r.er/callevents)" -v calls="$calls" 'BEGIN { printf "%.2f\n", bytes / (40 * calls) }' >>$name.bytes
 		if command -v uftrace >/dev/null && [ $name != xray ]; then
 			patch=
@@ -37,10 +38,10 @@ for ((run = 0; run < runs; run++)); do
 		fi
 	done
 done
-echo "| hooks | alone | ctxrec --calls | uftrace record | bytes an event |"
-echo "|---|---:|---:|---:|---:|"
-echo "| none | $(both plain.alone) | | | |"
-echo "| empty ones of -finstrument-functions | $(both empty.alone) | | | |"
+echo "| hooks | alone | ctxrec --calls | --calls=summary | uftrace record | bytes an event |"
+echo "|---|---:|---:|---:|---:|---:|"
+echo "| none | $(both plain.alone) | | | | |"
+echo "| empty ones of -finstrument-functions | $(both empty.alone) | | | | |"
 for name in $hooks; do
-	echo "| $name | $(both $name.alone) | $(both $name.ctxrec) | $([ ! -e $name.uftrace ] || both $name.uftrace) | $(median <$name.bytes) |"
+	echo "| $name | $(both $name.alone) | $(both $name.ctxrec) | $(both $name.summary) | $([ ! -e $name.uftrace ] || both $name.uftrace) | $(median <$name.bytes) |"
 done

@@ -21,6 +21,8 @@
 #define REALTIME_MAX 99u
 #define HEAP_SAMPLE_MAX ((uint64_t)1 << 30)
 #define CALLS_OF_MAX 400u
+#define CALLS_MEMORY_MIN (UINT64_C(64) << 10)
+#define CALLS_MEMORY_MAX (UINT64_C(4) << 30)
 #define CALLS_DEPTH_MAX 16000000u
 #define STACK_BYTES_MAX 65528u /* records have 16 bits for their size; the kernel's limit too */
 
@@ -310,6 +312,18 @@ SETTER(sync_threshold)
 	return CTX_OK;
 }
 
+/* events, or summary. */
+SETTER(calls)
+{
+	struct ctx_rec_trace *trace = &((struct ctx_rec_options *)context)->trace;
+	int mode = 0;
+	enum ctx_status status = value != NULL ? ctx_option_choice(option, value, &mode, err) : CTX_OK;
+
+	trace->calls = true;
+	trace->calls_sums = mode == 1;
+	return status;
+}
+
 SETTER(calls_of)
 {
 	struct ctx_rec_trace *trace = &((struct ctx_rec_options *)context)->trace;
@@ -324,6 +338,33 @@ SETTER(calls_of)
 			"--%s: \"%.100s\" is not an extended regular expression of at most %u bytes",
 			option->name, value, CALLS_OF_MAX);
 	regfree(&pattern);
+	return CTX_OK;
+}
+
+SETTER(calls_memory)
+{
+	const struct ctx_rec_trace *trace = &((struct ctx_rec_options *)context)->trace;
+	enum ctx_status status = set_size(context, option, value, err);
+
+	if (status == CTX_OK &&
+	    (trace->calls_memory < CALLS_MEMORY_MIN || trace->calls_memory > CALLS_MEMORY_MAX))
+		return ctx_err_set(err, CTX_E_ARG, "--%s: \"%s\" is not a size from 64k to 4g", option->name,
+				   value);
+	return status;
+}
+
+/* A percentage. */
+SETTER(calls_prune)
+{
+	struct ctx_rec_trace *trace = &((struct ctx_rec_options *)context)->trace;
+	char *end;
+	unsigned long percent = strtoul(value, &end, 10);
+
+	if (end == value || (*end != '\0' && strcmp(end, "%") != 0) || *value == '-' || percent > 100)
+		return ctx_err_set(err, CTX_E_ARG, "--%s: \"%s\" is not a percentage from 0%% to 100%%",
+				   option->name, value);
+	trace->calls_prune = (uint32_t)percent;
+	trace->has_calls_prune = true;
 	return CTX_OK;
 }
 
@@ -387,6 +428,7 @@ SETTER(heap_sample)
 	return CTX_OK;
 }
 
+static const char *const calls_names[] = {"events", "summary", NULL};
 static const char *const trace_names[] = {"heap", "sync", "io", "openmp", "marks", "calls", NULL};
 static const char *const vm_names[] = {"java", NULL};
 static const char *const trace_full_names[] = {"drop", "wait", NULL};
@@ -434,7 +476,9 @@ static const struct ctx_option rows[] = {
 	{"sync-threshold", 0, CTX_OPTION_TEXT, .set = set_sync_threshold, .words = threshold_names},
 	{"io", 0, CTX_OPTION_FLAG, FLAG(trace.io)},
 	{"openmp", 0, CTX_OPTION_FLAG, FLAG(trace.omp)},
-	{"calls", 0, CTX_OPTION_FLAG, FLAG(trace.calls)},
+	{"calls", 0, CTX_OPTION_MODE, .set = set_calls, .words = calls_names},
+	{"calls-memory", 0, CTX_OPTION_TEXT, SIZE(set_calls_memory, trace.calls_memory)},
+	{"calls-prune", 0, CTX_OPTION_TEXT, .set = set_calls_prune},
 	{"calls-of", 0, CTX_OPTION_TEXT, .set = set_calls_of},
 	{"calls-min", 0, CTX_OPTION_TEXT, .set = set_calls_min},
 	{"calls-depth", 0, CTX_OPTION_TEXT, .set = set_calls_depth},
@@ -493,6 +537,12 @@ static enum ctx_status check_trace(const struct ctx_rec_options *options, struct
 		return ctx_err_set(
 			err, CTX_E_ARG,
 			"--trace-full needs --trace, --heap, --sync, --io, --openmp, --marks or --calls");
+	if (!trace->calls_sums && (trace->calls_memory != 0 || trace->has_calls_prune))
+		return ctx_err_set(err, CTX_E_ARG, "--calls-%s needs --calls=summary",
+				   trace->calls_memory != 0 ? "memory" : "prune");
+	if (trace->calls_sums && trace->calls_min_ns != 0)
+		return ctx_err_set(err, CTX_E_ARG,
+				   "--calls-min is for single calls: --calls=summary counts all");
 	if (trace->has_sync_threshold && !trace->sync)
 		return ctx_err_set(err, CTX_E_ARG, "--sync-threshold needs --sync");
 	return CTX_OK;

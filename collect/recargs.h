@@ -52,6 +52,10 @@ struct ctx_rec_trace {
 	bool waits;		    /* the target waits where its ring is full */
 	uint64_t sample_bytes;	    /* allocations are sampled so many bytes apart; 0: all are recorded */
 	bool calls;
+	bool calls_sums;       /* they are summed in the target */
+	uint64_t calls_memory; /* bytes of a process for that */
+	bool has_calls_prune;
+	uint32_t calls_prune;  /* per cent of its parent below which a node is pruned */
 	const char *calls_of;  /* names of functions that are patched; NULL: all */
 	uint64_t calls_min_ns; /* shorter calls are left out; 0: none are */
 	uint64_t calls_depth;  /* deeper calls are; 0: none are */

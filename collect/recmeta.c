@@ -142,7 +142,11 @@ static void add_settings(struct ctx_recmeta *meta, const struct ctx_rec_options 
 	if (options->trace.omp)
 		add(meta, "OpenMP trace", "on");
 	if (options->trace.calls)
-		add(meta, "call trace", "on");
+		add(meta, "call trace", "%s", options->trace.calls_sums ? "summary" : "on");
+	if (options->trace.calls_memory != 0)
+		add(meta, "calls_memory", "%llu", (unsigned long long)options->trace.calls_memory);
+	if (options->trace.has_calls_prune)
+		add(meta, "calls_prune", "%u%%", options->trace.calls_prune);
 	if (options->trace.calls_of != NULL)
 		add(meta, "calls_of", "%s", options->trace.calls_of);
 	if (options->trace.calls_min_ns != 0)

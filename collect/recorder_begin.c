@@ -285,6 +285,7 @@ static enum ctx_status create_experiment(struct ctx_recorder *recorder, struct c
 				      .has_io = options->trace.io,
 				      .has_omp = options->trace.omp,
 				      .has_calls = options->trace.calls,
+				      .has_call_sums = options->trace.calls_sums,
 				      .has_marks = ctx_rec_traces(&options->trace) ||
 						   options->trace.vm_java ||
 						   ctx_indicators_have_windows(recorder->metrics.indicators),
@@ -414,6 +415,15 @@ static enum ctx_status begin_present(struct ctx_recorder *recorder, struct ctx_e
 	return status;
 }
 
+static struct ctx_trace_sums calls_sums(const struct ctx_rec_trace *trace)
+{
+	if (!trace->calls_sums)
+		return (struct ctx_trace_sums){0};
+	return (struct ctx_trace_sums){
+		.memory_bytes = trace->calls_memory != 0 ? trace->calls_memory : CTX_TRACE_SUMS_BYTES,
+		.share = trace->has_calls_prune ? (double)trace->calls_prune / 100 : CTX_TRACE_SUMS_SHARE};
+}
+
 /* Nothing has been touched yet: a process that cannot be traced ends the recording before it has begun. */
 static enum ctx_status create_trace(struct ctx_recorder *recorder, struct ctx_err *err)
 {
@@ -428,6 +438,7 @@ static enum ctx_status create_trace(struct ctx_recorder *recorder, struct ctx_er
 					  .omp = options->trace.omp,
 					  .calls = options->trace.calls,
 					  .calls_of = options->trace.calls_of,
+					  .calls_sums = calls_sums(&options->trace),
 					  .calls_min_ns = options->trace.calls_min_ns,
 					  .calls_depth = (uint32_t)options->trace.calls_depth,
 					  .command = options->command != NULL ? options->command[0] : NULL,

@@ -42,9 +42,10 @@ static void put_calls(struct ctx_trace *trace, const struct ctx_trace_options *o
 	const char *pattern = options->calls_of != NULL ? options->calls_of : "";
 	uint64_t least =
 		options->calls_min_ns != 0 ? ctx_call_clock_ticks(&trace->clock, options->calls_min_ns) : 0;
-	size_t n =
-		(size_t)snprintf(out, size, "c%llud%u%s%s", (unsigned long long)least, options->calls_depth,
-				 trace->clock.has_tsc ? "t" : "", *pattern != '\0' ? "p" : "");
+	size_t n = (size_t)snprintf(out, size, "c%llud%u%s%s%s", (unsigned long long)least,
+				    options->calls_depth, trace->clock.has_tsc ? "t" : "",
+				    ctx_trace_sums_letters(&options->calls_sums, (char[64]){0}),
+				    *pattern != '\0' ? "p" : "");
 
 	for (; *pattern != '\0' && n + 2 < size; pattern++) {
 		out[n++] = (char)('A' + ((unsigned char)*pattern >> 4));
@@ -55,7 +56,7 @@ static void put_calls(struct ctx_trace *trace, const struct ctx_trace_options *o
 
 static void set_letters(struct ctx_trace *trace, const struct ctx_trace_options *options)
 {
-	char heap[24] = "", sync[24] = "", calls[64 + 2 * PATTERN_MAX] = "";
+	char heap[24] = "", sync[24] = "", calls[128 + 2 * PATTERN_MAX] = "";
 
 	if (options->heap)
 		snprintf(heap, sizeof(heap), "h%llu", (unsigned long long)options->sample_bytes);
@@ -221,6 +222,8 @@ enum ctx_status ctx_trace_begin(struct ctx_trace *trace, struct ctx_exp_writer *
 {
 	trace->writer = writer;
 	trace->tree = tree;
+	trace->segments.start_ns = ctx_exp_start_ns(writer);
+	trace->segments.second_ticks = ctx_trace_second_ticks(&trace->clock);
 	ctx_trace_drain_start(trace->drain, trace->is_sparse ? SPARSE_PAUSE_NS : PAUSE_NS);
 	return ctx_trace_listener_start(trace->listener, err);
 }

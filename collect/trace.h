@@ -29,6 +29,7 @@ struct ctx_trace_options {
 	uint64_t calls_min_ns; /* shorter ones are left out by the target; 0: none are */
 	uint32_t calls_depth;  /* deeper ones; 0: none are */
 	const char *calls_of;  /* pattern of the functions that are patched; NULL: all */
+	struct ctx_trace_sums calls_sums;
 	const char *tracefs;   /* for io_uring, with io */
 	uint64_t sample_bytes; /* allocations are sampled so many bytes apart; 0: all are recorded */
 	uint64_t

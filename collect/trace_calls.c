@@ -1,5 +1,9 @@
 #include "collect/trace_calls.h"
 
+#include "runtime/rt_call_tree.h"
+
+#include <stdio.h>
+
 #define DEPTH_MAX (1u << 24) /* as in rt_calls.h */
 
 static void put(struct ctx_trace_calls *out, const struct ctx_exp_call *call)
@@ -13,12 +17,14 @@ bool ctx_trace_calls_sync(const struct ctx_trace_record *record, struct ctx_trac
 	const uint64_t *words = record->words;
 
 	ret->n = 0;
+	state->depth += state->sums.left;
 	ret->depth = state->depth;
 	if (words[1] > DEPTH_MAX || words[4] > DEPTH_MAX)
 		return false;
 	state->ticks = words[0];
 	state->is_open = true;
 	state->resuming = (uint32_t)words[4];
+	state->sums = (struct ctx_trace_call_sums){0};
 	if (words[1] < state->depth) {
 		put(ret, &(struct ctx_exp_call){.time_ns = ctx_call_clock_ns(clock, words[0]),
 						.left = state->depth - (uint32_t)words[1],
@@ -45,12 +51,143 @@ void ctx_trace_calls_add_lost(const struct ctx_trace_record *record, struct ctx_
 	lost->words += record->words[2];
 }
 
+const char *ctx_trace_sums_letters(const struct ctx_trace_sums *sums, char out[64])
+{
+	out[0] = '\0';
+	if (sums->memory_bytes != 0)
+		snprintf(out, 64, "S%lluR%u", (unsigned long long)sums->memory_bytes,
+			 (unsigned)(sums->share * CTX_RT_SHARE_ONE));
+	return out;
+}
+
+uint64_t ctx_trace_second_ticks(struct ctx_call_clock *clock)
+{
+	if (clock->n == 0)
+		return 0;
+	ctx_call_clock_look(clock);
+	return ctx_call_clock_ticks(clock, 1000000000);
+}
+
+/* Sums */
+
+void ctx_trace_calls_add_unsaid(const struct ctx_rt_slot *slot, struct ctx_trace_calls_unsaid *unsaid)
+{
+	uint64_t from_ns = atomic_load(&slot->unsaid);
+
+	if (from_ns == 0 || from_ns > CTX_RT_SUM_VALUE_MAX)
+		return;
+	if (unsaid->threads++ == 0 || from_ns < unsaid->first_ns)
+		unsaid->first_ns = from_ns;
+}
+
+/* Of the walk through the tree: the period's ticks are as long as its time. What begins does so within the period. */
+static uint64_t sums_ns(const struct ctx_trace_call_state *state, bool begins)
+{
+	const struct ctx_trace_call_sums *sums = &state->sums;
+	uint64_t passed = state->ticks - sums->begin_ticks, span_ns = sums->end_ns - sums->begin_ns;
+
+	passed = passed < sums->ticks ? (uint64_t)((unsigned __int128)passed * span_ns / sums->ticks)
+				      : span_ns;
+	return sums->begin_ns + (begins && passed == span_ns ? span_ns - 1 : passed);
+}
+
+static bool read_period(enum ctx_rt_sum sum, uint64_t value, struct ctx_trace_call_state *state)
+{
+	struct ctx_trace_call_sums *sums = &state->sums;
+
+	switch (sum) {
+	case CTX_RT_SUM_BEGIN:
+		*sums = (struct ctx_trace_call_sums){
+			.begin_ticks = state->ticks, .begin_ns = value, .left = sums->left};
+		return state->depth == 0;
+	case CTX_RT_SUM_TICKS:
+		sums->ticks = value;
+		return value != 0;
+	case CTX_RT_SUM_END:
+		sums->end_ns = value > sums->begin_ns ? value : sums->begin_ns + 1;
+		return value > sums->begin_ns;
+	case CTX_RT_SUM_CALLS:
+		sums->calls = value;
+		return value <= CTX_EXP_CALLS_SUM_MAX;
+	default:
+		sums->function = value;
+		return value != 0;
+	}
+}
+
+/* False: it makes no sense here. An event without function and calls that end: there is none yet. */
+static bool read_sum(uint64_t word, struct ctx_trace_call_state *state, struct ctx_exp_call *ret)
+{
+	struct ctx_trace_call_sums *sums = &state->sums;
+	enum ctx_rt_sum sum = (enum ctx_rt_sum)(word >> 57 & 7);
+	uint64_t value = word & CTX_RT_SUM_VALUE_MAX;
+
+	if (sum != CTX_RT_SUM_DONE && sum != CTX_RT_SUM_TOOK)
+		return (sum == CTX_RT_SUM_BEGIN || sums->begin_ns != 0) && sum < CTX_RT_SUM_TOOK &&
+		       read_period(sum, value, state);
+	if (sums->end_ns == 0 || sums->ticks == 0)
+		return false;
+	ret->time_ns = sums_ns(state, sum == CTX_RT_SUM_TOOK);
+	if (sum == CTX_RT_SUM_DONE) {
+		ret->left = sums->left + state->depth;
+		ret->unwound = true;
+		sums->left = state->depth = 0;
+		return true;
+	}
+	ret->function = sums->function;
+	ret->took_ns = (uint64_t)((unsigned __int128)value * (sums->end_ns - sums->begin_ns) / sums->ticks);
+	ret->took_ns += ret->took_ns == 0;
+	ret->calls = sums->calls;
+	return sums->function != 0 && sums->calls != 0 && sums->calls <= CTX_EXP_CALLS_SUM_MAX &&
+	       ret->took_ns <= CTX_EXP_CALLS_TOOK_MAX;
+}
+
+/* Of a walk: calls that end do so with what begins next. */
+static bool read_walk(uint64_t word, struct ctx_trace_call_state *state, struct ctx_exp_call *ret)
+{
+	struct ctx_trace_call_sums *sums = &state->sums;
+	uint64_t value = word & CTX_RT_CALL_VALUE_MAX;
+
+	if (sums->end_ns == 0 || sums->ticks == 0)
+		return false;
+	switch (ctx_rt_call_of(word)) {
+	case CTX_RT_CALL_ENTER:
+		state->ticks += word >> CTX_RT_CALL_ADDRESS_BITS & CTX_RT_CALL_TICKS_MAX;
+		*ret = (struct ctx_exp_call){.time_ns = sums_ns(state, true),
+					     .function =
+						     word & ((UINT64_C(1) << CTX_RT_CALL_ADDRESS_BITS) - 1),
+					     .left = sums->left,
+					     .is_sum = true,
+					     .calls = sums->calls};
+		if (ret->function == 0 || state->depth >= DEPTH_MAX || ret->calls > CTX_EXP_CALLS_SUM_MAX)
+			return false;
+		sums->left = 0;
+		state->depth++;
+		return true;
+	case CTX_RT_CALL_ADVANCE:
+		state->ticks += value;
+		return true;
+	case CTX_RT_CALL_UNWIND:
+		if (value > state->depth)
+			return false;
+		state->depth -= (uint32_t)value;
+		sums->left += (uint32_t)value;
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* False: it makes no sense here. */
 static bool read_word(uint64_t word, struct ctx_trace_call_state *state, struct ctx_exp_call *ret)
 {
 	uint64_t value = word & CTX_RT_CALL_VALUE_MAX;
 
 	*ret = (struct ctx_exp_call){0};
+	if (ctx_rt_call_of(word) == CTX_RT_CALL_SUM)
+		return read_sum(word, state, ret);
+	if (state->sums.begin_ns != 0)
+		return read_walk(word, state, ret);
 	switch (ctx_rt_call_of(word)) {
 	case CTX_RT_CALL_ENTER:
 		state->ticks += word >> CTX_RT_CALL_ADDRESS_BITS & CTX_RT_CALL_TICKS_MAX;
@@ -72,6 +209,8 @@ static bool read_word(uint64_t word, struct ctx_trace_call_state *state, struct 
 		ret->left = value <= state->depth ? (uint32_t)value : 0;
 		ret->unwound = true;
 		break;
+	case CTX_RT_CALL_SUM:
+		return false;
 	}
 	state->resuming = 0;
 	if (ret->left == 0 || ret->left > state->depth)
@@ -86,7 +225,7 @@ size_t ctx_trace_calls_read(const uint64_t *words, size_t n, struct ctx_trace_ca
 	size_t strange = 0;
 
 	ret->n = 0;
-	ret->depth = state->depth;
+	ret->depth = state->depth + state->sums.left;
 	for (size_t i = 0; i < n; i++) {
 		struct ctx_exp_call call;
 
@@ -96,7 +235,8 @@ size_t ctx_trace_calls_read(const uint64_t *words, size_t n, struct ctx_trace_ca
 		}
 		if (call.function == 0 && call.left == 0)
 			continue;
-		call.time_ns = ctx_call_clock_ns(clock, state->ticks);
+		if (state->sums.begin_ns == 0)
+			call.time_ns = ctx_call_clock_ns(clock, state->ticks);
 		put(ret, &call);
 	}
 	return strange;

@@ -10,12 +10,36 @@
 #include "collect/trace_ring.h"
 #include "formats/experiment/exp_callevents.h"
 
+/* Calls are summed in the target (runtime/rt_calls_sums.h). */
+struct ctx_trace_sums {
+	uint64_t memory_bytes; /* of a process; 0: they are not */
+	double share;	       /* a node with less of its parent's time is pruned where memory is short */
+};
+
+#define CTX_TRACE_SUMS_BYTES (UINT64_C(16) << 20) /* the usual */
+#define CTX_TRACE_SUMS_SHARE 0.1
+
+/* The letters that say so to the target, in `out`. */
+const char *ctx_trace_sums_letters(const struct ctx_trace_sums *sums, char out[64]);
+
+/* A second in ticks, as known by now; 0: the clock is not used. */
+uint64_t ctx_trace_second_ticks(struct ctx_call_clock *clock);
+
 #define CTX_TRACE_CALLS_MAX (2 * CTX_TRACE_CHUNK_WORDS)
 
 struct ctx_trace_calls_lost { /* where words found no room */
 	uint64_t words, intervals;
 	uint64_t first_ns, last_ns; /* of all of them: the begin of the first, the end of the last */
 };
+
+/* Sums of calls that a thread had not written when it was killed, or when the recording ended. */
+struct ctx_trace_calls_unsaid {
+	uint64_t threads;
+	uint64_t first_ns; /* from there on */
+};
+
+/* What the target says in a slot at the end of its process, or of the recording. Impossible numbers are left out. */
+void ctx_trace_calls_add_unsaid(const struct ctx_rt_slot *slot, struct ctx_trace_calls_unsaid *unsaid);
 
 /* Events that were read. */
 struct ctx_trace_calls {

@@ -54,6 +54,7 @@ void ctx_trace_counts_add(struct ctx_trace_counts *counts, const struct ctx_trac
 		add_counted(counts, &counts->dropped, &segment->rings[i].slot->dropped);
 		add_counted(counts, &counts->interrupted, &segment->rings[i].slot->interrupted);
 		add_counted(counts, &counts->calls.left_out, &segment->rings[i].slot->left_out);
+		ctx_trace_calls_add_unsaid(segment->rings[i].slot, &counts->calls.unsaid);
 		counts->damaged += segment->rings[i].damaged + segment->rings[i].torn;
 	}
 }

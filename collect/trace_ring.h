@@ -27,12 +27,23 @@ struct ctx_trace_record {
 	size_t n_frames;
 };
 
+/* Of sums of calls (enum ctx_rt_sum): the period, and what the next words need. */
+struct ctx_trace_call_sums {
+	uint64_t begin_ticks, begin_ns; /* begin_ns 0: there is no period */
+	uint64_t ticks;			/* of the period; 0: not known yet */
+	uint64_t end_ns;
+	uint64_t calls; /* that the next ENTER or TOOK stands for */
+	uint64_t function;
+	uint32_t left; /* calls that end with the next event */
+};
+
 /* Where the reader of a ring of calls is. */
 struct ctx_trace_call_state {
 	uint64_t ticks;	   /* of the last word */
 	uint32_t depth;	   /* open calls */
 	uint32_t resuming; /* so many of the next ones that begin have begun before */
 	bool is_open;	   /* a CTX_RT_CALLS was seen: the words mean something */
+	struct ctx_trace_call_sums sums;
 };
 
 struct ctx_trace_ring {

@@ -131,6 +131,8 @@ enum ctx_status ctx_trace_segments_make(struct ctx_trace_segments *segments, int
 	}
 	if (status == CTX_OK) {
 		segment->pid = pid;
+		segment->header->start_ns = segments->start_ns;
+		segment->header->second_ticks = segments->second_ticks;
 		segment->next = segments->arrived;
 		segments->arrived = segment;
 		segments->used_bytes += bytes_of(&grant);

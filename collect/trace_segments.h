@@ -38,6 +38,7 @@ struct ctx_trace_segments {
 	uint64_t told[CTX_RT_TOLD_END -
 		      CTX_RT_TOLD_FIRST]; /* how often processes said why they go on without */
 	bool are_closed;		  /* by ctx_trace_segments_close */
+	uint64_t start_ns, second_ticks;  /* for headers; set before there are segments */
 };
 
 void ctx_trace_segments_init(struct ctx_trace_segments *segments, uint64_t limit_bytes);

@@ -200,7 +200,8 @@ bool ctx_trace_text(const struct ctx_trace_counts *counts, const struct ctx_rec_
 		return counts->pauses != 0 && (trace->heap || trace->sync || trace->io);
 	case 8:
 		put_hookless(counts, text, size);
-		return trace->calls && counts->calls.events == 0 && counts->processes != 0;
+		return trace->calls && counts->calls.events == 0 && counts->processes != 0 &&
+		       counts->calls.unsaid.threads == 0;
 	case 9:
 		snprintf(text, size, "%llu functions were patched to record their calls",
 			 (number)counts->calls.patched);
@@ -218,6 +219,15 @@ bool ctx_trace_text(const struct ctx_trace_counts *counts, const struct ctx_rec_
 		snprintf(text, size, "%llu calls are not recorded, since they were shorter than --calls-min",
 			 (number)counts->calls.left_out);
 		return counts->calls.left_out != 0;
+	case 13:
+		snprintf(text, size,
+			 "the last calls of %llu thread%s are not recorded, from %.6f s on or later: sums of "
+			 "calls are "
+			 "written once a second, and %s killed, or went on when the recording ended",
+			 (number)counts->calls.unsaid.threads, counts->calls.unsaid.threads == 1 ? "" : "s",
+			 (double)(counts->calls.unsaid.first_ns - counts->start_ns) / 1e9,
+			 counts->calls.unsaid.threads == 1 ? "it was" : "they were");
+		return counts->calls.unsaid.threads != 0;
 	case 14:
 		snprintf(text, size,
 			 "--calls-of has chosen nothing: it is for functions that are patched, and the "

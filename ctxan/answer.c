@@ -227,6 +227,15 @@ static bool shows_elapsed(const struct ctx_options *options)
 	       !options->output.show_sql && !options->top_only && !options->browse;
 }
 
+static bool asks_calls(const struct ctx_options *options)
+{
+	bool asks = false;
+
+	for (size_t i = 0; i < options->n_reports; i++)
+		asks |= (options->reports[i].kind->traced & 1u << CTX_TRACED_CALL) != 0;
+	return asks;
+}
+
 enum ctx_status ctx_answer(struct ctx_store *store, const char *name, const struct ctx_options *options,
 			   struct ctx_err *err)
 {
@@ -264,6 +273,9 @@ enum ctx_status ctx_answer(struct ctx_store *store, const char *name, const stru
 	}
 	if (!options->browse && options->output.export == NULL && !options->output.show_sql)
 		look_at_calls(ctx_store_profile(store), options, &answer.selection);
+	if (ctx_selection_widen(&answer.selection, ctx_store_profile(store), asks_calls(options)) &&
+	    !options->quiet)
+		fputs("ctxan: intervals are widened to whole seconds, of which calls are sums\n", stderr);
 	if (!options->quiet)
 		tell_unfit(&answer.selection, options->selection.n_filters);
 	if (options->browse)

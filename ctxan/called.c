@@ -179,6 +179,10 @@ static enum ctx_status replace(struct ctx_store *store, const struct ctx_selecti
 		return ctx_err_nomem(err);
 	if (finding->profile->traced[CTX_TRACED_CALL] == 0)
 		return ctx_err_set(err, CTX_E_NOTFOUND, "-i call: no calls were traced");
+	if (finding->profile->losses.call_log)
+		return ctx_err_set(err, CTX_E_NOTFOUND,
+				   "-i call: there is no event log: calls were summed in the program (ctxrec "
+				   "--calls=summary)");
 	for (size_t i = 0; i < spec->n_intervals && status == CTX_OK; i++)
 		status = is_call(spec->intervals[i])
 				 ? find_calls(store, finding, spec->intervals[i], err)

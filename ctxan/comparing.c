@@ -99,6 +99,8 @@ static enum ctx_status open_source(struct side *side, size_t at, const char *met
 	if (status == CTX_OK)
 		status = ctx_selection_make(&opened->words, ctx_store_profile(opened->store),
 					    &opened->selection, err);
+	if (status == CTX_OK)
+		(void)ctx_selection_widen(&opened->selection, ctx_store_profile(opened->store), false);
 	ctx_marked_deinit(&marked);
 	opened->words.marks = NULL;
 	spec.path = opened->name;

@@ -137,7 +137,9 @@ static void decode_calls(const uint8_t *data, size_t size)
 		while (ctx_exp_calls_next(&in, &call, &kept, NULL) == CTX_OK) {
 			if (ctx_exp_calls_next(&again, &same, &kept_again, NULL) != CTX_OK ||
 			    kept != kept_again || call.time_ns != same.time_ns || call.left != same.left ||
-			    call.function != same.function || call.unwound != same.unwound)
+			    call.function != same.function || call.unwound != same.unwound ||
+			    call.is_sum != same.is_sum || call.took_ns != same.took_ns ||
+			    call.calls != same.calls)
 				abort();
 		}
 	}

@@ -39,7 +39,8 @@ enum ctx_status ctx_ingest_begin_calls(struct ingest *in, struct ctx_err *err)
 					    .running = running,
 					    .off = running + 1,
 					    .first_counter = profile->n_metrics - info->n_call_counters,
-					    .n_counters = info->n_call_counters},
+					    .n_counters = info->n_call_counters,
+					    .sums = info->call_sums},
 		&in->calls, err);
 }
 

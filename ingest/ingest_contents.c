@@ -335,6 +335,7 @@ enum ctx_status ctx_ingest_put_contents(struct ingest *in, const struct ctx_inge
 	if (status == CTX_OK)
 		status = ctx_profile_builder_finish(&in->entities, err);
 	in->entities.profile.losses.call_stacks = has_no_callers(in);
+	in->entities.profile.losses.call_log = in->source->info.call_sums;
 	if (status == CTX_OK)
 		status = warn_of_unseen_time(in, err);
 	if (status == CTX_OK)

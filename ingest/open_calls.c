@@ -3,6 +3,7 @@
 #include "base/map64.h"
 #include "base/mem.h"
 
+#define SECOND_NS 1000000000u
 #define CALLEES 32768u	       /* of the table; a power of two */
 #define WAITING_MAX (1u << 20) /* in the same ns: beyond that they are emitted at once */
 
@@ -163,6 +164,42 @@ static struct ctx_sample sample_of(const struct ctx_calls *calls, const struct t
 				   .kept_stack = kept};
 }
 
+/* Of sums: what is known of the thread's path, as an operation without a duration. */
+static enum ctx_status put_path(struct ctx_calls *calls, const struct thread *thread,
+				const struct ctx_traced *what, struct ctx_err *err)
+{
+	const struct open_call *leaf = &thread->open[thread->n - 1];
+	struct ctx_traced traced = *what;
+
+	traced.thread = (uint32_t)(thread - calls->threads);
+	traced.cpu = traced.descriptor = -1;
+	traced.raw_stack = leaf->raw_stack;
+	traced.stack = leaf->stack;
+	traced.file = CTX_NONE;
+	traced.kind = CTX_TRACED_CALL;
+	traced.operation = leaf->operation;
+	return calls->options.sink.call(calls->options.sink.context, &traced, err);
+}
+
+/* Its time up to now, by seconds. */
+static enum ctx_status put_path_time(struct ctx_calls *calls, const struct thread *thread, uint64_t since_ns,
+				     struct ctx_err *err)
+{
+	enum ctx_status status = CTX_OK;
+
+	while (since_ns < calls->now_ns && status == CTX_OK) {
+		uint64_t until_ns = since_ns - since_ns % SECOND_NS + SECOND_NS;
+
+		if (until_ns > calls->now_ns)
+			until_ns = calls->now_ns;
+		status = put_path(
+			calls, thread,
+			&(struct ctx_traced){.time_ns = until_ns - 1, .self_ns = until_ns - since_ns}, err);
+		since_ns = until_ns;
+	}
+	return status;
+}
+
 /* The thread's time up to now. */
 static inline enum ctx_status put_span(struct ctx_calls *calls, struct thread *thread, struct ctx_err *err)
 {
@@ -172,6 +209,12 @@ static inline enum ctx_status put_span(struct ctx_calls *calls, struct thread *t
 	thread->since_ns = calls->now_ns;
 	if (thread->n == 0 || weight == 0)
 		return CTX_OK;
+	if (calls->options.sums) {
+		enum ctx_status status = put_path_time(calls, thread, calls->now_ns - weight, err);
+
+		if (status != CTX_OK)
+			return status;
+	}
 	sample = sample_of(calls, thread);
 	sample.time_ns = calls->now_ns - 1;
 	sample.weight = weight;
@@ -225,6 +268,31 @@ static enum ctx_call_operation operation_of(enum ctx_call_code code)
 					    : CTX_CALL_OF_INSTRUMENTED;
 }
 
+/* The calls of a sum, at its begin. */
+static enum ctx_status put_sum(struct ctx_calls *calls, struct thread *thread, uint64_t n,
+			       struct ctx_err *err)
+{
+	struct waiting waiting = {.is_end = false};
+	enum ctx_status status = CTX_OK;
+
+	thread->kept = (uint32_t)thread->n - 1;
+	waiting.sample = sample_of(calls, thread);
+	waiting.sample.metric = calls->options.running;
+	waiting.sample.time_ns = calls->now_ns;
+	thread->kept = (uint32_t)thread->n;
+	if (n != 0)
+		status = put_path(calls, thread, &(struct ctx_traced){.time_ns = calls->now_ns, .calls = n},
+				  err);
+	while (n != 0 && status == CTX_OK) {
+		uint64_t some = n < UINT32_MAX ? n : UINT32_MAX;
+
+		waiting.sample.more_calls = (uint32_t)(some - 1);
+		status = add_waiting(calls, &waiting, err);
+		n -= some;
+	}
+	return status;
+}
+
 static enum ctx_status enter(struct ctx_calls *calls, const struct ctx_stack_scope *scope,
 			     struct thread *thread, const struct ctx_event *event, struct ctx_err *err)
 {
@@ -259,7 +327,31 @@ static enum ctx_status enter(struct ctx_calls *calls, const struct ctx_stack_sco
 						       .is_resumed = call->resumed};
 	if (call->resumed && thread->kept + 1 == thread->n)
 		thread->kept++;
-	return CTX_OK;
+	return call->is_sum ? put_sum(calls, thread, call->calls, err) : CTX_OK;
+}
+
+/* Calls of a function that took so long. */
+static enum ctx_status put_durations(struct ctx_calls *calls, const struct ctx_stack_scope *scope,
+				     struct thread *thread, const struct ctx_event *event,
+				     struct ctx_err *err)
+{
+	struct callee callee = {.frame = event->call.frame, .caller = CTX_TRIE_ROOT};
+	struct ctx_traced traced = {.time_ns = calls->now_ns,
+				    .duration_ns = event->call.took_ns,
+				    .calls = event->call.calls,
+				    .thread = (uint32_t)(thread - calls->threads),
+				    .cpu = -1,
+				    .file = CTX_NONE,
+				    .descriptor = -1,
+				    .kind = CTX_TRACED_CALL,
+				    .operation = (uint8_t)operation_of(event->call.code)};
+	enum ctx_status status = find_callee(calls, scope, &callee, err);
+
+	traced.raw_stack = callee.raw_stack;
+	traced.stack = callee.stack;
+	return status == CTX_OK && event->call.calls != 0
+		       ? calls->options.sink.call(calls->options.sink.context, &traced, err)
+		       : status;
 }
 
 /* The deepest open call ends. */
@@ -286,8 +378,9 @@ static enum ctx_status leave(struct ctx_calls *calls, struct thread *thread, boo
 
 	if (thread->n != 0)
 		thread->open[thread->n - 1].inner_ns += duration_ns - off_ns;
-	return call->is_resumed ? CTX_OK
-				: calls->options.sink.call(calls->options.sink.context, &traced, err);
+	return call->is_resumed || calls->options.sums
+		       ? CTX_OK
+		       : calls->options.sink.call(calls->options.sink.context, &traced, err);
 }
 
 /* The open calls above `kept` end. */
@@ -336,6 +429,8 @@ enum ctx_status ctx_calls_event(struct ctx_calls *calls, const struct ctx_stack_
 		status = thread_of(calls, event->thread, &thread, err);
 	if (status != CTX_OK || thread->ended)
 		return status;
+	if (call->took_ns != 0)
+		return put_durations(calls, scope, thread, event, err);
 	status = put_span(calls, thread, err);
 	thread->is_off = thread->is_off && call->kept >= thread->n && call->frame == 0;
 	if (status == CTX_OK && call->counted != NULL)
@@ -353,7 +448,7 @@ enum ctx_status ctx_calls_run(struct ctx_calls *calls, uint32_t number, uint64_t
 
 	if (status == CTX_OK)
 		status = thread_of(calls, number, &thread, err);
-	if (status != CTX_OK || thread->ended)
+	if (status != CTX_OK || thread->ended || calls->options.sums)
 		return status;
 	status = put_span(calls, thread, err);
 	thread->is_off = !runs;
@@ -456,7 +551,7 @@ enum ctx_status ctx_calls_merge(struct ctx_calls *calls, uint32_t number, uint32
 	enum ctx_status status;
 	uint32_t *place, merged;
 
-	if (thread == NULL || thread->n == 0) {
+	if (thread == NULL || thread->n == 0 || calls->options.sums) {
 		*ret = raw_stack;
 		return CTX_OK;
 	}

@@ -26,7 +26,11 @@
  * open calls; if none is on it, all of it hangs below them. Only the CTX_CALLS_MATCHED deepest are
  * looked for.
  *
- * Memory: 40 bytes an open call; what is in the same ns; a fixed table for finding callees. Source:
+ * Sums: each call that an event enters has as many calls as it says, in a sample without weight at its begin. What is given for completed calls
+ * is, without a duration, how often a path was called and its time in each second; and what an event says of durations, below no caller. Whether threads run, and what samples
+ * hang below, is not looked at: the order of calls within a period is none of the program.
+ *
+ * Memory: 48 bytes an open call; what is in the same ns; a fixed table for finding callees. Source:
  * requirements C2, C3, C4, C11, C12.
  */
 #ifndef CTX_INGEST_OPEN_CALLS_H
@@ -56,6 +60,7 @@ struct ctx_calls_options {
 	uint64_t last_ns; /* of the run: later events are there, and what is open then ends */
 	/* Metrics. Without states `off` is not used. Counters follow from first_counter on. */
 	uint32_t running, off, first_counter, n_counters;
+	bool sums; /* events are sums: see struct ctx_source_info */
 };
 
 struct ctx_calls;

@@ -36,7 +36,7 @@ enum ctx_status ctx_resolver_create(const struct ctx_resolver_options *options, 
 	resolver->arena = arena;
 	resolver->kernel.origin = "none: no kallsyms in the experiment";
 	memset(resolver->truncated, 0xff, sizeof(resolver->truncated));
-	resolver->gap = resolver->exec = CTX_NONE;
+	resolver->gap = resolver->exec = resolver->pruned = CTX_NONE;
 	status = ctx_resolver_add_artificial(
 		resolver, (struct ctx_resolver_artificial){"<Unknown>", CTX_FUNCTION_UNKNOWN, CTX_NONE}, &id,
 		err);

@@ -100,7 +100,7 @@ struct ctx_resolver {
 	struct ctx_map64
 		stub_of_call; /* location of a call -> function of the stub that it enters + 1; 0: none */
 	uint32_t truncated[CTX_TRUNCATED_N]; /* function for each reason, CTX_NONE: not used yet */
-	uint32_t gap, exec;		     /* functions of these marks, likewise */
+	uint32_t gap, exec, pruned;	     /* functions of these marks, likewise */
 	struct ctx_strtab site_keys;	     /* id = site id; the key is the site itself */
 	struct ctx_site *sites;
 	size_t n_sites, sites_cap;

@@ -205,6 +205,9 @@ static enum ctx_status resolve_pseudo(struct ctx_resolver *resolver, uint64_t ad
 	if (address == CTX_FRAME_EXEC) {
 		name = "<execve>";
 		function = &resolver->exec;
+	} else if (address == CTX_FRAME_PRUNED) {
+		name = "<Pruned>";
+		function = &resolver->pruned;
 	} else if (address != CTX_FRAME_GAP) {
 		enum ctx_truncation reason = ctx_frame_truncation(address);
 

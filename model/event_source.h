@@ -93,6 +93,7 @@ enum ctx_truncation {
 #define CTX_FRAME_JOINED ((uint64_t)-20)
 #define CTX_FRAME_GAP ((uint64_t)-21)
 #define CTX_FRAME_EXEC ((uint64_t)-22)
+#define CTX_FRAME_PRUNED ((uint64_t)-23) /* of CTX_EV_CALL alone: <Pruned>, calls that are known as a sum */
 
 static inline uint64_t ctx_frame_truncated(enum ctx_truncation reason)
 {
@@ -111,7 +112,7 @@ static inline enum ctx_truncation ctx_frame_truncation(uint64_t address)
 static inline bool ctx_frame_is_mark(uint64_t address)
 {
 	return ctx_frame_truncation(address) != CTX_TRUNCATED_NOT ||
-	       (address >= CTX_FRAME_EXEC && address <= CTX_FRAME_JOINED);
+	       (address >= CTX_FRAME_PRUNED && address <= CTX_FRAME_JOINED);
 }
 
 /* A few words: "no call frame information". */
@@ -346,6 +347,10 @@ struct ctx_event_call {
 	enum ctx_call_code code; /* of the entered function */
 	bool unwound; /* what ends is left without return: by an exception, longjmp, or because its end was lost */
 	bool resumed; /* what is entered has begun before, in the process that forked this one: it is open, and no call of this one */
+	/* See `call_sums` of struct ctx_source_info. */
+	bool is_sum;	  /* what is entered stands for `calls` of it */
+	uint64_t took_ns; /* not 0: nothing is entered, but `calls` of `frame` have taken so long each */
+	uint64_t calls;
 	/*
 	 * What the thread's counters counted since its event before, as info.call_counters; NULL: no
 	 * counters, or the first event of the thread.
@@ -485,6 +490,11 @@ struct ctx_source_info {
 	bool has_states; /* CTX_EV_STATE can occur: threads' lives are divided into states */
 	bool has_calls;	 /* CTX_EV_CALL can occur */
 	bool has_omp;	 /* CTX_EV_OMP can occur */
+	/*
+	 * CTX_EV_CALL are sums: of each thread, for each period up to a second, what was called on each path, as if it had been called
+	 * once, in depth-first order. Times are exact at borders of periods, which are whole seconds. Complete when all events were returned.
+	 */
+	bool call_sums;
 	/* Counters read at each call event, NULL none: name, word, kind and unit count. */
 	const struct ctx_source_metric *call_counters;
 	uint32_t n_call_counters;

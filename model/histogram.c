@@ -235,11 +235,11 @@ enum ctx_status ctx_histogram_add_samples(struct ctx_histogram *histogram, const
 		histogram->samples++;
 		if (!entered)
 			continue;
-		entry->calls = (int64_t)((uint64_t)entry->calls + 1);
+		entry->calls = (int64_t)((uint64_t)entry->calls + 1 + sample->more_calls);
 		entry = place(histogram, kept_of(sample, cct), &status, err);
 		if (entry == NULL)
 			return status;
-		entry->calls = (int64_t)((uint64_t)entry->calls - 1);
+		entry->calls = (int64_t)((uint64_t)entry->calls - 1 - sample->more_calls);
 	}
 	return CTX_OK;
 }

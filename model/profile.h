@@ -29,7 +29,7 @@ enum ctx_function_kind {
 	CTX_FUNCTION_ORDINARY = 0,
 	CTX_FUNCTION_UNKNOWN, /* <Unknown>: the pc is unmapped, or in an object without a symbol there */
 	CTX_FUNCTION_TRUNCATED, /* <Truncated-stack>, <Truncated-stack: REASON>: pseudo caller where the stack was cut */
-	CTX_FUNCTION_ARTIFICIAL, /* other names in angle brackets: <Frames-left-out>, <execve> */
+	CTX_FUNCTION_ARTIFICIAL, /* other names in angle brackets: <Frames-left-out>, <execve>, <Pruned> */
 };
 
 struct ctx_function_info {
@@ -109,7 +109,8 @@ struct ctx_profile_losses {
 	bool call_stacks;	/* no callers were recorded: inclusive weights and calls are not known */
 	struct ctx_loss *items; /* where they were; at most CTX_LOSSES_MAX */
 	size_t n_items;
-	bool sample_blocks;		 /* an archived run, of which time trees were kept and no samples */
+	bool call_log;	    /* calls are known as sums of periods up to a second, not one by one */
+	bool sample_blocks; /* an archived run, of which time trees were kept and no samples */
 	struct ctx_kept_figure *figures; /* of the whole run, which samples would tell */
 	size_t n_figures;
 };

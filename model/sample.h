@@ -22,6 +22,8 @@ struct ctx_sample {
 	 */
 	uint32_t kept_depth;
 	uint32_t metric; /* metric id */
+	/* So many more calls than one of what was entered: of sums of calls (struct ctx_source_info, call_sums). */
+	uint32_t more_calls;
 	/*
 	 * The node of that depth, if known; only the depth is stored. 0 with a depth: not looked up
 	 * yet.

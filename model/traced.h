@@ -137,8 +137,9 @@ enum ctx_omp_operation {
 #define CTX_SYNC_ORDER_TAKEN_READ 2u
 
 struct ctx_traced {
-	uint64_t time_ns;     /* its end */
-	uint64_t duration_ns; /* the wait, the input or output, the interval or call that ends; heap: 0 */
+	uint64_t time_ns; /* its end */
+	uint64_t
+		duration_ns; /* the wait, the input or output, the interval or call that ends; heap: 0. Of sums of calls: of each; 0: not of these, but of a path in a period, with `self_ns` */
 	union {
 		uint64_t size; /* bytes allocated, unmapped, read or written */
 		/* Of a call: time in which its thread did not run; of a region: all waits of its team; of a task: what is not self_ns. */
@@ -157,6 +158,7 @@ struct ctx_traced {
 		uint64_t call;	     /* I/O: enum ctx_io_call */
 		uint64_t longest_ns; /* of a region: the work of the thread that worked most */
 		uint64_t depth;	     /* of a task: in how many others it was created */
+		uint64_t calls;	     /* of sums of calls (struct ctx_profile_losses, call_log): so many */
 		int64_t value;	     /* of CTX_MARK_COUNTER; number of an interval that has one */
 	};
 	union {

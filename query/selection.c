@@ -19,6 +19,8 @@ static int compare_intervals(const void *left, const void *right)
 	return a->begin_ns < b->begin_ns ? -1 : a->begin_ns > b->begin_ns;
 }
 
+#define SECOND_NS 1000000000u
+
 /* Overlapping intervals count once: sort, then join. */
 static void join_intervals(struct ctx_selection *selection)
 {
@@ -148,6 +150,29 @@ enum ctx_status ctx_selection_make(const struct ctx_selection_spec *spec, const 
 	}
 	*ret = selection;
 	return CTX_OK;
+}
+
+bool ctx_selection_widen(struct ctx_selection *selection, const struct ctx_profile *profile, bool shows_calls)
+{
+	bool widened = false;
+
+	for (size_t i = 0; i < selection->n_metrics; i++)
+		shows_calls |= ctx_metric_has_exact_calls(&profile->metrics[selection->metrics[i]]);
+	for (size_t i = 0; i < selection->n_intervals && shows_calls && profile->losses.call_log; i++) {
+		struct ctx_interval *interval = &selection->intervals[i];
+		struct ctx_interval given = *interval;
+		uint64_t over_ns = interval->end_ns % SECOND_NS;
+
+		interval->begin_ns -= interval->begin_ns % SECOND_NS;
+		if (over_ns != 0)
+			interval->end_ns += SECOND_NS - over_ns;
+		if (interval->end_ns > profile->run.end_ns || interval->end_ns < given.end_ns)
+			interval->end_ns = profile->run.end_ns;
+		widened |= interval->begin_ns != given.begin_ns || interval->end_ns != given.end_ns;
+	}
+	if (widened)
+		join_intervals(selection);
+	return widened;
 }
 
 void ctx_selection_deinit(struct ctx_selection *selection)

@@ -31,6 +31,12 @@ struct ctx_selection {
 CTX_MUST_CHECK enum ctx_status ctx_selection_make(const struct ctx_selection_spec *spec,
 						  const struct ctx_profile *profile,
 						  struct ctx_selection *ret, struct ctx_err *err);
+/*
+ * Of sums of calls (struct ctx_profile_losses, call_log): with a metric of calls, or `shows_calls`, intervals are widened to whole seconds.
+ * Whether any was.
+ */
+bool ctx_selection_widen(struct ctx_selection *selection, const struct ctx_profile *profile,
+			 bool shows_calls);
 void ctx_selection_deinit(struct ctx_selection *selection);
 
 bool ctx_selection_has_cpu(const struct ctx_selection *selection, int32_t cpu);

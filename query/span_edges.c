@@ -121,16 +121,17 @@ static void subtract(struct ctx_query *query, struct ctx_histogram *out, uint32_
 static enum ctx_status take_calls(const struct ctx_trie *cct, const struct ctx_sample *span,
 				  struct ctx_histogram *out, struct ctx_err *err)
 {
+	const int64_t calls = 1 + (int64_t)span->more_calls;
 	enum ctx_status status;
 
 	if (span->kept_depth >= cct->depth[span->stack])
 		return CTX_OK;
-	status = ctx_histogram_add(out, (struct ctx_hist_entry){.stack = span->stack, .calls = -1}, err);
+	status = ctx_histogram_add(out, (struct ctx_hist_entry){.stack = span->stack, .calls = -calls}, err);
 	return status == CTX_OK ? ctx_histogram_add(
 					  out,
 					  (struct ctx_hist_entry){.stack = ctx_trie_ancestor(
 									  cct, span->stack, span->kept_depth),
-								  .calls = 1},
+								  .calls = calls},
 					  err)
 				: status;
 }

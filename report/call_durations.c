@@ -45,7 +45,7 @@ static enum ctx_status grow(struct ctx_call_durations *durations, struct ctx_err
 }
 
 enum ctx_status ctx_call_durations_add(struct ctx_call_durations *durations, uint32_t function, uint64_t ns,
-				       struct ctx_err *err)
+				       uint64_t count, struct ctx_err *err)
 {
 	struct ctx_call_duration *slot;
 
@@ -57,7 +57,7 @@ enum ctx_status ctx_call_durations_add(struct ctx_call_durations *durations, uin
 	}
 	slot = slot_of(durations, function, ns);
 	durations->n += slot->count == 0;
-	*slot = (struct ctx_call_duration){.ns = ns, .count = slot->count + 1, .function = function};
+	*slot = (struct ctx_call_duration){.ns = ns, .count = slot->count + count, .function = function};
 	return CTX_OK;
 }
 

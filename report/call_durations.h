@@ -23,9 +23,9 @@ struct ctx_call_durations {		 /* all zero is empty */
 
 void ctx_call_durations_deinit(struct ctx_call_durations *durations);
 
-/* CTX_E_NOMEM. O(1). */
+/* So many calls that took as long. CTX_E_NOMEM. O(1). */
 CTX_MUST_CHECK enum ctx_status ctx_call_durations_add(struct ctx_call_durations *durations, uint32_t function,
-						      uint64_t ns, struct ctx_err *err);
+						      uint64_t ns, uint64_t count, struct ctx_err *err);
 
 /* Nothing can be added afterwards. */
 void ctx_call_durations_sort(struct ctx_call_durations *durations);

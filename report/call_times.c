@@ -143,6 +143,7 @@ struct sums { /* of a function */
 	uint64_t calls, slower, unwound;
 	uint64_t total_ns, elapsed_ns; /* of calls that are not in another one of the function */
 	uint64_t self_ns, all_ns;      /* of all */
+	uint64_t ended;		       /* calls that all_ns is of */
 };
 
 struct longest { /* of a heap: the shortest of them first */
@@ -157,6 +158,7 @@ struct call_times {
 	uint64_t *numbers; /* by number of a name: calls that have ended */
 	bool *wanted;	   /* by function */
 	bool *outermost;   /* by CCT node: no caller is the same function */
+	uint64_t *path_ns; /* of sums of calls, by CCT node: time in it; NULL: calls are known one by one */
 	struct ctx_call_durations durations;
 	struct ctx_traced *calls; /* the longest; with their number as address */
 	struct longest *heap;
@@ -171,6 +173,7 @@ static void deinit(struct call_times *times)
 	free(times->numbers);
 	free(times->wanted);
 	free(times->outermost);
+	free(times->path_ns);
 	free(times->calls);
 	free(times->heap);
 	ctx_call_durations_deinit(&times->durations);
@@ -276,6 +279,11 @@ static enum ctx_status prepare(struct call_times *times, struct ctx_err *err)
 	    times->wanted == NULL || times->calls == NULL || times->heap == NULL ||
 	    !find_outermost(times, profile))
 		return ctx_err_nomem(err);
+	if (profile->losses.call_log) {
+		times->path_ns = ctx_calloc(profile->cct.n, sizeof(*times->path_ns));
+		if (times->path_ns == NULL)
+			return ctx_err_nomem(err);
+	}
 	for (uint32_t i = 0; i < n; i++)
 		times->wanted[i] = ctx_function_matches(profile, i, options->subject);
 	return number_names(times, profile, err);
@@ -311,6 +319,48 @@ static void keep_longest(struct call_times *times, const struct ctx_traced *call
 	times->calls[new.index].address = number;
 }
 
+/* What is known of a path, or of how long calls of a function took. */
+static enum ctx_status add_sum(struct call_times *times, const struct ctx_traced *sum, uint32_t function,
+			       struct ctx_err *err)
+{
+	struct sums *sums = &times->sums[function];
+	uint64_t slower_ns = times->page.options->slower_than_ns;
+
+	if (sum->duration_ns == 0) {
+		times->path_ns[sum->stack] += sum->self_ns;
+		if (!times->wanted[function])
+			return CTX_OK;
+		sums->calls += sum->calls;
+		sums->self_ns += sum->self_ns;
+		times->page.total.count += sum->calls;
+		times->page.topic.totals.weight += sum->self_ns;
+		return CTX_OK;
+	}
+	if (!times->wanted[function])
+		return CTX_OK;
+	sums->ended += sum->calls;
+	sums->all_ns += sum->calls * sum->duration_ns;
+	sums->slower += slower_ns != 0 && sum->duration_ns > slower_ns ? sum->calls : 0;
+	return ctx_call_durations_add(&times->durations, function, sum->duration_ns, sum->calls, err);
+}
+
+/* Time of functions with what they called, from that of paths. */
+static void add_up_paths(struct call_times *times)
+{
+	const struct ctx_profile *profile = times->page.profile;
+	const struct ctx_trie *cct = &profile->cct;
+
+	for (uint32_t i = cct->n; i-- > 1;) {
+		uint32_t function = cct->key[i];
+
+		times->path_ns[cct->parent[i]] += times->path_ns[i];
+		if (function < profile->n_functions && times->wanted[function] && times->outermost[i])
+			times->sums[function].total_ns += times->path_ns[i];
+	}
+	for (uint32_t i = 0; i < profile->n_functions; i++)
+		times->sums[i].elapsed_ns = times->sums[i].total_ns;
+}
+
 static enum ctx_status add(void *context, const struct ctx_traced *call, bool passes, struct ctx_err *err)
 {
 	struct call_times *times = context;
@@ -323,6 +373,12 @@ static enum ctx_status add(void *context, const struct ctx_traced *call, bool pa
 
 	if (function >= profile->n_functions)
 		return CTX_OK;
+	if (times->path_ns != NULL)
+		return passes && ctx_traced_passes(&times->page, call) &&
+				       ctx_intervals_have(times->page.selection->intervals,
+							  times->page.selection->n_intervals, call->time_ns)
+			       ? add_sum(times, call, function, err)
+			       : CTX_OK;
 	number = ++times->numbers[times->name_of[function]];
 	if (!passes || !times->wanted[function] || !ctx_traced_passes(&times->page, call) ||
 	    !ctx_intervals_have(times->page.selection->intervals, times->page.selection->n_intervals,
@@ -334,6 +390,7 @@ static enum ctx_status add(void *context, const struct ctx_traced *call, bool pa
 	sums->unwound += call->failed;
 	sums->self_ns += call->self_ns;
 	sums->all_ns += call->duration_ns;
+	sums->ended++;
 	if (times->outermost[call->stack]) {
 		sums->elapsed_ns += call->duration_ns;
 		sums->total_ns += call->duration_ns - call->off_ns;
@@ -342,7 +399,7 @@ static enum ctx_status add(void *context, const struct ctx_traced *call, bool pa
 	times->page.topic.totals.weight += call->self_ns;
 	if (options->slower_than_ns != 0 ? is_slower : options->subject != NULL)
 		keep_longest(times, call, number);
-	return ctx_call_durations_add(&times->durations, function, call->duration_ns, err);
+	return ctx_call_durations_add(&times->durations, function, call->duration_ns, 1, err);
 }
 
 /* --- rows --- */
@@ -385,10 +442,10 @@ static uint64_t value_of(const struct call_times *times, uint32_t function)
 	case 3:
 		return sums->elapsed_ns;
 	case 4:
-		return sums->all_ns / sums->calls;
+		return sums->ended != 0 ? sums->all_ns / sums->ended : 0;
 	case 5:
 		spread = ctx_call_durations_of(&times->durations, function);
-		return spread.items[spread.n - 1].ns;
+		return spread.n != 0 ? spread.items[spread.n - 1].ns : 0;
 	default:
 		return sums->slower;
 	}
@@ -408,15 +465,17 @@ static void put_function(struct call_times *times, uint32_t function)
 	cells[FUNCTION] = cells[TEXT] = ctx_function_cell(page->profile, function);
 	cells[OBJECT] = ctx_object_cell(page->profile, function);
 	cells[CALLS] = ctx_cell_number(sums->calls);
-	cells[UNWOUND] = ctx_cell_number(sums->unwound);
+	if (times->path_ns == NULL)
+		cells[UNWOUND] = ctx_cell_number(sums->unwound);
 	cells[INLINED] = ctx_cell_bool(page->profile->functions[function].inlined);
 	if (page->options->slower_than_ns != 0)
 		cells[SLOWER] = ctx_cell_number(sums->slower);
 	set_time(page, cells, TOTAL, sums->total_ns);
 	set_time(page, cells, SELF, sums->self_ns);
 	set_time(page, cells, ELAPSED, sums->elapsed_ns);
-	set_time(page, cells, MEAN, sums->all_ns / sums->calls);
-	for (size_t i = 0; i < CTX_COUNT_OF(ranks); i++)
+	if (sums->ended != 0)
+		set_time(page, cells, MEAN, sums->all_ns / sums->ended);
+	for (size_t i = 0; i < CTX_COUNT_OF(ranks) && spread.n != 0; i++)
 		set_time(page, cells, ranks[i].column, ctx_call_spread_rank(&spread, ranks[i].permille));
 	ctx_sections_row_begin(&page->sections, cells, NULL);
 	ctx_sections_row_end(&page->sections);
@@ -433,7 +492,7 @@ static void put_functions(struct call_times *times)
 		return;
 	}
 	for (uint32_t i = 0; i < n_functions; i++) {
-		if (times->sums[i].calls != 0)
+		if (times->sums[i].calls != 0 || times->sums[i].total_ns != 0 || times->sums[i].ended != 0)
 			items[n++] = (struct ctx_order_item){
 				.index = i, .number = value_of(times, i), .second = times->sums[i].calls};
 	}
@@ -543,8 +602,13 @@ static enum ctx_status print(struct ctx_report_source *source, const struct ctx_
 		status = source->calls(source, 0, add, &times, err);
 	if (status == CTX_OK) {
 		ctx_call_durations_sort(&times.durations);
-		if (!ctx_head_is_whole_run(times.page.selection))
+		if (times.path_ns != NULL) {
+			add_up_paths(&times);
+			times.page.topic.second_note = "calls are sums of a second each: durations to 1 %, "
+						       "single calls are not known";
+		} else if (!ctx_head_is_whole_run(times.page.selection)) {
 			times.page.topic.second_note = "an interval has the calls that end in it";
+		}
 		ctx_traced_page_begin(&times.page);
 		put_functions(&times);
 		if (options->subject != NULL && times.page.total.count != 0)

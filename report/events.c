@@ -181,6 +181,15 @@ static enum ctx_status put_all(struct events *events, const struct ctx_call_even
 	return status;
 }
 
+/* The message of what needs single calls. */
+static enum ctx_status check_log(const struct ctx_profile *profile, struct ctx_err *err)
+{
+	return !profile->losses.call_log ? CTX_OK
+					 : ctx_err_set(err, CTX_E_NOTFOUND,
+						       "there is no event log: calls were summed in the "
+						       "program (ctxrec --calls=summary)");
+}
+
 static enum ctx_status print(struct ctx_report_source *source, const struct ctx_report_options *options,
 			     struct ctx_err *err)
 {
@@ -190,6 +199,8 @@ static enum ctx_status print(struct ctx_report_source *source, const struct ctx_
 	enum ctx_status status = ctx_traced_page_init(&events.page, &events_report, source, options, err),
 			ended;
 
+	if (status == CTX_OK)
+		status = check_log(events.page.profile, err);
 	if (status == CTX_OK) {
 		events.order = (struct ctx_call_order){
 			.source = source, .passes = events.page.passes, .most = BATCH};

@@ -138,7 +138,8 @@ static void put_numbers(struct ctx_summary_screen *screen)
 		ctx_head_count(&screen->out->head, summary->functions.samples, count);
 		ctx_buf_printf(line, " | %s", count);
 	}
-	if (is_whole && summary->profile->traced[CTX_TRACED_CALL] != 0) {
+	if (is_whole && summary->profile->traced[CTX_TRACED_CALL] != 0 &&
+	    !summary->profile->losses.call_log) {
 		ctx_count_text(summary->profile->traced[CTX_TRACED_CALL], "traced calls", count);
 		ctx_buf_printf(line, " | %s", count);
 	}

@@ -2,6 +2,7 @@
  * The runtime in a process that ran already: what the recorder calls there (collect/attach.h), on a stack of its own,
  * while the other threads go on.
  */
+#include "runtime/rt_calls_sums.h"
 #include "runtime/rt_calls_work.h"
 #include "runtime/rt_exec.h"
 #include "runtime/rt_process.h"
@@ -39,6 +40,7 @@ EXPORT int64_t ctx_rt_detach(void)
 {
 	if (!ctx_rt_is_late())
 		return CTX_RT_ATTACH_PRELOADED;
+	ctx_rt_sums_end(false);
 	ctx_rt_process_detach();
 	ctx_rt_calls_set(NULL);
 	ctx_rt_exec_keep(NULL);

@@ -226,6 +226,66 @@ SLOW static void leave_slow(uint64_t place, uint64_t function, enum ctx_rt_call_
 /* The usual way */
 
 /* False: nothing was done. */
+static inline __attribute__((always_inline)) bool sum_entered(uint64_t place, uint64_t function,
+							      enum ctx_rt_call_hook hook)
+{
+	struct ctx_rt_calls *calls = own;
+	struct ctx_rt_open_call *call;
+	uint64_t ticks, passed;
+
+	if (!LIKELY(calls != NULL && calls->busy == 0))
+		return false;
+	begin_hook(calls, place);
+	call = &calls->open[calls->depth];
+	ticks = ctx_rt_calls_tsc();
+	passed = ticks - calls->last;
+	if (!LIKELY(calls->depth < calls->cap && ticks < calls->border && (int64_t)passed >= 0) ||
+	    !LIKELY(hook == CTX_RT_CALL_BY_HOOK ? call->place >= place : call->place > place) ||
+	    (hook == CTX_RT_CALL_BY_RETURN &&
+	     !LIKELY((place + 8) >> 16 == calls->chunk && !returns_here(*(uint64_t *)(uintptr_t)place)))) {
+		calls->busy = 0;
+		return false;
+	}
+	if (hook == CTX_RT_CALL_BY_RETURN)
+		*(uint64_t *)(uintptr_t)(place + 8 + calls->bias) = *(uint64_t *)(uintptr_t)place;
+	ctx_rt_tree_pass(&calls->sums.tree, passed);
+	call[1] = (struct ctx_rt_open_call){place, function, ticks,
+					    ctx_rt_tree_enter(&calls->sums.tree, function)};
+	calls->depth++;
+	calls->last = ticks;
+	end_hook(calls);
+	return true;
+}
+
+static inline __attribute__((always_inline)) bool sum_left(uint64_t place, uint64_t function,
+							   enum ctx_rt_call_hook hook)
+{
+	struct ctx_rt_calls *calls = own;
+	const struct ctx_rt_open_call *call;
+	uint64_t ticks, passed;
+
+	if (!LIKELY(calls != NULL && calls->busy == 0))
+		return false;
+	begin_hook(calls, place);
+	call = &calls->open[calls->depth];
+	ticks = ctx_rt_calls_tsc();
+	passed = ticks - calls->last;
+	if (!LIKELY((hook == CTX_RT_CALL_BY_HOOK ? call->function == function && calls->skipped == 0
+						 : call->place == place) &&
+		    calls->depth != 0 && ticks < calls->border && (int64_t)passed >= 0)) {
+		calls->busy = 0;
+		return false;
+	}
+	calls->depth--;
+	calls->last = ticks;
+	ctx_rt_tree_pass(&calls->sums.tree, passed);
+	ctx_rt_tree_leave(&calls->sums.tree, call->function, ticks - call->ticks, call[-1].node,
+			  ticks - call[-1].ticks);
+	end_hook(calls);
+	return true;
+}
+
+/* False: nothing was done. */
 static inline __attribute__((always_inline)) bool enter_fast(uint64_t place, uint64_t function,
 							     enum ctx_rt_call_hook hook)
 {
@@ -234,6 +294,8 @@ static inline __attribute__((always_inline)) bool enter_fast(uint64_t place, uin
 	uint64_t ticks, passed;
 	uint32_t depth;
 
+	if (mode() == CTX_RT_CALLS_SUMS)
+		return sum_entered(place, function, hook);
 	if (!LIKELY(mode() == CTX_RT_CALLS_FAST && calls != NULL && calls->busy == 0))
 		return false;
 	begin_hook(calls, place);
@@ -251,7 +313,7 @@ static inline __attribute__((always_inline)) bool enter_fast(uint64_t place, uin
 	}
 	if (hook == CTX_RT_CALL_BY_RETURN)
 		*(uint64_t *)(uintptr_t)(place + 8 + calls->bias) = *(uint64_t *)(uintptr_t)place;
-	call[1] = (struct ctx_rt_open_call){place, function, ticks};
+	call[1] = (struct ctx_rt_open_call){place, function, ticks, 0};
 	calls->depth = depth + 1;
 	calls->last = ticks;
 	ctx_rt_calls_append(calls, ctx_rt_call_enter(passed, function));
@@ -267,6 +329,8 @@ static inline __attribute__((always_inline)) bool leave_fast(uint64_t place, uin
 	const struct ctx_rt_open_call *call;
 	uint64_t ticks, passed;
 
+	if (mode() == CTX_RT_CALLS_SUMS)
+		return sum_left(place, function, hook);
 	if (!LIKELY(mode() == CTX_RT_CALLS_FAST && calls != NULL && calls->busy == 0))
 		return false;
 	begin_hook(calls, place);
@@ -414,6 +478,8 @@ static void abandon(struct ctx_rt_calls *calls)
 		calls->lost_from = calls->last;
 		calls->told = 0;
 	}
+	if (ctx_rt_calls_settings.sums)
+		ctx_rt_open_abandon_sums(calls);
 	calls->busy = 0;
 }
 

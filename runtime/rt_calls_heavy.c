@@ -1,4 +1,5 @@
 /* ctx_rt_calls_heavy: no register of the program changes, whatever the C library does. */
+#include "runtime/rt_calls_needs.h"
 #include "runtime/rt_calls_open.h"
 
 #ifdef __x86_64__

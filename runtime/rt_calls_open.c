@@ -2,8 +2,7 @@
 
 #define SLOW __attribute__((noinline)) CTX_RT_KEEPS
 #define LIKELY(condition) __builtin_expect((condition), 1)
-#define NEAR ((uint64_t)1 << 20)			       /* two places so near are on one stack */
-#define ROOM_AHEAD ((uint64_t)2 * CTX_RT_RECORD_WORDS_MAX * 8) /* behind the limit is room for any record */
+#define NEAR ((uint64_t)1 << 20) /* two places so near are on one stack */
 
 SLOW static uint64_t slow_ticks(void)
 {
@@ -20,28 +19,12 @@ CTX_RT_KEEPS uint64_t ctx_rt_calls_ticks(void)
 
 /* Words */
 
-static bool has_room(struct ctx_rt_calls *calls)
-{
-	uint64_t tail;
-
-	if (calls->ring.slot == NULL)
-		return false;
-	if (calls->ring.head < calls->limit)
-		return true;
-	tail = atomic_load_explicit(&calls->ring.slot->tail, memory_order_acquire);
-	/* A tail beyond the head is none that the recorder writes. */
-	if (calls->ring.head - tail >= calls->ring.bytes - ROOM_AHEAD)
-		return false;
-	calls->limit = tail + calls->ring.bytes - ROOM_AHEAD;
-	return true;
-}
-
 SLOW static bool wait_for_room(struct ctx_rt_calls *calls)
 {
 	struct ctx_rt_calls_request request = {.need = CTX_RT_CALLS_WAIT, .calls = calls};
 
 	ctx_rt_calls_heavy(&request);
-	return has_room(calls);
+	return ctx_rt_calls_has_room(calls);
 }
 
 /*
@@ -52,7 +35,8 @@ SLOW static bool make_ready(struct ctx_rt_calls *calls, uint64_t ticks)
 {
 	struct ctx_rt_calls_request request = {.need = CTX_RT_CALLS_SYNC, .calls = calls, .value = ticks};
 
-	if (!has_room(calls) && !(calls->waits && calls->ring.slot != NULL && wait_for_room(calls))) {
+	if (!ctx_rt_calls_has_room(calls) &&
+	    !(calls->waits && calls->ring.slot != NULL && wait_for_room(calls))) {
 		if (calls->lost++ == 0)
 			calls->lost_from = ticks;
 		return false;
@@ -81,11 +65,57 @@ static inline uint64_t advance(struct ctx_rt_calls *calls, uint64_t ticks, uint6
 	return 0;
 }
 
+/* Sums */
+
+/* Time up to now is that of the innermost open call. */
+static void sum_time(struct ctx_rt_calls *calls, uint64_t ticks)
+{
+	struct ctx_rt_calls_request request = {.need = CTX_RT_CALLS_BORDER, .calls = calls, .value = ticks};
+
+	if (calls->ring.slot != NULL && ticks >= calls->border)
+		ctx_rt_calls_heavy(&request);
+	if (ticks > calls->last) {
+		ctx_rt_tree_pass(&calls->sums.tree, ticks - calls->last);
+		calls->last = ticks;
+	}
+}
+
+/* The calls above `depth` end. */
+SLOW static void sum_ended(struct ctx_rt_calls *calls, uint32_t depth, uint64_t ticks)
+{
+	sum_time(calls, ticks);
+	while (calls->depth > depth) {
+		const struct ctx_rt_open_call *call = &calls->open[calls->depth];
+		uint64_t passed = ticks > call->ticks ? ticks - call->ticks : 0;
+
+		calls->depth--;
+		ctx_rt_tree_leave(&calls->sums.tree, call->function, passed, call[-1].node,
+				  ticks > call[-1].ticks ? ticks - call[-1].ticks : 0);
+	}
+}
+
+CTX_RT_KEEPS void ctx_rt_open_abandon_sums(struct ctx_rt_calls *calls)
+{
+	struct ctx_rt_tree *tree = &calls->sums.tree;
+
+	calls->lost = 0;
+	if (tree->works != 0) {
+		ctx_rt_tree_clear(tree);
+		for (uint32_t i = 1; i <= calls->depth; i++)
+			calls->open[i].node = ctx_rt_tree_enter(tree, calls->open[i].function);
+		calls->sums.lost++;
+		calls->sums.lost_from = calls->sums.begin_ticks;
+	}
+	tree->current = calls->open[calls->depth].node;
+}
+
 /* Open calls */
 
 /* The ring gets those that it does not have, up to a depth. */
 SLOW static void tell(struct ctx_rt_calls *calls, uint32_t depth, uint64_t ticks)
 {
+	if (ctx_rt_calls_settings.sums)
+		return;
 	while (calls->told < depth && make_ready(calls, ticks)) {
 		/* Getting ready may have told less than all. */
 		const struct ctx_rt_open_call *call = &calls->open[calls->told + 1];
@@ -104,6 +134,10 @@ SLOW static void cut(struct ctx_rt_calls *calls, uint32_t depth, enum ctx_rt_cal
 	uint32_t n = calls->told > depth ? calls->told - depth : 0;
 	bool goes_on = calls->lost == 0;
 
+	if (ctx_rt_calls_settings.sums) {
+		sum_ended(calls, depth, ticks);
+		return;
+	}
 	calls->depth = depth;
 	if (n == 0)
 		return;
@@ -227,7 +261,11 @@ CTX_RT_KEEPS bool ctx_rt_open_enter(struct ctx_rt_calls *calls, const struct ctx
 		return false;
 	}
 	calls->skipped = 0;
-	calls->open[calls->depth + 1] = (struct ctx_rt_open_call){what->place, what->function, what->ticks};
+	if (ctx_rt_calls_settings.sums)
+		sum_time(calls, what->ticks);
+	calls->open[calls->depth + 1] = (struct ctx_rt_open_call){
+		what->place, what->function, what->ticks,
+		ctx_rt_calls_settings.sums ? ctx_rt_tree_enter(&calls->sums.tree, what->function) : 0};
 	calls->depth++;
 	if (ctx_rt_calls_tells_all())
 		tell(calls, calls->depth, what->ticks);

@@ -33,17 +33,8 @@ static inline bool ctx_rt_calls_tells_all(void)
 	return ctx_rt_calls_settings.min_ticks == 0;
 }
 
-static inline void ctx_rt_calls_publish(struct ctx_rt_calls *calls)
-{
-	atomic_store_explicit(&calls->ring.slot->head, calls->ring.head, memory_order_release);
-}
-
-/* There must be room. */
-static inline void ctx_rt_calls_append(struct ctx_rt_calls *calls, uint64_t word)
-{
-	calls->ring.words[(calls->ring.head & (calls->ring.bytes - 1)) / 8] = word;
-	calls->ring.head += 8;
-}
+/* A handler has interrupted what was done to the tree, and does not return to it. If that is not whole, it begins anew. */
+CTX_RT_KEEPS void ctx_rt_open_abandon_sums(struct ctx_rt_calls *calls);
 
 /* Whether an open call is over when something is at a place, `sp`, on what may be another stack. */
 CTX_RT_KEEPS bool ctx_rt_open_is_over(const struct ctx_rt_calls *calls, uint64_t place, uint64_t sp);

@@ -5,11 +5,13 @@
  *	__mcount_loc			-mnop-mcount: a nop of 5 bytes
  *	xray_instr_map			-fxray-instrument: jumps over nops, and returns before nops
  *
- * Once, when the program starts: in what is loaded then, and only as long as there is one thread, since another one might be
- * executing what changes. Sections and symbols are read from the files.
+ * When the program starts: in what is loaded then, and only as long as there is one thread, since another one might be
+ * executing what changes. And in libraries that are opened later by a path (rt_jump.c), before the program knows of them; with several threads
+ * only in the library itself, not in those that it needs. Sections and symbols are read from the files.
  *
  *	object --its file--> sections of places --> symbol, chosen? --> 5 bytes: a call of a jump near the object --> hook
  */
+#include "runtime/rt_calls_patch.h"
 #include "runtime/rt_calls.h"
 #include "runtime/rt_calls_work.h"
 #include "runtime/rt_memory.h"
@@ -25,10 +27,12 @@
 #include <fcntl.h>
 #include <link.h>
 #include <regex.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/single_threaded.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #ifdef __x86_64__
 
@@ -60,6 +64,7 @@ struct object {
 	size_t n_symbols;
 	uint8_t *jumps; /* near it, one of 16 bytes for each target */
 	bool is_open;	/* its code can be written */
+	bool is_new;	/* no thread knows of it yet */
 };
 
 static struct {
@@ -266,7 +271,7 @@ static uint64_t page_of(uint64_t address)
 	return address & ~(uint64_t)(CTX_RT_PAGE - 1);
 }
 
-/* Makes all code of an object writable, or again what it was. There is one thread, and none of this is in it. */
+/* Makes all code of an object writable, or again what it was. Where there are other threads it stays executable. */
 static bool open_code(struct object *object, bool opens)
 {
 	bool done = true;
@@ -280,7 +285,10 @@ static bool open_code(struct object *object, bool opens)
 
 		if (segment->p_type == PT_LOAD && (segment->p_flags & PF_X) != 0)
 			done = ctx_rt_syscall(SYS_mprotect, begin, end - begin,
-					      opens ? PROT_READ | PROT_WRITE : protection) == 0 &&
+					      !opens ? protection
+					      : __libc_single_threaded == 0
+						      ? PROT_READ | PROT_WRITE | PROT_EXEC
+						      : PROT_READ | PROT_WRITE) == 0 &&
 			       done;
 	}
 	return done;
@@ -340,7 +348,7 @@ static bool write_call(struct object *object, uint64_t at, uint8_t code, enum ta
 	uint8_t bytes[SLED_BYTES] = {code};
 	int32_t distance;
 
-	if (__libc_single_threaded == 0 || !make_jumps(object))
+	if ((__libc_single_threaded == 0 && !object->is_new) || !make_jumps(object))
 		return false;
 	object->is_open = object->is_open || open_code(object, true);
 	if (!object->is_open)
@@ -482,12 +490,13 @@ static void set_bounds(struct object *object)
 
 static int patch_object(struct dl_phdr_info *info, size_t size, void *context)
 {
-	struct object object = {
-		.base = info->dlpi_addr, .segments = info->dlpi_phdr, .n_segments = info->dlpi_phnum};
+	struct object object = {.base = info->dlpi_addr,
+				.segments = info->dlpi_phdr,
+				.n_segments = info->dlpi_phnum,
+				.is_new = context != NULL};
 	const char *name = info->dlpi_name[0] != '\0' ? info->dlpi_name : "/proc/self/exe";
 
 	(void)size;
-	(void)context;
 	set_bounds(&object);
 	if (object.begin >= object.end || !map_file(&object, name))
 		return 0;
@@ -513,18 +522,85 @@ static uint64_t find_return(uint64_t cfa)
 	return at != NULL ? *at : 0;
 }
 
-static void patch_all(const char *of)
+/* The regular expression's memory is for as long as one walk. */
+static void walk(int (*visit)(struct dl_phdr_info *, size_t, void *), void *context)
 {
-	ctx_rt_walk_stand_in((uint64_t)(uintptr_t)ctx_rt_calls_return, find_return);
-	set_pattern(of);
 	ctx_rt_mute();
-	(void)dl_iterate_phdr(patch_object, NULL);
+	(void)dl_iterate_phdr(visit, context);
 	ctx_rt_scratch = (struct ctx_rt_scratch){0};
 	if (patching.room != NULL)
 		ctx_rt_memory_unmap(patching.room, REGEX_BYTES);
 	patching.room = NULL;
 	patching.is_compiled = false;
 	ctx_rt_unmute();
+}
+
+static void patch_all(const char *of)
+{
+	ctx_rt_walk_stand_in((uint64_t)(uintptr_t)ctx_rt_calls_return, find_return);
+	set_pattern(of);
+	walk(patch_object, NULL);
+}
+
+/* Libraries that are opened later */
+
+static int see_object(struct dl_phdr_info *info, size_t size, void *context)
+{
+	struct ctx_rt_loaded *loaded = context;
+
+	(void)size;
+	if (loaded->n < CTX_RT_LOADED_MAX)
+		loaded->objects[loaded->n] = info->dlpi_addr;
+	loaded->n++;
+	return 0;
+}
+
+void ctx_rt_calls_see_loaded(struct ctx_rt_loaded *ret)
+{
+	ret->n = 0;
+	ret->is_wanted = atomic_load(&ctx_rt_calls_mode) != CTX_RT_CALLS_OFF && !ctx_rt_is_restricted() &&
+			 !ctx_rt_is_late() && environ != NULL;
+	if (ret->is_wanted)
+		(void)dl_iterate_phdr(see_object, ret);
+}
+
+struct opened {
+	const struct ctx_rt_loaded *before;
+	uint64_t base; /* of the library itself */
+};
+
+static int patch_opened(struct dl_phdr_info *info, size_t size, void *context)
+{
+	const struct opened *opened = context;
+
+	for (size_t i = 0; i < opened->before->n; i++) {
+		if (opened->before->objects[i] == info->dlpi_addr)
+			return 0;
+	}
+	if (__libc_single_threaded == 0 && info->dlpi_addr != opened->base)
+		return 0;
+	return patch_object(info, size, context);
+}
+
+void ctx_rt_calls_patch_opened(const struct ctx_rt_loaded *before, const void *handle)
+{
+	static _Atomic uint32_t is_busy;
+	const struct link_map *map = handle; /* as the C library has it */
+	struct opened opened = {before, map->l_addr};
+	uint64_t done, left;
+	int error = errno;
+
+	if (!before->is_wanted || before->n > CTX_RT_LOADED_MAX)
+		return;
+	while (atomic_exchange(&is_busy, 1) != 0)
+		(void)sched_yield();
+	done = patching.done;
+	left = patching.left;
+	walk(patch_opened, &opened);
+	if (patching.done != done || patching.left != left)
+		ctx_rt_process_note_calls(patching.done - done, patching.left - left);
+	atomic_store(&is_busy, 0);
+	errno = error;
 }
 
 #else
@@ -536,6 +612,18 @@ static struct {
 static void patch_all(const char *of)
 {
 	(void)of;
+}
+
+void ctx_rt_calls_see_loaded(struct ctx_rt_loaded *ret)
+{
+	ret->n = 0;
+	ret->is_wanted = false;
+}
+
+void ctx_rt_calls_patch_opened(const struct ctx_rt_loaded *before, const void *handle)
+{
+	(void)before;
+	(void)handle;
 }
 
 #endif

@@ -56,6 +56,9 @@ void ctx_rt_calls_set(const char *letters)
 		(struct ctx_rt_calls_settings){.min_ticks = number_behind(letters, 'c'),
 					       .depth_max = (uint32_t)number_behind(letters, 'd'),
 					       .has_tsc = strchr(letters, 't') != NULL,
+					       .sums = strchr(letters, 'S') != NULL,
+					       .memory_bytes = number_behind(letters, 'S'),
+					       .share = (uint32_t)number_behind(letters, 'R'),
 					       .of = pattern != NULL ? pattern + 1 : NULL};
 	ctx_rt_calls_choose_mode();
 }
@@ -64,13 +67,13 @@ void ctx_rt_calls_choose_mode(void)
 {
 	uint32_t mode =
 		ctx_rt_calls_settings.min_ticks == 0 && ctx_rt_calls_settings.has_tsc && !ctx_rt_is_paused()
-			? CTX_RT_CALLS_FAST
+			? (ctx_rt_calls_settings.sums ? CTX_RT_CALLS_SUMS : CTX_RT_CALLS_FAST)
 			: CTX_RT_CALLS_OTHER;
 
 	atomic_store(&ctx_rt_calls_mode, ctx_rt_is_on(CTX_RT_WHAT_CALLS) ? mode : CTX_RT_CALLS_OFF);
 }
 
-static uint64_t ticks_now(void)
+uint64_t ctx_rt_calls_now(void)
 {
 #ifdef __x86_64__
 	if (ctx_rt_calls_settings.has_tsc)
@@ -137,8 +140,9 @@ static void clear(struct ctx_rt_calls *calls)
 	calls->chunk = UINT64_MAX;
 }
 
-/* `calls` is the thread's, if it has some: it was forked, or recording begins anew. */
-static struct ctx_rt_calls *begin(struct ctx_rt_calls *calls)
+/* It was forked, or recording begins anew. */
+struct ctx_rt_calls *ctx_rt_calls_take_ring(struct ctx_rt_calls *calls,
+					    void (*take_over)(struct ctx_rt_calls *))
 {
 	struct ctx_rt_place place;
 	struct ctx_rt_operation first = {.kind = CTX_RT_THREAD};
@@ -149,6 +153,8 @@ static struct ctx_rt_calls *begin(struct ctx_rt_calls *calls)
 		calls = *place.memory != NULL ? *place.memory : make_calls();
 		if (calls == NULL)
 			return NULL;
+		if (*place.memory != NULL)
+			take_over(calls);
 		clear(calls);
 	}
 	*place.memory = calls;
@@ -165,16 +171,15 @@ static struct ctx_rt_calls *begin(struct ctx_rt_calls *calls)
 	find_stack(calls);
 	first.words[0] = ctx_clock_ns(CLOCK_MONOTONIC);
 	first.words[1] = (uint64_t)(uint32_t)place.tid;
-	if (ctx_rt_ring_has_room(&calls->ring))
-		ctx_rt_ring_put(&calls->ring, &first);
-	else
-		calls = NULL;
+	if (!ctx_rt_ring_has_room(&calls->ring))
+		return NULL;
+	ctx_rt_ring_put(&calls->ring, &first);
 	return calls;
 }
 
 /* Memory */
 
-static bool grow(struct ctx_rt_calls *calls)
+bool ctx_rt_calls_grow(struct ctx_rt_calls *calls)
 {
 	size_t room = 2 * ((size_t)calls->room + 1);
 	struct ctx_rt_open_call *open =
@@ -209,7 +214,7 @@ static uint64_t get_memory(_Atomic uint64_t *at, size_t bytes)
 	return there;
 }
 
-static bool make_chunk(uint64_t cfa)
+bool ctx_rt_calls_make_chunk(uint64_t cfa)
 {
 	uint64_t middle = cfa >> 47 == 0 ? get_memory(&ctx_rt_returns[cfa >> 32],
 						      CTX_RT_RETURNS_MIDDLE * sizeof(uint64_t))
@@ -219,7 +224,7 @@ static bool make_chunk(uint64_t cfa)
 					 CTX_RT_RETURNS_CHUNK) != 0;
 }
 #else
-static bool make_chunk(uint64_t cfa)
+bool ctx_rt_calls_make_chunk(uint64_t cfa)
 {
 	(void)cfa;
 	return false;
@@ -228,7 +233,7 @@ static bool make_chunk(uint64_t cfa)
 
 /* Rings */
 
-static void sync_ring(struct ctx_rt_calls *calls, uint64_t ticks)
+void ctx_rt_calls_sync(struct ctx_rt_calls *calls, uint64_t ticks)
 {
 	struct ctx_rt_operation operation = {.kind = CTX_RT_CALLS};
 
@@ -241,8 +246,7 @@ static void sync_ring(struct ctx_rt_calls *calls, uint64_t ticks)
 	ctx_rt_ring_put(&calls->ring, &operation);
 }
 
-/* As long as the recorder gives signs of life. */
-static void wait_for_room(struct ctx_rt_calls *calls)
+void ctx_rt_calls_wait(struct ctx_rt_calls *calls)
 {
 	const struct timespec pause = {.tv_nsec = WAIT_NS};
 	uint32_t beat = atomic_load(calls->beat), rounds = 0;
@@ -261,31 +265,4 @@ static void wait_for_room(struct ctx_rt_calls *calls)
 		}
 	}
 	calls->waits = false;
-}
-
-void ctx_rt_calls_work(struct ctx_rt_calls_request *request)
-{
-	int error = errno;
-
-	switch (request->need) {
-	case CTX_RT_CALLS_BEGIN:
-		request->result = (uint64_t)(uintptr_t)begin(request->calls);
-		break;
-	case CTX_RT_CALLS_GROW:
-		request->result = grow(request->calls);
-		break;
-	case CTX_RT_CALLS_CHUNK:
-		request->result = make_chunk(request->value);
-		break;
-	case CTX_RT_CALLS_CLOCK:
-		request->result = ticks_now();
-		break;
-	case CTX_RT_CALLS_SYNC:
-		sync_ring(request->calls, request->value);
-		break;
-	case CTX_RT_CALLS_WAIT:
-		wait_for_room(request->calls);
-		break;
-	}
-	errno = error;
 }

@@ -5,6 +5,7 @@
 #ifndef CTX_RUNTIME_RT_CALLS_WORK_H
 #define CTX_RUNTIME_RT_CALLS_WORK_H
 
+#include "runtime/rt_call_tree.h"
 #include "runtime/rt_ring.h"
 
 #include <stdbool.h>
@@ -15,14 +16,18 @@ enum ctx_rt_calls_mode {
 	CTX_RT_CALLS_OFF,
 	CTX_RT_CALLS_FAST,  /* every call is kept, by the processor's clock */
 	CTX_RT_CALLS_OTHER, /* anything else; also before the process has begun */
+	CTX_RT_CALLS_SUMS,  /* calls are summed, by the processor's clock */
 };
 extern _Atomic uint32_t ctx_rt_calls_mode;
 
 struct ctx_rt_calls_settings {
-	uint64_t min_ticks; /* shorter calls are left out; 0: none are */
-	uint32_t depth_max; /* deeper ones are left out; 0: none are */
-	bool has_tsc;	    /* ticks are the processor's; else ns of CLOCK_MONOTONIC */
-	const char *of;	    /* pattern of the functions that are patched, as in the setting; NULL: all */
+	uint64_t min_ticks;    /* shorter calls are left out; 0: none are */
+	uint32_t depth_max;    /* deeper ones are left out; 0: none are */
+	bool has_tsc;	       /* ticks are the processor's; else ns of CLOCK_MONOTONIC */
+	bool sums;	       /* calls are summed (rt_calls_sums.h) */
+	uint32_t share;	       /* see struct ctx_rt_tree_memory */
+	uint64_t memory_bytes; /* the same: its limit */
+	const char *of;	       /* pattern of the functions that are patched, as in the setting; NULL: all */
 };
 extern struct ctx_rt_calls_settings ctx_rt_calls_settings;
 
@@ -30,6 +35,19 @@ struct ctx_rt_open_call {
 	uint64_t place; /* of its return address; with a hook that it calls itself: the stack pointer then */
 	uint64_t function; /* an address in it */
 	uint64_t ticks;
+	uint32_t node; /* of sums */
+};
+
+/* Calls that are summed. Times are of CLOCK_MONOTONIC. */
+struct ctx_rt_sums {
+	struct ctx_rt_tree tree;
+	uint64_t border_ns, begin_ticks, begin_ns; /* the period goes on up to the border */
+	uint64_t start_ns; /* of the recording: borders are whole seconds from there */
+	uint64_t second_ticks;
+	uint64_t pair_ticks, pair_ns; /* of both clocks, read together; 0: none yet */
+	uint64_t lost, lost_from;     /* calls that could not be written; ticks */
+	_Atomic uint64_t *unsaid;     /* of the ring's slot */
+	uint32_t ends;		      /* so often its thread has ended */
 };
 
 /* How a call was seen, and what is to be done for its end. */
@@ -53,7 +71,8 @@ struct ctx_rt_deferred {
 struct ctx_rt_calls {
 	/* This page is empty after fork. */
 	_Alignas(CTX_RT_PAGE) struct ctx_rt_ring ring;
-	uint64_t limit; /* of ring.head: as far as there is room */
+	uint64_t limit;	 /* of ring.head: as far as there is room */
+	uint64_t border; /* of sums, in ticks: from there on the tree is to be written */
 	_Atomic uint32_t *closed, *beat;
 	bool waits;
 	/* And these are not. */
@@ -72,6 +91,7 @@ struct ctx_rt_calls {
 	uint64_t lost, lost_from; /* words that found no room; ticks of the first */
 	uint64_t chunk, bias;	  /* return addresses of CFAs with this number are at CFA + bias */
 	uint64_t stack_top, stack_bytes;
+	struct ctx_rt_sums sums;
 	struct ctx_rt_deferred deferred[CTX_RT_DEFERRED_MAX];
 	struct ctx_rt_open_call first[CTX_RT_OPEN_FIRST];
 };
@@ -82,8 +102,9 @@ enum ctx_rt_calls_need {
 	CTX_RT_CALLS_GROW,  /* room for more open calls */
 	CTX_RT_CALLS_CHUNK, /* memory for the return address of a CFA, `value` */
 	CTX_RT_CALLS_CLOCK,
-	CTX_RT_CALLS_SYNC, /* the record that says where the ring goes on; `value`: ticks. There is room */
-	CTX_RT_CALLS_WAIT, /* for room */
+	CTX_RT_CALLS_SYNC,   /* the record that says where the ring goes on; `value`: ticks. There is room */
+	CTX_RT_CALLS_WAIT,   /* for room */
+	CTX_RT_CALLS_BORDER, /* of sums; `value`: ticks */
 };
 
 struct ctx_rt_calls_request {
@@ -93,8 +114,37 @@ struct ctx_rt_calls_request {
 	uint64_t result; /* 0: it could not be done */
 };
 
-/* errno is kept. */
-void ctx_rt_calls_work(struct ctx_rt_calls_request *request);
+/* Behind the limit is room for any record. */
+#define CTX_RT_CALLS_AHEAD ((uint64_t)2 * CTX_RT_RECORD_WORDS_MAX * 8)
+
+/* Whether there is room for some words, or a record. */
+static inline bool ctx_rt_calls_has_room(struct ctx_rt_calls *calls)
+{
+	uint64_t tail;
+
+	if (calls->ring.slot == NULL)
+		return false;
+	if (calls->ring.head < calls->limit)
+		return true;
+	tail = atomic_load_explicit(&calls->ring.slot->tail, memory_order_acquire);
+	/* A tail beyond the head is none that the recorder writes. */
+	if (calls->ring.head - tail >= calls->ring.bytes - CTX_RT_CALLS_AHEAD)
+		return false;
+	calls->limit = tail + calls->ring.bytes - CTX_RT_CALLS_AHEAD;
+	return true;
+}
+
+static inline void ctx_rt_calls_publish(struct ctx_rt_calls *calls)
+{
+	atomic_store_explicit(&calls->ring.slot->head, calls->ring.head, memory_order_release);
+}
+
+/* There must be room. */
+static inline void ctx_rt_calls_append(struct ctx_rt_calls *calls, uint64_t word)
+{
+	calls->ring.words[(calls->ring.head & (calls->ring.bytes - 1)) / 8] = word;
+	calls->ring.head += 8;
+}
 
 /* What a setting says, "c" and so on; NULL: calls are not recorded. */
 void ctx_rt_calls_set(const char *letters);
@@ -104,5 +154,16 @@ bool ctx_rt_calls_begin(void);
 
 /* How calls are recorded has changed: the program pauses or goes on, or the recorder lets go. */
 void ctx_rt_calls_choose_mode(void);
+
+/* The rest is for rt_calls_needs.c. `calls` is what the thread has, if it has some; NULL: it can have none. */
+struct ctx_rt_calls *ctx_rt_calls_take_ring(struct ctx_rt_calls *calls,
+					    void (*take_over)(struct ctx_rt_calls *));
+uint64_t ctx_rt_calls_now(void);
+bool ctx_rt_calls_grow(struct ctx_rt_calls *calls);
+bool ctx_rt_calls_make_chunk(uint64_t cfa);
+/* Writes the record with which words begin. There must be room. */
+void ctx_rt_calls_sync(struct ctx_rt_calls *calls, uint64_t ticks);
+/* As long as the recorder gives signs of life. */
+void ctx_rt_calls_wait(struct ctx_rt_calls *calls);
 
 #endif

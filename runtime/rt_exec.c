@@ -7,6 +7,7 @@
  */
 #include "runtime/rt_exec.h"
 #include "runtime/program_check.h"
+#include "runtime/rt_calls_sums.h"
 #include "runtime/rt_environment.h"
 #include "runtime/rt_filter.h"
 #include "runtime/rt_process.h"
@@ -162,21 +163,25 @@ static char *const empty[] = {NULL};
 
 EXPORT int execve(const char *path, char *const argv[], char *const envp[])
 {
+	ctx_rt_sums_end(true);
 	return CTX_RT_REAL(execve)(path, argv, ADAPTED(envp, fits(path)));
 }
 
 EXPORT int execv(const char *path, char *const argv[])
 {
+	ctx_rt_sums_end(true);
 	return CTX_RT_REAL(execve)(path, argv, ADAPTED(environ, fits(path)));
 }
 
 EXPORT int execvpe(const char *file, char *const argv[], char *const envp[])
 {
+	ctx_rt_sums_end(true);
 	return CTX_RT_REAL(execvpe)(file, argv, ADAPTED(envp, fits(FOUND(file))));
 }
 
 EXPORT int execvp(const char *file, char *const argv[])
 {
+	ctx_rt_sums_end(true);
 	return CTX_RT_REAL(execvpe)(file, argv, ADAPTED(environ, fits(FOUND(file))));
 }
 
@@ -185,6 +190,7 @@ EXPORT int fexecve(int fd, char *const argv[], char *const envp[])
 	char path[32];
 
 	snprintf(path, sizeof(path), DESCRIPTORS "%d", fd);
+	ctx_rt_sums_end(true);
 	return CTX_RT_REAL(fexecve)(fd, argv, ADAPTED(envp, fits(path)));
 }
 

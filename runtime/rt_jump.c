@@ -5,6 +5,7 @@
  * Each looks at its arguments, and jumps to the real one: the caller's address stays where it is, by which dlopen finds the search path
  * and the namespace of the library that calls it, and arguments of any number are handed on as they are.
  */
+#include "runtime/rt_calls_patch.h"
 #include "runtime/rt_calls_work.h"
 #include "runtime/rt_code.h"
 #include "runtime/rt_filter.h"
@@ -14,6 +15,7 @@
 
 #include <dlfcn.h>
 #include <linux/seccomp.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
@@ -197,11 +199,46 @@ static void note(const char *name)
 		ctx_rt_note_apart(name);
 }
 
+static __thread void *opened CTX_RT_TLS;
+
+/* In place of the real one, which has been called. */
+static void *return_opened(void)
+{
+	return opened;
+}
+
+/*
+ * A path is opened the same by whoever does so, since it is not searched for. So that is done here, and what is new gets its hooks
+ * before the program knows of it.
+ */
+static bool open_path(const char *name, int flags)
+{
+	void *(*real)(const char *, int);
+	struct ctx_rt_loaded before;
+
+	if (name == NULL || strchr(name, '/') == NULL || strchr(name, '$') != NULL ||
+	    (flags & RTLD_NOLOAD) != 0)
+		return false;
+	ctx_rt_calls_see_loaded(&before);
+	if (!before.is_wanted)
+		return false;
+	*(void **)&real = find(DLOPEN);
+	opened = real(name, flags);
+	if (opened != NULL)
+		ctx_rt_calls_patch_opened(&before, opened);
+	return true;
+}
+
 void *ctx_rt_look_at_dlopen(const char *name, int flags)
 {
+	union {
+		void *(*function)(void);
+		void *address;
+	} done = {.function = return_opened};
+
 	if ((flags & (RTLD_DEEPBIND | RTLD_NOLOAD)) == RTLD_DEEPBIND)
 		note(name);
-	return find(DLOPEN);
+	return open_path(name, flags) ? done.address : find(DLOPEN);
 }
 
 void *ctx_rt_look_at_dlmopen(Lmid_t space, const char *name, int flags)

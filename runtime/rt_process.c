@@ -401,6 +401,30 @@ out:
 	return taken;
 }
 
+const struct ctx_rt_header *ctx_rt_process_header(void)
+{
+	return process != NULL && atomic_load(&process->state) == ON
+		       ? (const struct ctx_rt_header *)process->segments[0].bytes
+		       : NULL;
+}
+
+bool ctx_rt_process_is_own(void)
+{
+	const struct ctx_rt_header *header = ctx_rt_process_header();
+
+	return header != NULL && atomic_load(&header->pid) == (uint32_t)getpid();
+}
+
+void ctx_rt_process_each_calls(void (*visit)(void *memory))
+{
+	for (uint32_t i = 0; i < atomic_load(&process->n_segments); i++) {
+		for (uint32_t slot = 0; slot < process->segments[i].slots; slot++) {
+			if (process->segments[i].calls[slot] != NULL)
+				visit(process->segments[i].calls[slot]);
+		}
+	}
+}
+
 void ctx_rt_process_note_calls(uint64_t patched, uint64_t unpatched)
 {
 	uint64_t signals = block_signals();

@@ -141,6 +141,15 @@ struct ctx_rt_place {
 /* For the calling thread. False: there is none, which is counted. errno is changed. */
 bool ctx_rt_process_take_place(struct ctx_rt_place *ret);
 
+/* The header of the process's first segment; NULL: it has none. */
+const struct ctx_rt_header *ctx_rt_process_header(void);
+
+/* Whether the calling process is that of the segments: not a child of vfork, or one that has not begun. */
+bool ctx_rt_process_is_own(void);
+
+/* The memory of each ring of calls (struct ctx_rt_place) that has some. The process has segments. */
+void ctx_rt_process_each_calls(void (*visit)(void *memory));
+
 /* The process is known to the recorder from here on, with what was patched, also if it has no call. errno is changed. */
 void ctx_rt_process_note_calls(uint64_t patched, uint64_t unpatched);
 

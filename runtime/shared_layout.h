@@ -44,7 +44,7 @@
 #include <stdint.h>
 
 #define CTX_RT_MAGIC UINT64_C(0x31305254584354ff)
-#define CTX_RT_VERSION 3u /* of the layout; the runtime and the recorder are installed together */
+#define CTX_RT_VERSION 4u /* of the layout; the runtime and the recorder are installed together */
 #define CTX_RT_SLOTS 16u  /* of a segment at most */
 #define CTX_RT_RING_BYTES_MIN (UINT64_C(64) << 10)
 #define CTX_RT_RING_BYTES_MAX (UINT64_C(4) << 20)
@@ -59,7 +59,8 @@
  * installed for both, 32 and 64 bits. Behind h stands
  * how many bytes apart allocations are sampled, 0: all are recorded. Behind s stands the shortest wait that is
  * recorded, in ns; 0: all waits, and how long each lock was held. Calls are c, behind which stands the shortest one that is recorded, in ticks; then d and how
- * deep they are recorded; t: ticks are those of the processor; and p, with a pattern of names, two letters from A to P for each byte.
+ * deep they are recorded; t: ticks are those of the processor; S, with how many bytes a process has for sums of calls, and R, with the share of CTX_RT_SHARE_ONE below
+ * which nodes are pruned: calls are summed (rt_calls_sums.h); and p, with a pattern of names, two letters from A to P for each byte.
  */
 #define CTX_RT_VARIABLE "CTXREC_RUNTIME"
 #define CTX_RT_SOCKETS "/tmp"
@@ -86,6 +87,8 @@ struct ctx_rt_header {
 	_Atomic uint32_t beat;	 /* counts up while it reads */
 	/* Of the target: places of functions that have been made calls of hooks, and those that could not be. */
 	_Atomic uint64_t patched, unpatched;
+	/* Of the recorder, before the target has it: with sums of calls, when the recording began, and ticks of a second. */
+	uint64_t start_ns, second_ticks;
 };
 
 struct ctx_rt_slot {
@@ -93,6 +96,7 @@ struct ctx_rt_slot {
 	_Atomic uint64_t dropped;     /* operations that found no room */
 	_Atomic uint64_t interrupted; /* those in a signal handler that interrupted the writing of another */
 	_Atomic uint64_t left_out;    /* calls that were too short to be recorded */
+	_Atomic uint64_t unsaid;      /* sums of calls are not written from this time on; 0: all are */
 	_Alignas(64) _Atomic uint64_t tail;
 };
 
@@ -235,7 +239,23 @@ enum ctx_rt_call {
 	CTX_RT_CALL_LEAVE = 12,
 	CTX_RT_CALL_ADVANCE,
 	CTX_RT_CALL_UNWIND,
+	CTX_RT_CALL_SUM, /* bits 57 to 59 an enum ctx_rt_sum, bits 0 to 56 its value */
 };
+
+/*
+ * Sums of calls (rt_calls_sums.h): BEGIN, TICKS, END, then the words of a walk through the tree, durations, and DONE. In the
+ * walk an ENTER stands for all calls of that path.
+ */
+enum ctx_rt_sum {
+	CTX_RT_SUM_BEGIN,    /* ns: a period begins; the ticks are those of CTX_RT_CALLS */
+	CTX_RT_SUM_TICKS,    /* how long it is */
+	CTX_RT_SUM_END,	     /* ns */
+	CTX_RT_SUM_CALLS,    /* the next ENTER or TOOK stands for so many calls; 0: for none, it was open */
+	CTX_RT_SUM_DONE,     /* what is open ends */
+	CTX_RT_SUM_FUNCTION, /* durations of it follow */
+	CTX_RT_SUM_TOOK,     /* ticks */
+};
+#define CTX_RT_SUM_VALUE_MAX ((UINT64_C(1) << 57) - 1)
 
 #define CTX_RT_CALL_ADDRESS_BITS 47u
 #define CTX_RT_CALL_TICKS_MAX ((UINT64_C(1) << 15) - 1) /* of ENTER */
@@ -254,6 +274,11 @@ static inline uint64_t ctx_rt_call_enter(uint64_t ticks, uint64_t function)
 static inline uint64_t ctx_rt_call_word(enum ctx_rt_call call, uint64_t value)
 {
 	return (uint64_t)call << 60 | value;
+}
+
+static inline uint64_t ctx_rt_sum_word(enum ctx_rt_sum sum, uint64_t value)
+{
+	return ctx_rt_call_word(CTX_RT_CALL_SUM, (uint64_t)sum << 57 | (value & CTX_RT_SUM_VALUE_MAX));
 }
 
 static inline enum ctx_rt_call ctx_rt_call_of(uint64_t word)

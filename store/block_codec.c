@@ -2,7 +2,8 @@
 
 #include "base/mem.h"
 
-#define SAMPLE_COLUMNS 7 /* as in the figure in the header */
+#define SAMPLE_COLUMNS 8 /* as in the figure in the header */
+#define MORE_CALLS 7	 /* the last one, which may be missing */
 
 static enum ctx_status collect_times(uint64_t *values, const struct ctx_sample *samples, size_t n,
 				     struct ctx_err *err)
@@ -34,6 +35,8 @@ static uint64_t column_value(const struct ctx_sample *sample, int column)
 		return sample->weight;
 	case 5:
 		return (uint32_t)sample->cpu + 1u;
+	case MORE_CALLS:
+		return sample->more_calls;
 	default:
 		return sample->thread;
 	}
@@ -72,6 +75,8 @@ static size_t collect_column(uint64_t *values, const struct ctx_sample *samples,
 		return collect(values, samples, n, 4);
 	case 5:
 		return collect(values, samples, n, 5);
+	case MORE_CALLS:
+		return collect(values, samples, n, MORE_CALLS);
 	default:
 		return collect(values, samples, n, 6);
 	}
@@ -95,6 +100,8 @@ enum ctx_status ctx_block_encode(struct ctx_block_codec *codec, const struct ctx
 	for (int column = 1; column < SAMPLE_COLUMNS; column++) {
 		size_t changes = collect_column(codec->values, samples, n, column);
 
+		if (column == MORE_CALLS && changes == 0 && codec->values[0] == 0)
+			break;
 		ctx_column_put_changing(&codec->columns, codec->values, n, changes);
 	}
 	return ctx_columns_pack(codec, err);
@@ -134,6 +141,9 @@ static void scatter(const uint64_t *values, struct ctx_sample *samples, size_t n
 		case 5:
 			samples[i].cpu = (int32_t)(value - 1u);
 			break;
+		case MORE_CALLS:
+			samples[i].more_calls = value;
+			break;
 		default:
 			samples[i].thread = value;
 			break;
@@ -161,6 +171,8 @@ enum ctx_status ctx_block_decode(struct ctx_block_codec *codec, struct ctx_bytes
 	if (status == CTX_OK)
 		status = scatter_times(codec->values, samples, n, metric, err);
 	for (int column = 1; column < SAMPLE_COLUMNS && status == CTX_OK; column++) {
+		if (column == MORE_CALLS && ctx_cursor_left(&cursor) == 0)
+			break;
 		status = ctx_column_get(&cursor, codec->values, n, err);
 		if (status == CTX_OK && column != 4)
 			status = ctx_column_fits_32_bits(codec->values, n, err);

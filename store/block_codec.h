@@ -8,7 +8,8 @@
  *	payload  = form (0 plain, 1 zstd) | zstd: raw length, varint | bytes
  *	bytes    = columns one after the other
  *	column   = kind | const: one varint | plain: n varints | runs: (length, value) varints until n are there
- *	samples  = metric, varint | columns: time deltas, raw stack, stack (0 where there is a raw one), kept depth, weight, cpu + 1, thread
+ *	samples  = metric, varint | columns: time deltas, raw stack, stack (0 where there is a raw one), kept depth, weight, cpu + 1, thread;
+ *		   more calls, unless all are 0
  *	wakeups  = columns: differences of times (zigzag), wait, delay, thread, state, raw stack, waker + 1, external waker + 1, the waker's raw stack
  *	traced   = columns: time deltas, duration, size, differences of addresses (zigzag), old address, thread, cpu + 1, raw stack, file + 1,
  *		   descriptor + 1, operation, flags (1 failed, 2 leaked), size - leaked size of what is leaked

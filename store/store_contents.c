@@ -241,6 +241,7 @@ static enum ctx_status put_experiment(struct ctx_store *store, const struct ctx_
 		{"omp_operations", NULL, profile->traced[CTX_TRACED_OMP]},
 		{"states", NULL, profile->states},
 		{"call_stacks", NULL, !profile->losses.call_stacks},
+		{"call_log", NULL, !profile->losses.call_log},
 	};
 	sqlite3_stmt *stmt = NULL;
 	enum ctx_status status = ctx_statement_prepare(store->db, store->path,

@@ -298,6 +298,8 @@ static void take_fact(struct ctx_store_reader *reader, struct facts *facts)
 		profile->closed = sqlite3_column_int64(reader->stmt, 1) != 0;
 	if (strcmp(key, "call_stacks") == 0)
 		profile->losses.call_stacks = sqlite3_column_int64(reader->stmt, 1) == 0;
+	if (strcmp(key, "call_log") == 0)
+		profile->losses.call_log = sqlite3_column_int64(reader->stmt, 1) == 0;
 	if (strcmp(key, "states") == 0) {
 		profile->has_states = true;
 		profile->states = ctx_column_id(reader->stmt, 1);

@@ -13,6 +13,9 @@
 
 _Static_assert(CTX_STATE_N == 11, "the view thread_state has the metrics of eleven states");
 
+/* Sums of calls are no events. */
+#define HAS_LOG "AND (SELECT IFNULL(max(value), 1) FROM experiment WHERE key = 'call_log') = 1 "
+
 /* Temporary, because they use virtual tables that only this program has. */
 static const char *const views[] = {
 	"CREATE TEMP VIEW sample_names AS SELECT s.time_ns, s.cpu, m.name AS metric, s.weight, p.pid, "
@@ -30,11 +33,11 @@ static const char *const views[] = {
 	/* Major codes: samples, instrumented, interpreted, compiled. Minor codes: entry, exit, unwind. */
 	"CREATE TEMP VIEW call_event AS SELECT time_ns - duration_ns AS time_ns, thread, "
 	"CASE operation WHEN 'interpreted' THEN 48 WHEN 'compiled' THEN 80 ELSE 65 END AS major, 1 AS minor, "
-	"stack, raw_stack, duration_ns FROM traced WHERE kind = 'call' "
+	"stack, raw_stack, duration_ns FROM traced WHERE kind = 'call' " HAS_LOG
 	"UNION ALL SELECT time_ns, thread, "
 	"CASE operation WHEN 'interpreted' THEN 48 WHEN 'compiled' THEN 80 ELSE 65 END, "
 	"CASE failed WHEN 0 THEN 2 ELSE 2147483647 END, stack, raw_stack, duration_ns FROM traced "
-	"WHERE kind = 'call' "
+	"WHERE kind = 'call' " HAS_LOG
 	"UNION ALL SELECT s.time_ns, s.thread, 64, 0, s.stack, s.raw_stack, NULL FROM metric AS m CROSS JOIN "
 	"samples AS s WHERE m.spans = 0 AND m.parts IS NULL AND s.metric = m.id AND m.id < (SELECT "
 	"IFNULL(max(id), 4294967295) FROM metric WHERE kind = 'call-span')",

@@ -83,7 +83,7 @@ static void put_patterns(const struct ctx_option_table *table, bool all)
 		const struct ctx_option *option = &table->rows[i];
 		bool open = option->value == CTX_OPTION_TEXT || option->value == CTX_OPTION_LIST;
 
-		if (option->value == CTX_OPTION_FLAG || (!all && (!open || has_words(option))))
+		if (!ctx_option_takes_word(option) || (!all && (!open || has_words(option))))
 			continue;
 		fputs(n++ != 0 ? " | " : "", stdout);
 		put_pattern(option);
@@ -122,7 +122,7 @@ static void put_bash_value(const struct ctx_option *option)
 {
 	bool path = option->value == CTX_OPTION_FILE || option->value == CTX_OPTION_DIRECTORY;
 
-	if (option->value == CTX_OPTION_FLAG || (!path && !has_words(option)))
+	if (!ctx_option_takes_word(option) || (!path && !has_words(option)))
 		return;
 	putchar('\t');
 	put_pattern(option);
@@ -180,7 +180,7 @@ static void put_zsh(const struct ctx_option_table *table)
 	printf("#compdef %s\n# Completion of %s for zsh.\n_arguments -s -S", table->program, table->program);
 	for (size_t i = 0; i < table->n_rows; i++) {
 		const struct ctx_option *option = &table->rows[i];
-		bool value = option->value != CTX_OPTION_FLAG;
+		bool value = ctx_option_takes_word(option);
 
 		/* '(-i --interval)'{-i+,--interval=}'[description]:interval:(words)' */
 		fputs(" \\\n\t", stdout);
@@ -226,7 +226,7 @@ static void put_fish(const struct ctx_option_table *table)
 			fputs(" -r -F", stdout);
 		else if (option->value == CTX_OPTION_DIRECTORY)
 			fputs(" -x -a '(__fish_complete_directories)'", stdout);
-		else if (option->value != CTX_OPTION_FLAG)
+		else if (ctx_option_takes_word(option))
 			fputs(" -x", stdout);
 		if (option->value == CTX_OPTION_LIST && has_words(option)) {
 			fputs(" -a '(__fish_append , ", stdout);

@@ -12,6 +12,8 @@ enum { STEPS, TIMES, FUNCTIONS, ADDRESSES, OTHERS };
 #define SLOTS_FIRST 64u
 #define UNWOUND 1u
 #define RESUMED 2u
+#define SUM 4u
+#define TOOK 8u
 
 /* Writing */
 
@@ -115,7 +117,8 @@ enum ctx_status ctx_exp_call_put(struct ctx_exp_call_block *block, const struct 
 				 bool *ret_new, struct ctx_err *err)
 {
 	bool enters = call->function != 0;
-	unsigned what = (call->unwound ? UNWOUND : 0) | (call->resumed ? RESUMED : 0);
+	unsigned what = (call->unwound ? UNWOUND : 0) | (call->resumed ? RESUMED : 0) |
+			(call->is_sum ? SUM : 0) | (call->took_ns != 0 ? TOOK : 0);
 	enum ctx_status status = CTX_OK;
 
 	*ret_new = false;
@@ -130,12 +133,16 @@ enum ctx_status ctx_exp_call_put(struct ctx_exp_call_block *block, const struct 
 		ctx_buf_put_varint(&block->streams[OTHERS], block->n - block->other_at);
 		ctx_buf_put_varint(&block->streams[OTHERS], what);
 		ctx_buf_put_varint(&block->streams[OTHERS], call->left);
+		if (call->took_ns != 0)
+			ctx_buf_put_varint(&block->streams[OTHERS], call->took_ns);
+		if (call->is_sum || call->took_ns != 0)
+			ctx_buf_put_varint(&block->streams[OTHERS], call->calls);
 		block->other_at = block->n + 1;
 	}
 	if (enters)
 		status = put_function(block, call->function, ret_new, err);
 	block->last_ns = call->time_ns;
-	block->depth_now += (uint32_t)enters - call->left;
+	block->depth_now += (uint32_t)(enters && call->took_ns == 0) - call->left;
 	block->n++;
 	for (size_t i = 0; i < CTX_EXP_CALLEVENTS_STREAMS && status == CTX_OK; i++) {
 		if (block->streams[i].failed)
@@ -223,8 +230,21 @@ static void get_other(struct ctx_exp_calls_in *in, struct ctx_exp_call *ret)
 
 	ret->unwound = (what & UNWOUND) != 0;
 	ret->resumed = (what & RESUMED) != 0;
+	ret->is_sum = (what & SUM) != 0;
 	ret->left = ctx_cursor_get_varint32(&in->streams[OTHERS]);
+	if ((what & TOOK) != 0)
+		ret->took_ns = ctx_cursor_get_varint(&in->streams[OTHERS]);
+	if ((what & TOOK) != 0 && ret->took_ns == 0)
+		ret->took_ns = UINT64_MAX; /* makes no sense */
+	if ((what & (SUM | TOOK)) != 0)
+		ret->calls = ctx_cursor_get_varint(&in->streams[OTHERS]);
 	find_other(in);
+}
+
+static bool makes_sense(const struct ctx_exp_call *call)
+{
+	return call->calls <= CTX_EXP_CALLS_SUM_MAX && call->took_ns <= CTX_EXP_CALLS_TOOK_MAX &&
+	       (call->took_ns == 0 || call->function != 0);
 }
 
 enum ctx_status ctx_exp_calls_next(struct ctx_exp_calls_in *in, struct ctx_exp_call *ret, uint32_t *ret_kept,
@@ -250,8 +270,10 @@ enum ctx_status ctx_exp_calls_next(struct ctx_exp_calls_in *in, struct ctx_exp_c
 		return ctx_err_set(err, CTX_E_FORMAT, "a call ends that is not open, or the times end early");
 	if (enters)
 		status = get_function(in, &ret->function, err);
+	if (status == CTX_OK && !makes_sense(ret))
+		return ctx_err_set(err, CTX_E_FORMAT, "a sum of calls that makes no sense");
 	*ret_kept = in->depth - ret->left;
-	in->depth = *ret_kept + enters;
+	in->depth = *ret_kept + (enters && ret->took_ns == 0);
 	return status;
 }
 

@@ -7,7 +7,7 @@
  *	TIMES		ns since the event before; of the first 0
  *	FUNCTIONS	of each that begins: number of the function in the block, or 0: a new one
  *	ADDRESSES	of each new one: difference to the one before
- *	OTHERS		of events that are otherwise: events since the last such one, what, calls that end
+ *	OTHERS		of events that are otherwise: events since the last such one, what, calls that end; of sums how long, and how many
  *
  * A block is read without any other: the functions that are open at its begin are not in it.
  */
@@ -24,7 +24,11 @@
 
 #define CTX_EXP_CALLS_MAX 32768u /* events of a block that is written */
 #define CTX_EXP_CALLS_READ 65536u
+#define CTX_EXP_CALLS_PRUNED 1u /* as a function: calls that were pruned (runtime/rt_call_tree.h) */
 #define CTX_EXP_CALLEVENTS_STREAMS 5u
+
+#define CTX_EXP_CALLS_SUM_MAX (UINT64_C(1) << 40)  /* calls of a sum */
+#define CTX_EXP_CALLS_TOOK_MAX (UINT64_C(1) << 56) /* ns of one of them */
 
 /* First calls end, then one begins. */
 struct ctx_exp_call {
@@ -33,6 +37,10 @@ struct ctx_exp_call {
 	uint32_t left;	   /* calls that end */
 	bool unwound;	   /* they have not returned */
 	bool resumed;	   /* what begins has begun in the process that forked this one */
+	/* Of sums (runtime/rt_calls_sums.h). */
+	bool is_sum;	  /* what begins stands for so many calls, `calls`; 0: it was open */
+	uint64_t took_ns; /* not 0: nothing begins, but so many calls of the function took so long each */
+	uint64_t calls;
 };
 
 struct ctx_exp_call_slot {

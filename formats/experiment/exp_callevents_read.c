@@ -80,7 +80,12 @@ enum ctx_status ctx_exp_reader_fill_call(struct ctx_exp_reader *reader, struct c
 		.frame = calls->next.function != 0 ? ctx_frame_address(calls->next.function) : 0,
 		.code = CTX_CALL_INSTRUMENTED,
 		.unwound = calls->next.unwound,
-		.resumed = calls->next.resumed};
+		.resumed = calls->next.resumed,
+		.is_sum = calls->next.is_sum,
+		.took_ns = calls->next.took_ns,
+		.calls = calls->next.calls};
+	if (calls->next.function == CTX_EXP_CALLS_PRUNED)
+		event->call.frame = CTX_FRAME_PRUNED;
 	status = ctx_exp_calls_next(&calls->in, &calls->next, &calls->kept, err);
 	return status == CTX_END ? CTX_OK : status;
 }

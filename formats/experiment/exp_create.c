@@ -207,7 +207,9 @@ static enum ctx_status put_first_lines(struct ctx_exp_writer *writer, const stru
 		put_marks(out);
 	if (options->has_omp)
 		put_omp(out);
-	if (options->has_calls)
+	if (options->has_calls && options->has_call_sums)
+		ctx_buf_put_text(out, "<calls file=\"" CTX_EXP_CALLS_FILE "\" sums=\"1\"/>\n");
+	else if (options->has_calls)
 		put_file(out, "calls", CTX_EXP_CALLS_FILE);
 	ctx_buf_put_text(out, "<event kind=\"run\"");
 	ctx_exp_xml_time(out, "tstamp", options->start_ns);

@@ -83,6 +83,7 @@ struct ctx_exp_begin { /* first lines of log.xml */
 	bool has_states;			    /* the log describes the file `states` */
 	bool has_heap, has_sync, has_io, has_marks; /* and those of traced operations */
 	bool has_omp, has_calls;
+	bool has_call_sums;
 };
 
 struct ctx_exp_losses {

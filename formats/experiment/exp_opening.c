@@ -229,6 +229,7 @@ void ctx_exp_reader_fill_info(struct ctx_exp_reader *reader)
 	info->has_states = reader->log.begin.has_states || reader->index.has_states;
 	info->has_omp = reader->index.has_traced[CTX_TRACED_OMP];
 	info->has_calls = reader->log.begin.has_calls || reader->index.has_calls;
+	info->call_sums = reader->log.begin.has_call_sums;
 	info->states_end_ns = reader->log.bounds.limit_ns;
 	info->no_call_stacks = took_no_callers(&reader->log);
 	find_clocks(&reader->log, info);

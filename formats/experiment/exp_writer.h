@@ -58,6 +58,7 @@ struct ctx_exp_options {
 	bool has_marks;		      /* ctx_exp_mark will be called */
 	bool has_omp;		      /* ctx_exp_omp will be called */
 	bool has_calls;		      /* ctx_exp_calls will be called */
+	bool has_call_sums;	      /* with sums alone */
 	bool keep_places;	      /* for ctx_exp_each_sampled: up to 20 MB more */
 	const char *comment;	      /* goes to `notes`; "" none */
 	/*
@@ -330,6 +331,8 @@ struct ctx_exp_omp {
  */
 CTX_MUST_CHECK enum ctx_status ctx_exp_omp(struct ctx_exp_writer *writer, const struct ctx_exp_omp *omp,
 					   struct ctx_err *err);
+/* CLOCK_MONOTONIC of the run event. */
+uint64_t ctx_exp_start_ns(const struct ctx_exp_writer *writer);
 
 /* Calls of a thread that were seen to begin and end, behind those of the call before. */
 struct ctx_exp_calls {

@@ -43,7 +43,7 @@ static void check(size_t n, uint64_t values)
 		uint64_t ns = below(8) == 0 ? UINT64_MAX - below(3) : below(values);
 
 		all[function][counts[function]++] = ns;
-		assert_int_equal(ctx_call_durations_add(&durations, function, ns, NULL), CTX_OK);
+		assert_int_equal(ctx_call_durations_add(&durations, function, ns, 1, NULL), CTX_OK);
 	}
 	ctx_call_durations_sort(&durations);
 	for (uint32_t function = 0; function < FUNCTIONS; function++) {

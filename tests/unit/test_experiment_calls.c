@@ -45,8 +45,13 @@ static struct made make(uint64_t seed, size_t n)
 			call->unwound = true;
 		}
 		call->resumed = call->function != 0 && random_below(&seed, 100) == 0;
+		if (call->function != 0 && random_below(&seed, 10) == 0) {
+			call->is_sum = random_below(&seed, 2) == 0;
+			call->took_ns = call->is_sum ? 0 : 1 + random_below(&seed, 1000000);
+			call->calls = random_below(&seed, UINT32_MAX);
+		}
 		made.depths[i] = depth;
-		depth = depth - call->left + (call->function != 0);
+		depth = depth - call->left + (call->function != 0 && call->took_ns == 0);
 	}
 	return made;
 }
@@ -65,6 +70,9 @@ static void check_same(const struct ctx_exp_call *got, uint32_t kept, const stru
 	assert_int_equal(got->left, made->calls[i].left);
 	assert_int_equal(got->unwound, made->calls[i].unwound);
 	assert_int_equal(got->resumed, made->calls[i].resumed);
+	assert_int_equal(got->is_sum, made->calls[i].is_sum);
+	assert_int_equal(got->took_ns, made->calls[i].took_ns);
+	assert_int_equal(got->calls, made->calls[i].calls);
 	assert_int_equal(kept, made->depths[i] - made->calls[i].left);
 }
 
@@ -122,7 +130,7 @@ static void read_harmed(struct ctx_exp_calls_in *in, struct ctx_bytes payload, u
 		status = ctx_exp_calls_next(in, &call, &kept, NULL);
 		if (status == CTX_OK)
 			assert_true(call.left <= depth && kept == depth - call.left);
-		depth = kept + (call.function != 0);
+		depth = kept + (call.function != 0 && call.took_ns == 0);
 	}
 	assert_true(status == CTX_END || status == CTX_E_FORMAT);
 }
@@ -174,6 +182,30 @@ static void test_experiment_calls__the_payload_is_that_of_the_document(void **st
 		assert_int_equal(ctx_exp_call_put(&block, &calls[i], &is_new, NULL), CTX_OK);
 		assert_int_equal(is_new, i < 2);
 	}
+	assert_int_equal(ctx_exp_calls_encode(&block, &out, NULL), CTX_OK);
+	assert_int_equal(out.n, sizeof(wanted));
+	assert_memory_equal(out.bytes, wanted, sizeof(wanted));
+	ctx_buf_deinit(&out);
+	ctx_exp_call_block_deinit(&block);
+}
+
+/* The other one: a second of a path that was called three times, and how long that took. */
+static void test_experiment_calls__sums_are_those_of_the_document(void **state)
+{
+	static const uint8_t wanted[] = {7, 0,	  1,	3, 2, 2, 9, 3, 0, 100, 0,  0,
+					 1, 0x80, 0x40, 0, 4, 0, 3, 0, 8, 0,   33, 3};
+	static const struct ctx_exp_call calls[] = {
+		{.time_ns = 1000, .function = 0x1000, .is_sum = true, .calls = 3},
+		{.time_ns = 1100, .function = 0x1000, .took_ns = 33, .calls = 3},
+		{.time_ns = 1100, .left = 1}};
+	struct ctx_exp_call_block block = {.thread = 7};
+	struct ctx_buf out = {0};
+	bool is_new;
+
+	(void)state;
+	for (size_t i = 0; i < CTX_COUNT_OF(calls); i++)
+		assert_int_equal(ctx_exp_call_put(&block, &calls[i], &is_new, NULL), CTX_OK);
+	assert_int_equal(block.depth_now, 0);
 	assert_int_equal(ctx_exp_calls_encode(&block, &out, NULL), CTX_OK);
 	assert_int_equal(out.n, sizeof(wanted));
 	assert_memory_equal(out.bytes, wanted, sizeof(wanted));
@@ -245,7 +277,10 @@ static void check_event(const struct run *run, const struct ctx_event *event, st
 					  .function = event->call.frame,
 					  .left = made->calls[i].left,
 					  .unwound = event->call.unwound,
-					  .resumed = event->call.resumed},
+					  .resumed = event->call.resumed,
+					  .is_sum = event->call.is_sum,
+					  .took_ns = event->call.took_ns,
+					  .calls = event->call.calls},
 		   event->call.kept, made, i, FIXTURE_START_NS);
 }
 
@@ -363,6 +398,7 @@ int main(void)
 		cmocka_unit_test(test_experiment_calls__a_block_is_read_as_it_was_written),
 		cmocka_unit_test(test_experiment_calls__harmed_payloads_are_refused_or_make_sense),
 		cmocka_unit_test(test_experiment_calls__the_payload_is_that_of_the_document),
+		cmocka_unit_test(test_experiment_calls__sums_are_those_of_the_document),
 		place_test(test_experiment_calls__events_of_threads_come_in_order_of_time),
 		place_test(test_experiment_calls__a_damaged_block_costs_its_events),
 		place_test(test_experiment_calls__what_does_not_fit_is_mended_or_refused),

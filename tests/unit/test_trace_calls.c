@@ -5,6 +5,7 @@
 #include "runtime/rt_nops.h"
 
 #include "base/mem.h"
+#include "tests/unit/chance.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -59,6 +60,106 @@ static void test_trace_calls__words_are_begins_and_ends(void **state)
 	assert_int_equal(calls.items[4].left, 2);
 	assert_true(calls.items[4].unwound);
 	assert_int_equal(at.depth, 0);
+}
+
+/* A period of 2000 ticks that takes 1000 ns: A called 5 times, B below it 7 times, C beside B was open; then how long calls of B took. */
+static void test_trace_calls__sums_are_a_walk_through_the_tree(void **state)
+{
+	static struct ctx_trace_calls calls;
+	const uint64_t words[] = {
+		ctx_rt_sum_word(CTX_RT_SUM_BEGIN, 70000),
+		ctx_rt_sum_word(CTX_RT_SUM_TICKS, 2000),
+		ctx_rt_sum_word(CTX_RT_SUM_END, 71000),
+		ctx_rt_sum_word(CTX_RT_SUM_CALLS, 5),
+		ctx_rt_call_enter(0, 0xa),
+		ctx_rt_sum_word(CTX_RT_SUM_CALLS, 7),
+		ctx_rt_call_enter(1000, 0xb),
+		ctx_rt_call_word(CTX_RT_CALL_ADVANCE, 1000),
+		ctx_rt_call_word(CTX_RT_CALL_UNWIND, 1),
+		ctx_rt_sum_word(CTX_RT_SUM_CALLS, 0),
+		ctx_rt_call_enter(0, 0xc),
+		ctx_rt_sum_word(CTX_RT_SUM_FUNCTION, 0xb),
+		ctx_rt_sum_word(CTX_RT_SUM_CALLS, 7),
+		ctx_rt_sum_word(CTX_RT_SUM_TOOK, 142),
+		ctx_rt_sum_word(CTX_RT_SUM_DONE, 0),
+	};
+	static const struct ctx_exp_call wanted[] = {
+		{.time_ns = 70000, .function = 0xa, .is_sum = true, .calls = 5},
+		{.time_ns = 70500, .function = 0xb, .is_sum = true, .calls = 7},
+		/* What begins does so within the period. */
+		{.time_ns = 70999, .function = 0xc, .left = 1, .is_sum = true},
+		{.time_ns = 70999, .function = 0xb, .took_ns = 71, .calls = 7},
+		{.time_ns = 71000, .left = 2, .unwound = true}};
+	struct ctx_trace_call_state at = {0};
+
+	(void)state;
+	assert_true(sync_with(&at, 123456, 0, 0, &calls));
+	assert_int_equal(ctx_trace_calls_read(words, CTX_COUNT_OF(words), &at, plain_clock(), &calls), 0);
+	assert_int_equal(calls.n, CTX_COUNT_OF(wanted));
+	for (size_t i = 0; i < calls.n; i++) {
+		assert_int_equal(calls.items[i].time_ns, wanted[i].time_ns);
+		assert_int_equal(calls.items[i].function, wanted[i].function);
+		assert_int_equal(calls.items[i].left, wanted[i].left);
+		assert_int_equal(calls.items[i].is_sum, wanted[i].is_sum);
+		assert_int_equal(calls.items[i].took_ns, wanted[i].took_ns);
+		assert_int_equal(calls.items[i].calls, wanted[i].calls);
+	}
+	assert_int_equal(at.depth, 0);
+}
+
+/* A thread that was in no call for half of a period: what it called does not last until its end. */
+static void test_trace_calls__a_period_may_be_longer_than_its_calls(void **state)
+{
+	static struct ctx_trace_calls calls;
+	const uint64_t words[] = {ctx_rt_sum_word(CTX_RT_SUM_BEGIN, 70000),
+				  ctx_rt_sum_word(CTX_RT_SUM_TICKS, 2000),
+				  ctx_rt_sum_word(CTX_RT_SUM_END, 71000),
+				  ctx_rt_sum_word(CTX_RT_SUM_CALLS, 5),
+				  ctx_rt_call_enter(0, 0xa),
+				  ctx_rt_call_word(CTX_RT_CALL_ADVANCE, 1000),
+				  ctx_rt_sum_word(CTX_RT_SUM_DONE, 0)};
+	struct ctx_trace_call_state at = {0};
+
+	(void)state;
+	assert_true(sync_with(&at, 123456, 0, 0, &calls));
+	assert_int_equal(ctx_trace_calls_read(words, CTX_COUNT_OF(words), &at, plain_clock(), &calls), 0);
+	assert_int_equal(calls.n, 2);
+	assert_int_equal(calls.items[0].time_ns, 70000);
+	assert_int_equal(calls.items[1].time_ns, 70500);
+	assert_int_equal(calls.items[1].left, 1);
+}
+
+/* Any words: nothing goes back in time within a period, no more calls end than are open. */
+static void test_trace_calls__sums_of_any_words_make_sense(void **state)
+{
+	static struct ctx_trace_calls calls;
+	uint64_t seed = 1;
+
+	(void)state;
+	for (unsigned round = 0; round < 3000; round++) {
+		struct ctx_trace_call_state at = {0};
+		uint64_t words[200], depth = 0;
+
+		for (size_t i = 0; i < CTX_COUNT_OF(words); i++) {
+			uint64_t kind = random_below(&seed, 10);
+
+			words[i] =
+				kind < 5 ? ctx_rt_sum_word((enum ctx_rt_sum)random_below(&seed, 8),
+							   random_of(&seed) % 5000)
+				: kind < 8
+					? ctx_rt_call_enter(random_below(&seed, 1000), random_below(&seed, 3))
+					: ctx_rt_call_word((enum ctx_rt_call)(12 + random_below(&seed, 3)),
+							   random_of(&seed) % 50);
+		}
+		assert_true(sync_with(&at, 1000, 0, 0, &calls));
+		(void)ctx_trace_calls_read(words, CTX_COUNT_OF(words), &at, plain_clock(), &calls);
+		for (size_t i = 0; i < calls.n; i++) {
+			assert_true(calls.items[i].left <= depth);
+			depth = depth - calls.items[i].left +
+				(calls.items[i].function != 0 && calls.items[i].took_ns == 0);
+		}
+		assert_int_equal(depth, at.depth + at.sums.left);
+	}
 }
 
 static void test_trace_calls__where_words_are_missing_calls_end(void **state)
@@ -250,6 +351,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_trace_calls__words_are_begins_and_ends),
 		cmocka_unit_test(test_trace_calls__a_choice_among_functions_that_are_not_patched_is_said),
+		cmocka_unit_test(test_trace_calls__sums_are_a_walk_through_the_tree),
+		cmocka_unit_test(test_trace_calls__a_period_may_be_longer_than_its_calls),
+		cmocka_unit_test(test_trace_calls__sums_of_any_words_make_sense),
 		cmocka_unit_test(test_trace_calls__where_words_are_missing_calls_end),
 		cmocka_unit_test(test_trace_calls__what_makes_no_sense_is_counted),
 		cmocka_unit_test(test_trace_calls__any_words_give_events_that_fit),

@@ -15,7 +15,7 @@ expect 1 'compares two intervals' ctxan "$phases" --diff
 expect 1 'compares two intervals' ctxan "$phases" --diff -i 0:100
 expect 1 'there is no comparison of' ctxan a.er b.er --diff -r marks
 expect 1 'html-static: not in this format' ctxan a.er b.er --diff --export html-static
-expect 1 '--diff excludes --browse' ctxan a.er b.er --diff --browse
+expect 1 '--browse excludes --export' ctxan a.er b.er --diff --browse --export html
 expect 1 'compares two sides' ctxan --diff
 expect 1 '--sort is exclusive' ctxan a.er b.er --diff --sort function
 expect 1 'no call stacks: inclusive' ctxan flat.data flat.data --diff --sort inclusive

@@ -66,6 +66,45 @@ gcc -O2 -g -fpatchable-function-entry=2 "$targets/calls.c" -o calls -pthread
 ctxrec -q -O -o small.er --calls -- ./calls >own.txt 2>err.txt || fail "2 bytes of nops: $(cat err.txt)"
 grep -q 'functions could not be patched' err.txt || fail "2 bytes of nops: $(cat err.txt)"
 
+# Libraries that are opened later, with one thread and with another one beside it; opened, closed and opened again.
+cat >later.c <<'END'
+volatile long sink;
+__attribute__((noinline)) void inner(void) { sink++; }
+void called(void) { inner(); inner(); }
+END
+cat >opens.c <<'END'
+#include <dlfcn.h>
+#include <pthread.h>
+#include <unistd.h>
+static void *wait_long(void *x) { pause(); return x; }
+int main(int n, char **arguments)
+{
+	pthread_t thread;
+
+	(void)arguments;
+	if (n > 1)
+		pthread_create(&thread, NULL, wait_long, NULL);
+	for (int i = 0; i < 3; i++) {
+		void *library = dlopen("./later.so", RTLD_NOW);
+		void (*called)(void) = library ? (void (*)(void))dlsym(library, "called") : NULL;
+
+		if (called == NULL)
+			return 1;
+		for (int k = 0; k < 5; k++)
+			called();
+		dlclose(library);
+	}
+	return dlopen("./nothing.so", RTLD_NOW) == NULL && dlerror() != NULL ? 0 : 2;
+}
+END
+gcc -O2 -g -fPIC -shared -fpatchable-function-entry=5 later.c -o later.so
+gcc -O2 -g opens.c -o opens -pthread -ldl
+for threads in "" two; do
+	# shellcheck disable=SC2086
+	ctxrec -q -O -o later.er --calls -- ./opens $threads 2>err.txt || fail "dlopen $threads: exit status $?: $(cat err.txt)"
+	[ "$(counts later.er | tr '\n' ,)" = "called 15,inner 30," ] || fail "dlopen $threads: $(counts later.er) $(cat err.txt)"
+done
+
 # B is interrupted: elapsed time has it, its own time on a processor has not, where that is known.
 gcc -O0 -g -pg "$targets/calls_wait.c" -o wait
 ctxrec -q -O -o wait.er --calls -- ./wait >own.txt 2>err.txt || fail "wait: $(cat err.txt)"
