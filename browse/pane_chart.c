@@ -3,6 +3,7 @@
  *
  *	71 worker  exact calls
  *	state    UUUUUUUUULLLLLUUUUUUUUUUUUUU
+ *	locks         -===		locks were held for some of a column, for more than half of it
  *	         |worker---------------------
  *	         |parse---|lock|parse-|parse-
  *	          |lex-|       |lex--| |lex-
@@ -15,6 +16,7 @@
 
 #include "base/mem.h"
 #include "report/figures.h"
+#include "report/held_locks.h"
 #include "report/names.h"
 #include "report/state_cells.h"
 
@@ -23,11 +25,13 @@
 
 #define THREADS 12u	    /* the heaviest ones */
 #define CALLS_MOST 3000000u /* that are looked at for the exact begin and end of one */
+#define LOCKS_MOST 1000000u /* operations of synchronisation in the run: of more no locks are shown */
 #define LABEL 9u	    /* columns: those of the time line */
 
 enum row_kind {
 	ROW_THREAD,
 	ROW_STATES,
+	ROW_LOCKS,
 	ROW_CALLS,
 };
 
@@ -40,7 +44,8 @@ struct row {
 struct chart {
 	struct ctx_report_source *source; /* borrowed: the selection's */
 	struct ctx_report_slices slices;
-	struct row *rows; /* owned */
+	struct ctx_held_locks held; /* owned */
+	struct row *rows;	    /* owned */
 	size_t n, cap;
 	size_t column; /* that is chosen */
 };
@@ -93,6 +98,9 @@ static enum ctx_status add_thread(struct chart *chart, size_t first_slice, struc
 	row.kind = ROW_STATES;
 	if (status == CTX_OK && chart->source->selection.profile->has_states)
 		status = add_row(chart, row, err);
+	row.kind = ROW_LOCKS;
+	if (status == CTX_OK && ctx_held_locks_any(&chart->held, first_slice, chart->slices.per_thread))
+		status = add_row(chart, row, err);
 	row.kind = ROW_CALLS;
 	for (row.depth = 1; row.depth <= deepest && status == CTX_OK; row.depth++)
 		status = add_row(chart, row, err);
@@ -103,8 +111,10 @@ static void close_chart(struct ctx_pane *pane)
 {
 	struct chart *chart = chart_of(pane);
 
-	if (chart != NULL)
+	if (chart != NULL) {
+		ctx_held_locks_deinit(&chart->held);
 		free(chart->rows);
+	}
 	free(chart);
 	pane->impl = NULL;
 }
@@ -123,6 +133,8 @@ static enum ctx_status load_chart(struct ctx_pane *pane, struct ctx_err *err)
 	if (status == CTX_OK)
 		status = chart->source->slices(chart->source, pane->data->columns, THREADS, &chart->slices,
 					       err);
+	if (status == CTX_OK)
+		status = ctx_held_locks_make(chart->source, &chart->slices, LOCKS_MOST, &chart->held, err);
 	/* The first are those of all threads together. */
 	for (size_t at = chart->slices.per_thread; status == CTX_OK && at < chart->slices.n;
 	     at += chart->slices.per_thread)
@@ -238,6 +250,18 @@ static void put_states(const struct chart *chart, const struct row *row, struct 
 	}
 }
 
+static void put_locks(const struct chart *chart, const struct row *row, struct ctx_buf *buf)
+{
+	ctx_buf_printf(buf, "%-*s", (int)LABEL, "locks");
+	for (size_t i = 0; i < chart->slices.per_thread; i++) {
+		const struct ctx_report_slice *slice = slice_of(chart, row, i);
+
+		ctx_buf_put_u8(
+			buf, (uint8_t)ctx_held_locks_mark(chart->held.ns[row->first_slice + i],
+							  slice->interval.end_ns - slice->interval.begin_ns));
+	}
+}
+
 static void put_row(const struct ctx_pane *pane, size_t number, size_t width, struct ctx_buf *buf)
 {
 	const struct chart *chart = chart_of(pane);
@@ -248,6 +272,8 @@ static void put_row(const struct ctx_pane *pane, size_t number, size_t width, st
 		put_thread(pane, chart, row, buf);
 	else if (row->kind == ROW_STATES)
 		put_states(chart, row, buf);
+	else if (row->kind == ROW_LOCKS)
+		put_locks(chart, row, buf);
 	else
 		put_calls(pane, chart, number, buf);
 }
@@ -256,7 +282,10 @@ static enum ctx_look look_of_row(const struct ctx_pane *pane, size_t number)
 {
 	enum row_kind kind = chart_of(pane)->rows[number].kind;
 
-	return kind == ROW_THREAD ? CTX_LOOK_HEADING : kind == ROW_STATES ? CTX_LOOK_DIM : CTX_LOOK_PLAIN;
+	return kind == ROW_THREAD   ? CTX_LOOK_HEADING
+	       : kind == ROW_STATES ? CTX_LOOK_DIM
+	       : kind == ROW_LOCKS  ? CTX_LOOK_LOCKS
+				    : CTX_LOOK_PLAIN;
 }
 
 /* ---- the chosen frame ---- */
