@@ -25,6 +25,7 @@ struct ctx_browse_data {
 	struct ctx_interval interval;
 	uint32_t thread; /* CTX_NONE: all */
 	uint32_t metric;
+	unsigned columns;		  /* of the time line, and of the chart */
 	struct ctx_report_source *source; /* of these; NULL: not opened yet */
 	struct ctx_report_source *all_threads;
 	struct ctx_report_source *states; /* of the metrics of states */

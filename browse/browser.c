@@ -12,7 +12,7 @@ static const struct ctx_pane_kind *const kinds[CTX_BROWSER_PANES] = {
 	[CTX_BROWSER_FUNCTIONS] = &ctx_pane_functions,	     [CTX_BROWSER_TREE] = &ctx_pane_tree,
 	[CTX_BROWSER_CALLERS] = &ctx_pane_callers,	     [CTX_BROWSER_WAITS] = &ctx_pane_waits,
 	[CTX_BROWSER_THREADS] = &ctx_pane_threads,	     [CTX_BROWSER_SOURCE] = &ctx_pane_source,
-	[CTX_BROWSER_INSTRUCTIONS] = &ctx_pane_instructions,
+	[CTX_BROWSER_INSTRUCTIONS] = &ctx_pane_instructions, [CTX_BROWSER_CHART] = &ctx_pane_chart,
 };
 
 enum ctx_status ctx_browser_init(struct ctx_browser *browser, const struct ctx_browse_host *host, bool ascii,
@@ -66,6 +66,8 @@ void ctx_browser_say(struct ctx_browser *browser, bool is_error, const char *fmt
 void ctx_browser_resize(struct ctx_browser *browser, unsigned rows, unsigned columns)
 {
 	browser->layout = ctx_layout_make(rows, columns);
+	browser->data.columns = browser->layout.is_too_small ? 0 : browser->layout.n_line;
+	ctx_pane_forget(&browser->panes[CTX_BROWSER_CHART]);
 	/* A column is another one. */
 	browser->is_dragging = false;
 	if (browser->brush.is_brushing)

@@ -100,6 +100,26 @@ static void select_metric(struct ctx_browser *browser, uint32_t metric)
 	ctx_browser_select(browser);
 }
 
+/* Its interval is selected. */
+static enum ctx_status open_call(struct ctx_browser *browser, struct ctx_pane *pane, struct ctx_err *err)
+{
+	struct ctx_interval interval;
+	struct ctx_buf words CTX_AUTO_BUF = {0};
+	struct ctx_err why = {0};
+	enum ctx_status status = ctx_pane_chart_call(pane, &interval, &words, &why);
+
+	if (status == CTX_E_NOMEM)
+		return ctx_err_nomem(err);
+	if (status != CTX_OK) {
+		ctx_browser_say(browser, true, "%s", why.msg);
+		return CTX_OK;
+	}
+	if (ctx_brush_set(&browser->brush, interval))
+		ctx_browser_select(browser);
+	ctx_browser_say(browser, false, "%.*s", (int)words.n, (const char *)words.bytes);
+	return CTX_OK;
+}
+
 static enum ctx_status open_row(struct ctx_browser *browser, struct ctx_err *err)
 {
 	struct ctx_pane *pane = ctx_browser_pane(browser);
@@ -121,6 +141,8 @@ static enum ctx_status open_row(struct ctx_browser *browser, struct ctx_err *err
 		select_thread(browser, thread == browser->data.thread ? CTX_NONE : thread);
 		return CTX_OK;
 	}
+	if (pane->kind == &ctx_pane_chart)
+		return open_call(browser, pane, err);
 	if (pane->kind->unfold != NULL) {
 		pane->kind->unfold(pane, CTX_UNFOLD_TOGGLE);
 		return CTX_OK;

@@ -59,11 +59,19 @@ extern const struct ctx_pane_kind ctx_pane_functions, ctx_pane_waits, ctx_pane_t
 extern const struct ctx_pane_kind ctx_pane_tree, ctx_pane_callers;
 /* Functions of two intervals (browse/pane_compare.c). */
 extern const struct ctx_pane_kind ctx_pane_compare;
+/* What threads were in over time (browse/pane_chart.c). */
+extern const struct ctx_pane_kind ctx_pane_chart;
 /* Lists of things to know or to choose (browse/pane_lists.c). */
 extern const struct ctx_pane_kind ctx_pane_metrics, ctx_pane_help, ctx_pane_notes;
 
 /* Of panes of a report: the thread of a row of ctx_pane_threads; the warnings of the last report. */
 uint32_t ctx_pane_thread(const struct ctx_pane *pane, size_t row);
+/*
+ * Of ctx_pane_chart: the interval of the chosen call, exactly where calls were seen, and what it was in words.
+ * CTX_E_NOTFOUND: none is chosen. Reads the calls from its end on, at most some millions.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_pane_chart_call(struct ctx_pane *pane, struct ctx_interval *ret,
+						   struct ctx_buf *words, struct ctx_err *err);
 size_t ctx_pane_n_notes(const struct ctx_pane *pane);
 const char *ctx_pane_note(const struct ctx_pane *pane, size_t i);
 

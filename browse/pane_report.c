@@ -377,7 +377,7 @@ const struct ctx_pane_kind ctx_pane_source = {
 };
 
 const struct ctx_pane_kind ctx_pane_instructions = {
-	.title = "Instructions",
+	.title = "Disasm",
 	.load = load_instructions,
 	.heading = put_code_heading,
 	.put = put_row,

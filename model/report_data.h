@@ -28,8 +28,8 @@ struct ctx_report_slice {
 	uint32_t function;		/* the one with the largest exclusive weight; CTX_NONE: no samples */
 	uint64_t state_ns[CTX_STATE_N]; /* of an experiment with states: time in each */
 	/*
-	 * Of one thread, where calls were seen: the deepest call that was open for more than half of the slice,
-	 * a CCT node, 0 none; and how often it was entered in the slice.
+	 * Of one thread: the deepest call that was open for more than half of the slice, a CCT node, 0 none; and
+	 * how often it was entered in the slice. Where calls were not seen: what has more than half of the weight.
 	 */
 	uint32_t call;
 	uint64_t entered;

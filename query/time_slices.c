@@ -130,7 +130,7 @@ static size_t selected_parts(const struct ctx_selection *selection, struct ctx_i
 
 /* The slices of a row: all threads together, or one of the shown threads. */
 static enum ctx_status fill_row(const struct timeline *timeline, size_t row, uint64_t *weights,
-				struct ctx_err *err)
+				struct ctx_deepest_call *deepest, struct ctx_err *err)
 {
 	struct ctx_query *query = timeline->query;
 	struct ctx_interval *parts CTX_AUTO_FREE = ctx_calloc(query->selection->n_intervals, sizeof(*parts));
@@ -159,6 +159,11 @@ static enum ctx_status fill_row(const struct timeline *timeline, size_t row, uin
 			.weight = histogram.weight,
 			.function = heaviest_function(&query->profile->cct, &histogram, weights),
 		};
+		if (status != CTX_OK || deepest == NULL)
+			continue;
+		status = ctx_deepest_call_find(deepest, &query->profile->cct, &histogram, histogram.weight,
+					       err);
+		out[i].call = deepest->found;
 	}
 	ctx_histogram_deinit(&histogram);
 	return status;
@@ -321,11 +326,14 @@ static enum ctx_status fill(const struct timeline *timeline, struct ctx_err *err
 {
 	const struct ctx_profile *profile = timeline->query->profile;
 	uint64_t *weights CTX_AUTO_FREE = ctx_calloc(profile->n_functions, sizeof(*weights));
+	bool has_calls = ctx_profile_elapsed_metric(profile) != CTX_NONE;
+	struct ctx_deepest_call deepest = {0};
 	enum ctx_status status = weights != NULL ? CTX_OK : ctx_err_nomem(err);
 
 	for (size_t row = 0; status == CTX_OK && row <= timeline->n_threads; row++)
-		status = fill_row(timeline, row, weights, err);
-	if (status == CTX_OK && ctx_profile_elapsed_metric(profile) != CTX_NONE)
+		status = fill_row(timeline, row, weights, row != 0 && !has_calls ? &deepest : NULL, err);
+	ctx_deepest_call_deinit(&deepest);
+	if (status == CTX_OK && has_calls)
 		status = fill_all_calls(timeline, err);
 	if (status == CTX_OK && profile->has_states)
 		status = fill_states(timeline, err);

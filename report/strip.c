@@ -133,6 +133,7 @@ struct cell {
 	uint64_t state_ns[CTX_STATE_N];
 	uint32_t function;
 	uint32_t call; /* of its first slice that is in one; CTX_TRIE_ROOT: none is */
+	uint64_t held_ns;
 };
 
 static struct cell column_cell(const struct ctx_strips *strips, const struct ctx_report_slice *slices,
@@ -150,6 +151,8 @@ static struct cell column_cell(const struct ctx_strips *strips, const struct ctx
 			continue;
 		if (cell.call == CTX_TRIE_ROOT)
 			cell.call = slices[i].call;
+		if (strips->held != NULL && strips->held->ns != NULL)
+			cell.held_ns += strips->held->ns[&slices[i] - strips->slices.slices];
 		cell.weight += slices[i].weight;
 		cell.length += slices[i].interval.end_ns - slices[i].interval.begin_ns;
 		for (unsigned state = 0; state < CTX_STATE_N; state++)
@@ -299,6 +302,23 @@ static void print_states(const struct ctx_strips *strips, struct ctx_out *out, c
 	ctx_buf_clear(line);
 }
 
+/* Whether locks were held; no line of a thread that held none. */
+static void print_held(const struct ctx_strips *strips, struct ctx_out *out, const struct layout *layout,
+		       const struct ctx_report_slice *slices, struct ctx_buf *line)
+{
+	size_t first = (size_t)(slices - strips->slices.slices);
+
+	if (strips->held == NULL || !ctx_held_locks_any(strips->held, first, strips->slices.per_thread))
+		return;
+	ctx_buf_printf(line, "%*s ", LABEL_WIDTH, "lock held");
+	for (size_t i = 0; i < layout->columns; i++) {
+		struct cell cell = column_cell(strips, slices, i, layout->columns);
+
+		ctx_buf_put_u8(line, (uint8_t)ctx_held_locks_mark(cell.held_ns, cell.length));
+	}
+	print_line(out, line);
+}
+
 /* What each column is in. */
 static void print_calls(const struct ctx_strips *strips, struct ctx_out *out, const struct layout *layout,
 			const struct ctx_report_slice *slices, struct ctx_buf *line)
@@ -334,6 +354,8 @@ static void print_thread(const struct ctx_strips *strips, struct ctx_out *out, c
 	print_line(out, line);
 	if (strips->has_calls && slices->thread != CTX_NONE)
 		print_calls(strips, out, layout, slices, line);
+	if (slices->thread != CTX_NONE)
+		print_held(strips, out, layout, slices, line);
 	if (out->profile->has_states && slices->thread != CTX_NONE)
 		print_states(strips, out, layout, slices, line);
 }
@@ -489,6 +511,8 @@ void ctx_strips_print(const struct ctx_strips *strips, struct ctx_out *out)
 	ctx_out_line(out, "");
 	if (out->profile->has_states)
 		print_state_legend(strips, out, &layout, &line);
+	if (strips->held != NULL && ctx_held_locks_any(strips->held, 0, strips->held->n))
+		ctx_out_line(out, "Locks held: = for more than half of a column, - for some of it\n");
 	print_legend(strips, out, &line);
 	ctx_buf_deinit(&line);
 }

@@ -1,6 +1,6 @@
 /*
  * The strip of a thread: a row of blocks whose height is the load, below it a letter per column for
- * the dominant function, where calls were seen one for the deepest call that fills most of the column, and
+ * the dominant function, where calls were seen one for the deepest call that fills most of the column, one line for held locks, and
  * with thread states another letter for the dominant state.
  */
 #ifndef CTX_REPORT_STRIP_H
@@ -8,6 +8,7 @@
 
 #include "model/mark_spans.h"
 #include "model/phase.h"
+#include "report/held_locks.h"
 #include "report/out.h"
 
 #define CTX_STRIP_LETTERS 26
@@ -17,6 +18,7 @@ struct ctx_strips {
 	struct ctx_report_slices slices;
 	const struct ctx_mark_spans *marks;    /* borrowed; set by the caller; NULL: none */
 	const struct ctx_phase_group *phases;  /* the same */
+	const struct ctx_held_locks *held;     /* the same */
 	uint32_t functions[CTX_STRIP_LETTERS]; /* by letter */
 	uint64_t dominated
 		[CTX_STRIP_LETTERS]; /* slices of the first strip that it dominates; 0: only slices of others */

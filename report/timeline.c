@@ -111,6 +111,7 @@ struct timeline {
 	const struct ctx_report_level *levels;
 	size_t n_levels;
 	struct ctx_mark_spans marks;	 /* owned; of text */
+	struct ctx_held_locks held;	 /* the same */
 	const struct ctx_phases *phases; /* of text */
 };
 
@@ -130,6 +131,8 @@ static enum ctx_status pull(struct ctx_report_source *source, const struct ctx_r
 					&ret->slices, err);
 	if (status == CTX_OK)
 		status = source->levels(source, &ret->levels, &ret->n_levels, err);
+	if (status == CTX_OK && options->format == CTX_REPORT_TEXT)
+		status = ctx_held_locks_make(source, &ret->slices, UINT64_MAX, &ret->held, err);
 	if (status == CTX_OK && options->format == CTX_REPORT_TEXT)
 		status = source->phases(source, true, &ret->phases, err);
 	if (status == CTX_OK && profile->traced[CTX_TRACED_MARK] != 0 && options->format == CTX_REPORT_TEXT)
@@ -172,10 +175,12 @@ static enum ctx_status print(struct ctx_report_source *source, const struct ctx_
 	if (status == CTX_OK)
 		status = ctx_strips_init(&strips, spec.selection, &timeline.slices, err);
 	if (status != CTX_OK) {
+		ctx_held_locks_deinit(&timeline.held);
 		ctx_mark_spans_deinit(&timeline.marks);
 		return status;
 	}
 	strips.marks = &timeline.marks;
+	strips.held = &timeline.held;
 	if (timeline.phases != NULL && timeline.phases->n_groups != 0)
 		strips.phases = timeline.phases->groups;
 	ctx_out_spec_parts(&spec, &timeline.parts);
@@ -185,6 +190,7 @@ static enum ctx_status print(struct ctx_report_source *source, const struct ctx_
 	for (size_t i = 0; i < timeline.slices.n && !ctx_out_is_text(&out); i++)
 		put_slice(&out, &timeline.slices.slices[i]);
 	put_levels(&out, timeline.levels, timeline.n_levels);
+	ctx_held_locks_deinit(&timeline.held);
 	ctx_mark_spans_deinit(&timeline.marks);
 	return ctx_out_end(&out, err);
 }

@@ -236,6 +236,32 @@ def threads():
 		quit(t)
 
 
+def chart():
+	"""What threads are in over time: exact calls, sampled ones, ASCII; keys go from call to call, Enter selects a call's interval."""
+	with browse("worked-example-in-b.txt", LC_ALL="C") as t:
+		t.expect(KEYS)
+		t.type("8")
+		t.expect("exact calls", "|C---")
+		golden(t, "chart")
+		# Depth 4 has B, A and B, the last from 10 to 13 ms.
+		t.type(DOWN * 4 + RIGHT * 3)
+		t.expect("depth 4: B", ">B==")
+		golden(t, "chart_call")
+		t.type("\n")
+		t.expect("B: begin 10.000000 ms, took 3.000 ms, self 2.000 ms, depth 4", "10.000-13.000 of 15.000 ms")
+		t.type("u" + UP + LEFT)
+		t.expect("depth 3: B", "whole run")
+		quit(t)
+	with browse("lock_convoy.er", rows=30, columns=100) as t:
+		t.expect(KEYS)
+		t.type("8")
+		t.expect("8 Chart", "sampled")
+		golden(t, "chart_sampled")
+		t.type("\n")
+		t.expect("no call is chosen")
+		quit(t)
+
+
 def waits():
 	"""An ASCII terminal, 132 columns."""
 	with browse("lock_convoy.er", rows=30, columns=132, LC_ALL="C") as t:
@@ -434,7 +460,7 @@ def colours():
 				fail(f"{environment} {arguments}: colours are {'missing' if wanted else 'sent'}")
 
 
-CASES = [panes, source, interval, compare, sides, threads, waits, searching, exports, sizes, signals, crashes, hostile, refusals, colours]
+CASES = [panes, source, interval, compare, sides, threads, chart, waits, searching, exports, sizes, signals, crashes, hostile, refusals, colours]
 for case in CASES:
 	if len(sys.argv) > 2 and case.__name__ not in sys.argv[2:]:
 		continue

@@ -8,6 +8,7 @@ done
 [ -n "$python" ] || skip "python3-pyte is not installed"
 
 unpack recordings/phases recordings/tight recordings/regression states/lock_convoy
+cp "$source_dir/testdata/calltrace/worked-example-in-b.txt" .
 for recording in phases tight lock_convoy; do
 	ctxan -q $recording.er -r header >/dev/null || fail "$recording.er cannot be ingested"
 done
