@@ -449,7 +449,7 @@ static enum ctx_status end_task(struct ctx_omp_threads *threads, struct thread *
 	operation.duration_ns = threads->now_ns - thread->open[i - 1].begin_ns;
 	operation.self_ns = thread->open[i - 1].work_ns;
 	operation.off_ns = operation.duration_ns - operation.self_ns;
-	operation.depth = thread->open[i - 1].depth;
+	operation.value = thread->open[i - 1].depth;
 	pop_to(threads, thread, i - 1);
 	if (at != CTX_MAP64_NONE)
 		operation.raw_stack = threads->tasks[at].raw;

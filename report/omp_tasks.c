@@ -106,7 +106,7 @@ static enum ctx_status add(struct tasks *tasks, const struct ctx_code *code,
 	group->count++;
 	group->self_ns += operation->self_ns;
 	group->elapsed_ns += operation->duration_ns;
-	group->depth = operation->depth > group->depth ? operation->depth : group->depth;
+	group->depth = (uint64_t)operation->value > group->depth ? (uint64_t)operation->value : group->depth;
 	tasks->durations[tasks->n_durations++] = (struct duration){number, operation->self_ns};
 	tasks->page.total.count++;
 	tasks->page.topic.totals.weight += operation->self_ns;

@@ -280,7 +280,7 @@ static enum ctx_status take_operation(void *context, const struct ctx_traced *op
 	if (operation->operation == CTX_OMP_OF_REGION)
 		assert_int_equal(operation->longest_ns, world->expected[i].longest_ns);
 	else
-		assert_int_equal(operation->depth, world->expected[i].depth);
+		assert_int_equal(operation->value, world->expected[i].depth);
 	return CTX_OK;
 }
 
