@@ -78,9 +78,7 @@ static enum ctx_status take_option(struct ctx_indicator_spec *spec, const char *
 				   struct ctx_err *err)
 {
 	*ret_is = true;
-	if (strcmp(word, "once") == 0) {
-		spec->once = true;
-	} else if (strcmp(word, "w") == 0 || strcmp(word, "rw") == 0 || strcmp(word, "wr") == 0) {
+	if (strcmp(word, "w") == 0 || strcmp(word, "rw") == 0 || strcmp(word, "wr") == 0) {
 		if (spec->what == CTX_INDICATOR_DATA)
 			return refuse(spec, "two kinds of access", err);
 		spec->what = CTX_INDICATOR_DATA;
@@ -207,7 +205,7 @@ static enum ctx_status take_place(struct ctx_indicator_spec *spec, char *rest, s
 		return refuse(
 			spec,
 			"not understood: NAME, OBJECT:NAME, FILE:LINE, range:FIRST..LAST, object:OBJECT, and "
-			":w, :rw, :threshold=N, :once behind it",
+			":w, :rw, :threshold=N, :start, :stop, :slower-than=TIME behind it",
 			err);
 	if (spec->what != CTX_INDICATOR_DATA && parse_number(colon + 1, &line)) {
 		if (line == 0 || line > INT32_MAX)
@@ -223,12 +221,8 @@ static enum ctx_status take_place(struct ctx_indicator_spec *spec, char *rest, s
 
 static enum ctx_status check_together(const struct ctx_indicator_spec *spec, struct ctx_err *err)
 {
-	bool is_data = spec->what == CTX_INDICATOR_DATA, has_window = spec->window != CTX_INDICATOR_NO_WINDOW;
+	bool has_window = spec->window != CTX_INDICATOR_NO_WINDOW;
 
-	if (spec->once && (is_data || spec->what == CTX_INDICATOR_RETURN))
-		return refuse(spec, "once is for code and its entries", err);
-	if (spec->once && (spec->threshold != 0 || has_window || spec->slower_than_ns != 0))
-		return refuse(spec, "once goes with nothing else", err);
 	if (spec->of_process && !has_window)
 		return refuse(spec, "process belongs to start or stop", err);
 	if (spec->slower_than_ns != 0 && (spec->what != CTX_INDICATOR_FUNCTION || spec->offset != 0))

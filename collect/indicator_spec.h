@@ -13,7 +13,6 @@
  *	:start  :start=N  :stop           samples are recorded from an execution (the N-th) of the one to one of the other, by thread;
  *	:process                          of these: in all threads of the process
  *	:slower-than=TIME                 of a function: calls that took so long (2ms), with their call stacks
- *	:once                             whether it was ever executed: the first execution alone is counted
  *
  * A pure function of the text. Source: requirements I1 to I3, I5, I7.
  */
@@ -53,8 +52,7 @@ struct ctx_indicator_spec {
 	uint64_t length_bytes; /* of data; 0: that of the variable */
 	uint64_t threshold;    /* 0: no call stacks */
 	bool reads;	       /* data: reads are counted besides writes */
-	bool once;
-	bool has_address; /* of data in a metadata file: `offset` is an address of the object */
+	bool has_address;      /* of data in a metadata file: `offset` is an address of the object */
 	enum ctx_indicator_window window;
 	uint64_t from;		 /* of a start: which execution, from 1 */
 	bool of_process;	 /* of a window: not of the thread alone */

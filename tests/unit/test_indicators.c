@@ -80,8 +80,7 @@ static void test_indicators__a_specification_is_a_place_with_options_behind_it(v
 	assert_int_equal(spec.what, CTX_INDICATOR_RETURN);
 	spec = parse("f:slower-than=2.5ms");
 	assert_int_equal(spec.slower_than_ns, 2500000);
-	spec = parse("*:once");
-	assert_true(spec.once);
+	spec = parse("*");
 	assert_string_equal(spec.name, "*");
 }
 
@@ -112,7 +111,6 @@ static void test_indicators__what_cannot_be_meant_is_refused(void **state)
 					    "f:threshold=0",
 					    "f:threshold=x",
 					    "f:threshold=99999999999999999999",
-					    "f:once:threshold=2",
 					    "f:start=0",
 					    "f:start=x",
 					    "f:process",
@@ -121,10 +119,8 @@ static void test_indicators__what_cannot_be_meant_is_refused(void **state)
 					    "f:slower-than=1ms:threshold=2",
 					    "f%return:slower-than=1ms",
 					    "f:slower-than=1ms:stop",
-					    "v:w:once",
 					    "v%return:w",
 					    "f%return+4",
-					    "f%return:once",
 					    "f*+4",
 					    "file.c:0",
 					    "range:a",
