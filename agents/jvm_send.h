@@ -15,10 +15,10 @@
 
 /* Connects to the recorder's socket of this name, 1 to 64 letters. False: nobody listens there. */
 bool ctx_jvm_connect(const char *name);
-void ctx_jvm_disconnect(void);
 
-/* Whether somebody listens. */
+/* Whether somebody listens, as far as the last message has shown; and as a look at the socket shows. */
 bool ctx_jvm_is_connected(void);
+bool ctx_jvm_looks_connected(void);
 
 struct ctx_jvm_message {
 	size_t n;

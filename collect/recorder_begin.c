@@ -510,6 +510,25 @@ static enum ctx_status begin_indicators(struct ctx_recorder *recorder, struct ct
 	return status;
 }
 
+/* A virtual machine that cannot be asked is recorded without names. */
+static enum ctx_status attach_vms(struct ctx_recorder *recorder, struct ctx_err *err)
+{
+	const struct ctx_ids *pids = &recorder->options->pids;
+	enum ctx_status status = CTX_OK;
+
+	for (size_t i = 0; i < pids->n && status == CTX_OK; i++) {
+		char text[CTX_ERR_MAX + 64];
+		struct ctx_err why = {0};
+
+		if (ctx_vms_attach(recorder->vms, pids->items[i], &why) == CTX_OK)
+			continue;
+		snprintf(text, sizeof(text), "the methods of process %lld have no names: %s",
+			 (long long)pids->items[i], why.msg);
+		status = ctx_recorder_warn(recorder, text, err);
+	}
+	return status;
+}
+
 enum ctx_status ctx_recorder_begin(struct ctx_recorder *recorder, struct ctx_err *err)
 {
 	const struct ctx_rec_options *options = recorder->options;
@@ -536,6 +555,8 @@ enum ctx_status ctx_recorder_begin(struct ctx_recorder *recorder, struct ctx_err
 		status = begin_present(recorder, err);
 	if (status == CTX_OK && recorder->trace != NULL)
 		status = attach(recorder, err);
+	if (status == CTX_OK && recorder->vms != NULL)
+		status = attach_vms(recorder, err);
 	return status == CTX_OK && recorder->metrics.indicators != NULL ? begin_indicators(recorder, err)
 									: status;
 }

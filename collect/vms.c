@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "collect/installation.h"
+#include "collect/vm_attach.h"
 #include "collect/vm_image.h"
 #include "collect/vm_listener.h"
 #include "collect/vm_names.h"
@@ -83,6 +84,8 @@ struct ctx_vms {
 	struct ctx_vm_listener *listener;
 	struct vm **items; /* by number of the connection */
 	size_t n, cap;
+	int *attached; /* connections of ctx_vms_attach; owned */
+	size_t n_attached, attached_cap;
 	struct ctx_buf said; /* scratch */
 	struct ctx_map64 of_process;
 	struct ctx_exp_writer *writer;
@@ -133,6 +136,9 @@ void ctx_vms_destroy(struct ctx_vms *vms)
 	ctx_vm_listener_destroy(vms->listener);
 	for (size_t i = 0; i < vms->n; i++)
 		free_vm(vms->items[i]);
+	for (size_t i = 0; i < vms->n_attached; i++)
+		close(vms->attached[i]);
+	free(vms->attached);
 	free(vms->items);
 	free(vms->old_options);
 	ctx_buf_deinit(&vms->said);
@@ -172,6 +178,17 @@ enum ctx_status ctx_vms_begin(struct ctx_vms *vms, struct ctx_exp_writer *writer
 	vms->writer = writer;
 	vms->tree = tree;
 	return ctx_vm_listener_start(vms->listener, err);
+}
+
+enum ctx_status ctx_vms_attach(struct ctx_vms *vms, int64_t pid, struct ctx_err *err)
+{
+	enum ctx_status status = ctx_grow(&vms->attached, &vms->attached_cap, vms->n_attached + 1, err);
+
+	if (status == CTX_OK)
+		status = ctx_vm_attach(pid, vms->library, ctx_vm_listener_name(vms->listener),
+				       &vms->attached[vms->n_attached], err);
+	vms->n_attached += status == CTX_OK;
+	return status;
 }
 
 /* --- messages --- */

@@ -391,6 +391,8 @@ static enum ctx_status read_event(struct ctx_exp_log *log, const struct ctx_exp_
 			log->last.alive_ns = entry.time_ns;
 		else if (strcmp(kind, "unwinding") == 0)
 			status = ctx_exp_log_unwinding(log, line, err);
+		else if (strcmp(kind, "vm") == 0)
+			status = ctx_exp_log_vm(log, line, err);
 		else if (strcmp(kind, "outsider") == 0)
 			status = read_external_waker(log, line, err);
 		if (status != CTX_OK)
