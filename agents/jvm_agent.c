@@ -26,6 +26,7 @@ static struct {
 	jvmtiEnv *jvmti;
 	pthread_mutex_t lock; /* for beginning and ending to tell */
 	_Atomic uint64_t n_classes, n_compiled;
+	_Atomic uint64_t gc_begin_ns; /* of the collection that goes on; 0: none */
 } agent = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* --- hello and goodbye --- */
@@ -218,13 +219,17 @@ static uint32_t own_tid(void)
 static void JNICALL on_gc_start(jvmtiEnv *jvmti)
 {
 	(void)jvmti;
-	ctx_jvm_send_short(CTX_VM_GC_BEGIN, own_tid());
+	atomic_store(&agent.gc_begin_ns, ctx_jvm_now());
 }
 
+/* What the message costs is behind the end that it tells. */
 static void JNICALL on_gc_finish(jvmtiEnv *jvmti)
 {
+	uint64_t begin_ns = atomic_exchange(&agent.gc_begin_ns, 0);
+
 	(void)jvmti;
-	ctx_jvm_send_short(CTX_VM_GC_END, own_tid());
+	if (begin_ns != 0)
+		ctx_jvm_send_gc(own_tid(), begin_ns);
 }
 
 /* --- load --- */

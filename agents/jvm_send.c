@@ -93,14 +93,19 @@ bool ctx_jvm_looks_connected(void)
 	return ctx_jvm_is_connected();
 }
 
+uint64_t ctx_jvm_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
 static void put_head(uint8_t *out, enum ctx_vm_message kind)
 {
 	const uint32_t word = (uint32_t)kind, lost = atomic_exchange(&dropped, 0);
-	struct timespec now;
-	uint64_t time_ns;
+	const uint64_t time_ns = ctx_jvm_now();
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	time_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 	memcpy(out, &word, sizeof(word));
 	memcpy(out + 4, &lost, sizeof(lost));
 	memcpy(out + 8, &time_ns, sizeof(time_ns));
@@ -210,15 +215,16 @@ void ctx_jvm_send(struct ctx_jvm_message *message)
 	free(message);
 }
 
-void ctx_jvm_send_short(enum ctx_vm_message kind, uint32_t value)
+void ctx_jvm_send_gc(uint32_t tid, uint64_t begin_ns)
 {
-	uint8_t bytes[CTX_VM_HEAD_BYTES + sizeof(value)];
+	uint8_t bytes[CTX_VM_HEAD_BYTES + sizeof(tid) + sizeof(begin_ns)];
 	int fd = atomic_load(&connection);
 
 	if (fd < 0)
 		return;
-	put_head(bytes, kind);
-	memcpy(bytes + CTX_VM_HEAD_BYTES, &value, sizeof(value));
+	put_head(bytes, CTX_VM_GC);
+	memcpy(bytes + CTX_VM_HEAD_BYTES, &tid, sizeof(tid));
+	memcpy(bytes + CTX_VM_HEAD_BYTES + sizeof(tid), &begin_ns, sizeof(begin_ns));
 	if (!try_send(fd, bytes, sizeof(bytes)))
 		note_dropped(bytes);
 }

@@ -103,12 +103,19 @@ static enum ctx_status read_file(const struct dump *dump, const char *path, stru
 	return status < 0 ? status : CTX_OK;
 }
 
-static enum ctx_status write_load(struct ctx_jit_dumps *dumps, const struct dump *dump, const char *path,
-				  const struct ctx_pd_jit_load *load, const uint8_t *bytes,
-				  struct ctx_err *err)
+/* A dump that was read: `bytes` are the file. */
+struct contents {
+	const char *path;
+	struct ctx_buf bytes;
+	struct ctx_pd_jitdump functions;
+};
+
+static enum ctx_status write_load(struct ctx_jit_dumps *dumps, const struct dump *dump,
+				  const struct contents *contents, size_t i, struct ctx_err *err)
 {
+	const struct ctx_pd_jit_load *load = &contents->functions.loads[i];
 	const struct ctx_exp_function function = {.name = load->name[0] != '\0' ? load->name : "<Unknown>",
-						  .module = path};
+						  .module = contents->path};
 	struct ctx_exp_code code = {.process = dump->process,
 				    .time_ns = load->time_ns,
 				    .address = load->address,
@@ -118,7 +125,7 @@ static enum ctx_status write_load(struct ctx_jit_dumps *dumps, const struct dump
 	if (status != CTX_OK || code.function == CTX_NONE)
 		return status;
 	if (load->size <= CTX_EXP_CODE_BYTES_MAX && dumps->instructions < INSTRUCTIONS_MAX) {
-		code.instructions = bytes + load->file_offset;
+		code.instructions = contents->bytes.bytes + load->file_offset;
 		dumps->instructions += load->size;
 	}
 	return ctx_exp_code(dumps->writer, &code, err);
@@ -126,23 +133,25 @@ static enum ctx_status write_load(struct ctx_jit_dumps *dumps, const struct dump
 
 static enum ctx_status write_dump(struct ctx_jit_dumps *dumps, const struct dump *dump, struct ctx_err *err)
 {
-	const char *path = ctx_exp_objects_path(ctx_exp_all_objects(dumps->writer), dump->object);
-	struct ctx_buf bytes CTX_AUTO_BUF = {0};
-	struct ctx_pd_jitdump read = {0};
+	struct contents contents = {
+		.path = ctx_exp_objects_path(ctx_exp_all_objects(dumps->writer), dump->object)};
 	struct ctx_err why = {0};
-	enum ctx_status status = read_file(dump, path, &bytes, &why);
+	enum ctx_status status = read_file(dump, contents.path, &contents.bytes, &why);
 
 	if (status == CTX_OK)
-		status = ctx_pd_jitdump_parse(bytes.bytes, bytes.n, &read, &why);
-	if (status == CTX_OK && read.arch_timestamps)
-		status = ctx_err_set(&why, CTX_E_FORMAT, "%s: its times are those of another clock", path);
+		status = ctx_pd_jitdump_parse(contents.bytes.bytes, contents.bytes.n, &contents.functions,
+					      &why);
+	if (status == CTX_OK && contents.functions.arch_timestamps)
+		status = ctx_err_set(&why, CTX_E_FORMAT, "%s: its times are those of another clock",
+				     contents.path);
+	if (status != CTX_OK && status != CTX_E_NOMEM)
+		refuse(dumps, why.msg);
+	for (size_t i = 0; i < contents.functions.n && status == CTX_OK; i++)
+		status = write_load(dumps, dump, &contents, i, err);
+	ctx_pd_jitdump_deinit(&contents.functions);
+	ctx_buf_deinit(&contents.bytes);
 	if (status == CTX_E_NOMEM)
 		return ctx_err_nomem(err);
-	if (status != CTX_OK)
-		refuse(dumps, why.msg);
-	for (size_t i = 0; i < read.n && status == CTX_OK; i++)
-		status = write_load(dumps, dump, path, &read.loads[i], bytes.bytes, err);
-	ctx_pd_jitdump_deinit(&read);
 	return why.msg[0] != '\0' ? CTX_OK : status;
 }
 

@@ -37,10 +37,9 @@
 	((uint64_t)1 << 20) /* bytes from the frame to its variables, which its caller has pushed */
 #define X86_64_R13 13u	    /* has the bytecode's address where the interpreter runs */
 
-struct stop {
-	uint64_t time_ns;
+struct stop { /* for a garbage collection */
+	uint64_t begin_ns, end_ns;
 	int64_t tid;
-	bool is_end;
 };
 
 /* Methods that frames have before the agent tells of them: while the virtual machine starts. */
@@ -232,12 +231,11 @@ static enum ctx_status take_goodbye(struct vm *vm, const struct ctx_vm_head *hea
 static enum ctx_status take_stop(struct vm *vm, const struct ctx_vm_head *head, struct ctx_cursor *rest,
 				 struct ctx_err *err)
 {
-	struct stop stop = {.time_ns = head->time_ns,
-			    .tid = (int64_t)ctx_cursor_get_u32(rest),
-			    .is_end = head->kind == CTX_VM_GC_END};
+	struct stop stop = {.end_ns = head->time_ns, .tid = (int64_t)ctx_cursor_get_u32(rest)};
 	enum ctx_status status;
 
-	if (rest->failed || vm->n_stops == STOPS_MAX) {
+	stop.begin_ns = ctx_cursor_get_u64(rest);
+	if (rest->failed || stop.begin_ns > stop.end_ns || vm->n_stops == STOPS_MAX) {
 		vm->damaged++;
 		return CTX_OK;
 	}
@@ -295,8 +293,7 @@ static enum ctx_status take_message(struct ctx_vms *vms, struct vm *vm, const ui
 		return take_hello(vm, &head, &rest, err);
 	case CTX_VM_BYE:
 		return take_goodbye(vm, &head, &rest, err);
-	case CTX_VM_GC_BEGIN:
-	case CTX_VM_GC_END:
+	case CTX_VM_GC:
 		return take_stop(vm, &head, &rest, err);
 	default:
 		status = ctx_vm_image_take(&vm->image, &head, &rest, &code, err);
@@ -391,21 +388,29 @@ static struct vm *vm_of(struct ctx_vms *vms, const struct ctx_vms_stack *stack, 
 
 /* --- garbage collections, and the log --- */
 
+static enum ctx_status write_stop(struct ctx_vms *vms, const struct vm *vm, const struct stop *stop,
+				  struct ctx_err *err)
+{
+	struct ctx_exp_mark mark = {
+		.time_ns = stop->begin_ns, .operation = CTX_MARK_BEGIN, .name = CTX_VMS_GC};
+	enum ctx_status status;
+
+	if (!ctx_proctree_lookup(vms->tree, stop->tid, &mark.process, &mark.thread) ||
+	    mark.process != vm->process)
+		return CTX_OK;
+	status = ctx_exp_mark(vms->writer, &mark, err);
+	mark.time_ns = stop->end_ns;
+	mark.operation = CTX_MARK_END;
+	return status == CTX_OK ? ctx_exp_mark(vms->writer, &mark, err) : status;
+}
+
 static enum ctx_status write_stops(struct ctx_vms *vms, struct vm *vm, uint64_t until_ns, struct ctx_err *err)
 {
 	enum ctx_status status = CTX_OK;
 	size_t n = 0;
 
-	while (n < vm->n_stops && vm->stops[n].time_ns <= until_ns && status == CTX_OK) {
-		const struct stop *stop = &vm->stops[n++];
-		struct ctx_exp_mark mark = {.time_ns = stop->time_ns,
-					    .operation = stop->is_end ? CTX_MARK_END : CTX_MARK_BEGIN,
-					    .name = CTX_VMS_GC};
-
-		if (ctx_proctree_lookup(vms->tree, stop->tid, &mark.process, &mark.thread) &&
-		    mark.process == vm->process)
-			status = ctx_exp_mark(vms->writer, &mark, err);
-	}
+	while (n < vm->n_stops && vm->stops[n].end_ns <= until_ns && status == CTX_OK)
+		status = write_stop(vms, vm, &vm->stops[n++], err);
 	vm->n_stops -= n;
 	if (vm->n_stops != 0)
 		memmove(vm->stops, vm->stops + n, vm->n_stops * sizeof(*vm->stops));
