@@ -12,18 +12,22 @@
 #include "agents/jvm_methods.h"
 #include "agents/jvm_send.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#define TOLD_N (sizeof(told) / sizeof(*told))
 #define EXPORTED __attribute__((visibility("default")))
 
 static struct {
-	_Atomic bool is_loaded; /* once in a process */
+	jvmtiEnv *jvmti;
+	pthread_mutex_t lock; /* for beginning and ending to tell */
 	_Atomic uint64_t n_classes, n_compiled;
-} agent;
+	_Atomic uint64_t gc_begin_ns; /* of the collection that goes on; 0: none */
+} agent = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* --- hello and goodbye --- */
 
@@ -107,6 +111,22 @@ static void say_goodbye(JNIEnv *jni)
 
 /* --- events --- */
 
+static const jvmtiEvent told[] = {JVMTI_EVENT_CLASS_PREPARE,
+				  JVMTI_EVENT_COMPILED_METHOD_LOAD,
+				  JVMTI_EVENT_COMPILED_METHOD_UNLOAD,
+				  JVMTI_EVENT_DYNAMIC_CODE_GENERATED,
+				  JVMTI_EVENT_GARBAGE_COLLECTION_START,
+				  JVMTI_EVENT_GARBAGE_COLLECTION_FINISH};
+
+/* The recorder has gone: no event costs anything any more, until another one attaches. */
+static void leave(jvmtiEnv *jvmti)
+{
+	pthread_mutex_lock(&agent.lock);
+	for (size_t i = 0; !ctx_jvm_is_connected() && i < TOLD_N; i++)
+		(void)(*jvmti)->SetEventNotificationMode(jvmti, JVMTI_DISABLE, told[i], NULL);
+	pthread_mutex_unlock(&agent.lock);
+}
+
 static void tell_loaded_classes(jvmtiEnv *jvmti, JNIEnv *jni)
 {
 	jclass *classes = NULL;
@@ -118,7 +138,7 @@ static void tell_loaded_classes(jvmtiEnv *jvmti, JNIEnv *jni)
 		ctx_jvm_tell_class(jvmti, classes[i]);
 		(*jni)->DeleteLocalRef(jni, classes[i]);
 	}
-	atomic_fetch_add(&agent.n_classes, (uint64_t)n);
+	atomic_store(&agent.n_classes, (uint64_t)n);
 	(void)(*jvmti)->Deallocate(jvmti, (unsigned char *)classes);
 }
 
@@ -155,12 +175,13 @@ static void JNICALL on_class_prepare(jvmtiEnv *jvmti, JNIEnv *jni, jthread threa
 	(void)thread;
 	atomic_fetch_add(&agent.n_classes, 1);
 	ctx_jvm_tell_class(jvmti, class);
+	if (!ctx_jvm_is_connected())
+		leave(jvmti);
 }
 
 static void JNICALL on_compiled(jvmtiEnv *jvmti, jmethodID method, jint size, const void *address,
 				jint n_lines, const jvmtiAddrLocationMap *lines, const void *inlined)
 {
-	(void)jvmti;
 	atomic_fetch_add(&agent.n_compiled, 1);
 	ctx_jvm_tell_code(&(struct ctx_jvm_code){.method = method,
 						 .address = address,
@@ -168,6 +189,8 @@ static void JNICALL on_compiled(jvmtiEnv *jvmti, jmethodID method, jint size, co
 						 .inlined = inlined,
 						 .lines = lines,
 						 .n_lines = n_lines});
+	if (!ctx_jvm_is_connected())
+		leave(jvmti);
 }
 
 static void JNICALL on_unloaded(jvmtiEnv *jvmti, jmethodID method, const void *address)
@@ -196,13 +219,17 @@ static uint32_t own_tid(void)
 static void JNICALL on_gc_start(jvmtiEnv *jvmti)
 {
 	(void)jvmti;
-	ctx_jvm_send_short(CTX_VM_GC_BEGIN, own_tid());
+	atomic_store(&agent.gc_begin_ns, ctx_jvm_now());
 }
 
+/* What the message costs is behind the end that it tells. */
 static void JNICALL on_gc_finish(jvmtiEnv *jvmti)
 {
+	uint64_t begin_ns = atomic_exchange(&agent.gc_begin_ns, 0);
+
 	(void)jvmti;
-	ctx_jvm_send_short(CTX_VM_GC_END, own_tid());
+	if (begin_ns != 0)
+		ctx_jvm_send_gc(own_tid(), begin_ns);
 }
 
 /* --- load --- */
@@ -234,43 +261,53 @@ static void set_callbacks(jvmtiEnv *jvmti)
 	(void)(*jvmti)->SetEventCallbacks(jvmti, &callbacks, (jint)sizeof(callbacks));
 }
 
-/* NULL: there is nothing to do in this process. */
-static jvmtiEnv *begin(JavaVM *jvm, const char *options)
+/* The interface, made once. */
+static bool prepare(JavaVM *jvm)
 {
-	jvmtiEnv *jvmti = NULL;
-
-	if (options == NULL || atomic_exchange(&agent.is_loaded, true))
-		return NULL;
-	if ((*jvm)->GetEnv(jvm, (void **)&jvmti, JVMTI_VERSION_1_2) != JNI_OK || !ctx_jvm_connect(options))
-		return NULL;
-	ctx_jvm_hotspot_init(jvm, version_of(jvmti));
-	add_capabilities(jvmti);
-	set_callbacks(jvmti);
-	enable(jvmti, JVMTI_EVENT_VM_INIT);
-	enable(jvmti, JVMTI_EVENT_VM_DEATH);
-	enable(jvmti, JVMTI_EVENT_COMPILED_METHOD_LOAD);
-	enable(jvmti, JVMTI_EVENT_COMPILED_METHOD_UNLOAD);
-	enable(jvmti, JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
-	enable(jvmti, JVMTI_EVENT_GARBAGE_COLLECTION_START);
-	enable(jvmti, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH);
-	return jvmti;
+	if (agent.jvmti != NULL)
+		return true;
+	if ((*jvm)->GetEnv(jvm, (void **)&agent.jvmti, JVMTI_VERSION_1_2) != JNI_OK) {
+		agent.jvmti = NULL;
+		return false;
+	}
+	ctx_jvm_hotspot_init(jvm, version_of(agent.jvmti));
+	add_capabilities(agent.jvmti);
+	set_callbacks(agent.jvmti);
+	return true;
 }
 
 EXPORTED JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *jvm, char *options, void *reserved)
 {
 	(void)reserved;
-	(void)begin(jvm, options);
+	if (options == NULL || ctx_jvm_is_connected() || !ctx_jvm_connect(options) || !prepare(jvm))
+		return JNI_OK;
+	enable(agent.jvmti, JVMTI_EVENT_VM_INIT);
+	enable(agent.jvmti, JVMTI_EVENT_VM_DEATH);
+	/* Classes are told with VMInit. */
+	for (size_t i = 1; i < TOLD_N; i++)
+		enable(agent.jvmti, told[i]);
 	return JNI_OK;
 }
 
-/* Into a virtual machine that runs: "SOCKET". An agent that is there already connects to the new recorder. */
+/* Into a virtual machine that runs: "SOCKET". An agent that is there already serves one recorder at a time. */
 EXPORTED JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *jvm, char *options, void *reserved)
 {
-	jvmtiEnv *jvmti = begin(jvm, options);
 	JNIEnv *jni = NULL;
+	bool is_begun;
 
 	(void)reserved;
-	if (jvmti != NULL && (*jvm)->GetEnv(jvm, (void **)&jni, JNI_VERSION_1_6) == JNI_OK)
-		catch_up(jvmti, jni);
+	if (options == NULL || (*jvm)->GetEnv(jvm, (void **)&jni, JNI_VERSION_1_6) != JNI_OK)
+		return JNI_ERR;
+	pthread_mutex_lock(&agent.lock);
+	is_begun = !ctx_jvm_looks_connected() && ctx_jvm_connect(options) && prepare(jvm);
+	if (is_begun) {
+		enable(agent.jvmti, JVMTI_EVENT_VM_DEATH);
+		for (size_t i = 0; i < TOLD_N; i++)
+			enable(agent.jvmti, told[i]);
+	}
+	pthread_mutex_unlock(&agent.lock);
+	if (!is_begun)
+		return JNI_ERR;
+	catch_up(agent.jvmti, jni);
 	return JNI_OK;
 }

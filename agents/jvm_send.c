@@ -1,6 +1,7 @@
 #include "agents/jvm_send.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -35,6 +36,23 @@ static int connect_to(const struct sockaddr_un *address, size_t n)
 }
 
 /* By the abstract name, for whoever has the recorder's network, else by that of a file. */
+/* In place of what was there: nobody may use a descriptor that is closed. */
+static int replace(int fd)
+{
+	static int own = -1;
+
+	if (fd < 0 || own < 0) {
+		own = fd >= 0 ? fd : own;
+		return fd;
+	}
+	if (dup3(fd, own, O_CLOEXEC) < 0) {
+		close(fd);
+		return -1;
+	}
+	close(fd);
+	return own;
+}
+
 bool ctx_jvm_connect(const char *name)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -53,17 +71,10 @@ bool ctx_jvm_connect(const char *name)
 	if (fd >= 0)
 		(void)setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &(int){SEND_BYTES}, sizeof(int));
 	atomic_store(&patience_ms, PATIENCE_MS);
+	fd = replace(fd);
+	atomic_store(&dropped, 0);
 	atomic_store(&connection, fd);
 	return fd >= 0;
-}
-
-/* The descriptor stays open: another thread may be using it. The recorder sees the end of what is sent. */
-void ctx_jvm_disconnect(void)
-{
-	int fd = atomic_exchange(&connection, -1);
-
-	if (fd >= 0)
-		(void)shutdown(fd, SHUT_RDWR);
 }
 
 bool ctx_jvm_is_connected(void)
@@ -71,14 +82,30 @@ bool ctx_jvm_is_connected(void)
 	return atomic_load(&connection) >= 0;
 }
 
+bool ctx_jvm_looks_connected(void)
+{
+	int fd = atomic_load(&connection);
+	char byte;
+
+	/* The recorder says nothing: an end is all that can be read. */
+	if (fd >= 0 && recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0)
+		atomic_store(&connection, -1);
+	return ctx_jvm_is_connected();
+}
+
+uint64_t ctx_jvm_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
 static void put_head(uint8_t *out, enum ctx_vm_message kind)
 {
 	const uint32_t word = (uint32_t)kind, lost = atomic_exchange(&dropped, 0);
-	struct timespec now;
-	uint64_t time_ns;
+	const uint64_t time_ns = ctx_jvm_now();
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	time_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 	memcpy(out, &word, sizeof(word));
 	memcpy(out + 4, &lost, sizeof(lost));
 	memcpy(out + 8, &time_ns, sizeof(time_ns));
@@ -188,15 +215,16 @@ void ctx_jvm_send(struct ctx_jvm_message *message)
 	free(message);
 }
 
-void ctx_jvm_send_short(enum ctx_vm_message kind, uint32_t value)
+void ctx_jvm_send_gc(uint32_t tid, uint64_t begin_ns)
 {
-	uint8_t bytes[CTX_VM_HEAD_BYTES + sizeof(value)];
+	uint8_t bytes[CTX_VM_HEAD_BYTES + sizeof(tid) + sizeof(begin_ns)];
 	int fd = atomic_load(&connection);
 
 	if (fd < 0)
 		return;
-	put_head(bytes, kind);
-	memcpy(bytes + CTX_VM_HEAD_BYTES, &value, sizeof(value));
+	put_head(bytes, CTX_VM_GC);
+	memcpy(bytes + CTX_VM_HEAD_BYTES, &tid, sizeof(tid));
+	memcpy(bytes + CTX_VM_HEAD_BYTES + sizeof(tid), &begin_ns, sizeof(begin_ns));
 	if (!try_send(fd, bytes, sizeof(bytes)))
 		note_dropped(bytes);
 }

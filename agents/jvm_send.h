@@ -15,10 +15,10 @@
 
 /* Connects to the recorder's socket of this name, 1 to 64 letters. False: nobody listens there. */
 bool ctx_jvm_connect(const char *name);
-void ctx_jvm_disconnect(void);
 
-/* Whether somebody listens. */
+/* Whether somebody listens, as far as the last message has shown; and as a look at the socket shows. */
 bool ctx_jvm_is_connected(void);
+bool ctx_jvm_looks_connected(void);
 
 struct ctx_jvm_message {
 	size_t n;
@@ -45,7 +45,10 @@ static inline size_t ctx_jvm_left(const struct ctx_jvm_message *message)
 /* Sends and releases it; where the recorder is slow this waits for it. */
 void ctx_jvm_send(struct ctx_jvm_message *message);
 
-/* A message of one number, without memory and without waiting: for threads that hold the virtual machine up. */
-void ctx_jvm_send_short(enum ctx_vm_message kind, uint32_t value);
+/* The time that messages have, ns. */
+uint64_t ctx_jvm_now(void);
+
+/* CTX_VM_GC, without memory and without waiting: the thread holds the virtual machine up. */
+void ctx_jvm_send_gc(uint32_t tid, uint64_t begin_ns);
 
 #endif

@@ -531,8 +531,8 @@ static enum ctx_status check_trace(const struct ctx_rec_options *options, struct
 				   : trace->omp	  ? "openmp"
 				   : trace->calls ? "calls"
 						  : "marks");
-	if (trace->vm_java && options->command == NULL)
-		return ctx_err_set(err, CTX_E_ARG, "--vm needs a command");
+	if (trace->vm_java && options->command == NULL && options->pids.n == 0)
+		return ctx_err_set(err, CTX_E_ARG, "--vm needs a command, or processes (-p PID)");
 	if (trace->waits && !any)
 		return ctx_err_set(
 			err, CTX_E_ARG,

@@ -443,10 +443,21 @@ static enum ctx_status end_trace(struct ctx_recorder *recorder, struct ctx_err *
 	return naming.status;
 }
 
+/* The functions of compilers that still run; says of which there are none. */
+static enum ctx_status end_dumps(struct ctx_recorder *recorder, struct ctx_err *err)
+{
+	char text[CTX_JIT_DUMPS_TEXT_MAX];
+	enum ctx_status status = ctx_jit_dumps_take(recorder->code.dumps, -1, err);
+
+	return status == CTX_OK && ctx_jit_dumps_text(recorder->code.dumps, text)
+		       ? ctx_recorder_warn(recorder, text, err)
+		       : status;
+}
+
 /* Says what virtual machines told in vain. */
 static enum ctx_status end_vms(struct ctx_recorder *recorder, struct ctx_err *err)
 {
-	struct ctx_vms_counts counts = ctx_vms_counts(recorder->vms);
+	struct ctx_vms_counts counts = ctx_vms_counts(recorder->code.vms);
 	enum ctx_status status = CTX_OK;
 	char text[CTX_VMS_TEXT_MAX];
 
@@ -486,8 +497,10 @@ static enum ctx_status finish_tree(struct ctx_recorder *recorder, uint64_t now, 
 		status = warn_of_more_setuid(recorder, err);
 	if (status == CTX_OK && recorder->trace != NULL)
 		status = end_trace(recorder, err);
-	if (status == CTX_OK && recorder->vms != NULL)
+	if (status == CTX_OK && recorder->code.vms != NULL)
 		status = end_vms(recorder, err);
+	if (status == CTX_OK)
+		status = end_dumps(recorder, err);
 	if (status == CTX_OK && !recorder->options->no_archive)
 		status = ctx_exp_archive(recorder->writer, err);
 	if (status == CTX_OK && recorder->options->archive_sources)
@@ -566,7 +579,8 @@ static void release(struct ctx_recorder *recorder)
 	ctx_losses_destroy(recorder->losses);
 	detach(recorder); /* after a failure; otherwise none is left */
 	ctx_trace_destroy(recorder->trace);
-	ctx_vms_destroy(recorder->vms);
+	ctx_vms_destroy(recorder->code.vms);
+	ctx_jit_dumps_destroy(recorder->code.dumps);
 	ctx_proctree_destroy(recorder->tree);
 	ctx_mapped_files_destroy(recorder->files);
 	ctx_perf_events_deinit(&recorder->events);

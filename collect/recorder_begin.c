@@ -191,7 +191,7 @@ static enum ctx_status create_batch(struct ctx_recorder *recorder, struct ctx_er
 		.keep_stacks = recorder->options->keep_stacks,
 		.n_threads = ctx_unwind_pool_threads(sysconf(_SC_NPROCESSORS_ONLN)),
 		.brief_event = (uint32_t)recorder->events.n + CTX_STATE_EVENT_SWITCH_BRIEF,
-		.vms = recorder->vms,
+		.vms = recorder->code.vms,
 	};
 	struct ctx_wait_sampling_options sampling = {.session = &recorder->session,
 						     .per_mille = recorder->options->waits.budget_per_mille,
@@ -321,6 +321,8 @@ static enum ctx_status create_experiment(struct ctx_recorder *recorder, struct c
 	if (status == CTX_OK)
 		status = ctx_proctree_create(recorder->writer, recorder->files, &recorder->tree, err);
 	if (status == CTX_OK)
+		status = ctx_jit_dumps_create(recorder->writer, recorder->tree, &recorder->code.dumps, err);
+	if (status == CTX_OK)
 		status = ctx_titles_create(recorder->tree, recorder->writer,
 					   options->command != NULL ? meta.command : "", &recorder->titles,
 					   err);
@@ -337,8 +339,8 @@ static enum ctx_status create_experiment(struct ctx_recorder *recorder, struct c
 						       recorder->start_ns, err);
 	if (status == CTX_OK && recorder->trace != NULL)
 		status = ctx_trace_begin(recorder->trace, recorder->writer, recorder->tree, err);
-	if (status == CTX_OK && recorder->vms != NULL)
-		status = ctx_vms_begin(recorder->vms, recorder->writer, recorder->tree, err);
+	if (status == CTX_OK && recorder->code.vms != NULL)
+		status = ctx_vms_begin(recorder->code.vms, recorder->writer, recorder->tree, err);
 	recorder->next_usage_ns = recorder->start_ns + CTX_RECORDER_SECOND_NS;
 	ctx_recmeta_deinit(&meta);
 	return status;
@@ -459,12 +461,12 @@ static enum ctx_status fork_command(struct ctx_recorder *recorder, struct ctx_er
 	recorder->signals.old.stops_at_exec = ctx_indicators_need_stop(recorder->metrics.indicators);
 	if (recorder->trace != NULL)
 		status = ctx_trace_enter_environment(recorder->trace, err);
-	if (status == CTX_OK && recorder->vms != NULL)
-		status = ctx_vms_enter_environment(recorder->vms, err);
+	if (status == CTX_OK && recorder->code.vms != NULL)
+		status = ctx_vms_enter_environment(recorder->code.vms, err);
 	if (status == CTX_OK)
 		status = ctx_child_fork(&recorder->child, options->command, &recorder->signals.old, err);
-	if (recorder->vms != NULL)
-		ctx_vms_leave_environment(recorder->vms);
+	if (recorder->code.vms != NULL)
+		ctx_vms_leave_environment(recorder->code.vms);
 	if (recorder->trace != NULL)
 		ctx_trace_leave_environment(recorder->trace);
 	return status;
@@ -510,6 +512,25 @@ static enum ctx_status begin_indicators(struct ctx_recorder *recorder, struct ct
 	return status;
 }
 
+/* A virtual machine that cannot be asked is recorded without names. */
+static enum ctx_status attach_vms(struct ctx_recorder *recorder, struct ctx_err *err)
+{
+	const struct ctx_ids *pids = &recorder->options->pids;
+	enum ctx_status status = CTX_OK;
+
+	for (size_t i = 0; i < pids->n && status == CTX_OK; i++) {
+		char text[CTX_ERR_MAX + 64];
+		struct ctx_err why = {0};
+
+		if (ctx_vms_attach(recorder->code.vms, pids->items[i], &why) == CTX_OK)
+			continue;
+		snprintf(text, sizeof(text), "the methods of process %lld have no names: %s",
+			 (long long)pids->items[i], why.msg);
+		status = ctx_recorder_warn(recorder, text, err);
+	}
+	return status;
+}
+
 enum ctx_status ctx_recorder_begin(struct ctx_recorder *recorder, struct ctx_err *err)
 {
 	const struct ctx_rec_options *options = recorder->options;
@@ -520,7 +541,7 @@ enum ctx_status ctx_recorder_begin(struct ctx_recorder *recorder, struct ctx_err
 	if (status == CTX_OK && ctx_rec_traces(&options->trace))
 		status = create_trace(recorder, err);
 	if (status == CTX_OK && options->trace.vm_java)
-		status = ctx_vms_create(&recorder->vms, err);
+		status = ctx_vms_create(&recorder->code.vms, err);
 	if (status == CTX_OK && options->command != NULL)
 		status = fork_command(recorder, err);
 	/* The command has its process already, with the caller's priority. */
@@ -536,6 +557,8 @@ enum ctx_status ctx_recorder_begin(struct ctx_recorder *recorder, struct ctx_err
 		status = begin_present(recorder, err);
 	if (status == CTX_OK && recorder->trace != NULL)
 		status = attach(recorder, err);
+	if (status == CTX_OK && recorder->code.vms != NULL)
+		status = attach_vms(recorder, err);
 	return status == CTX_OK && recorder->metrics.indicators != NULL ? begin_indicators(recorder, err)
 									: status;
 }

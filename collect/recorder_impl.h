@@ -10,6 +10,7 @@
 
 #include "collect/child.h"
 #include "collect/indicators.h"
+#include "collect/jit_dumps.h"
 #include "collect/losses.h"
 #include "collect/merge.h"
 #include "collect/pressure.h"
@@ -62,6 +63,12 @@ struct ctx_recorder_metrics {
 	struct ctx_indicators *indicators; /* NULL: none; owned */
 };
 
+/* Who tells of code that is in no file. */
+struct ctx_recorder_code {
+	struct ctx_vms *vms; /* NULL: no agents are loaded */
+	struct ctx_jit_dumps *dumps;
+};
+
 struct ctx_recorder {
 	const struct ctx_rec_options *options;
 	struct ctx_recorder_listener user;
@@ -79,7 +86,7 @@ struct ctx_recorder {
 	struct ctx_titles *titles;
 	struct ctx_setuid *setuid;
 	struct ctx_trace *trace; /* NULL: nothing is traced */
-	struct ctx_vms *vms;	 /* NULL: no agents are loaded */
+	struct ctx_recorder_code code;
 	struct ctx_wait_sampling *sampling;
 	struct ctx_child child;
 	struct ctx_keeping_up keeping_up;

@@ -85,8 +85,10 @@ static enum ctx_status take_end(struct ctx_recorder *recorder, const struct ctx_
 
 	if (recorder->trace != NULL)
 		status = ctx_trace_before_end(recorder->trace, record->pid, record->time_ns, err);
-	if (status == CTX_OK && recorder->vms != NULL && record->pid == record->tid)
-		status = ctx_vms_before_end(recorder->vms, record->pid, err);
+	if (status == CTX_OK && recorder->code.vms != NULL && record->pid == record->tid)
+		status = ctx_vms_before_end(recorder->code.vms, record->pid, err);
+	if (status == CTX_OK && record->pid == record->tid)
+		status = ctx_jit_dumps_take(recorder->code.dumps, record->pid, err);
 	if (status == CTX_OK)
 		status = ctx_proctree_apply(recorder->tree, record, err);
 	if (status == CTX_OK && recorder->trace != NULL)
@@ -143,8 +145,11 @@ static enum ctx_status take_record(struct ctx_recorder *recorder, const void *by
 		return status == CTX_OK ? take_end(recorder, &record, err) : status;
 	default:
 		ctx_setuid_note(recorder->setuid, &record);
-		if (record.type != PERF_RECORD_COMM || (record.misc & PERF_RECORD_MISC_COMM_EXEC) == 0)
-			return ctx_proctree_apply(recorder->tree, &record, err);
+		if (record.type != PERF_RECORD_COMM || (record.misc & PERF_RECORD_MISC_COMM_EXEC) == 0) {
+			status = ctx_proctree_apply(recorder->tree, &record, err);
+			return status == CTX_OK ? ctx_jit_dumps_note(recorder->code.dumps, &record, err)
+						: status;
+		}
 		status = take_end(recorder, &record, err);
 		return status == CTX_OK ? ctx_state_records_exec(recorder->states, &record, err) : status;
 	}
@@ -181,8 +186,8 @@ enum ctx_status ctx_recorder_take_until(struct ctx_recorder *recorder, uint64_t 
 	bool hurries = false;
 	enum ctx_status status = CTX_OK;
 
-	if (recorder->vms != NULL)
-		status = ctx_vms_take(recorder->vms, limit_ns, err);
+	if (recorder->code.vms != NULL)
+		status = ctx_vms_take(recorder->code.vms, limit_ns, err);
 	ctx_merge_begin(&recorder->merge, limit_ns);
 	fill = recorder->merge.fullest;
 	ctx_wait_sampling_hurry(recorder->sampling, fill >= FULL_PERCENT);
@@ -202,8 +207,8 @@ enum ctx_status ctx_recorder_take_until(struct ctx_recorder *recorder, uint64_t 
 	ctx_merge_release(&recorder->merge);
 	if (status == CTX_OK && recorder->trace != NULL)
 		status = ctx_trace_take(recorder->trace, limit_ns, err);
-	if (status == CTX_OK && recorder->vms != NULL && limit_ns == UINT64_MAX)
-		status = ctx_vms_take(recorder->vms, limit_ns, err);
+	if (status == CTX_OK && recorder->code.vms != NULL && limit_ns == UINT64_MAX)
+		status = ctx_vms_take(recorder->code.vms, limit_ns, err);
 	for (; status == CTX_OK && damaged != recorder->merge.damaged; damaged++)
 		status = ctx_losses_unusable(recorder->losses, ctx_clock_ns(CLOCK_MONOTONIC), CTX_LOSS_KIND_N,
 					     err);

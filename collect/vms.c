@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "collect/installation.h"
+#include "collect/vm_attach.h"
 #include "collect/vm_image.h"
 #include "collect/vm_listener.h"
 #include "collect/vm_names.h"
@@ -36,10 +37,9 @@
 	((uint64_t)1 << 20) /* bytes from the frame to its variables, which its caller has pushed */
 #define X86_64_R13 13u	    /* has the bytecode's address where the interpreter runs */
 
-struct stop {
-	uint64_t time_ns;
+struct stop { /* for a garbage collection */
+	uint64_t begin_ns, end_ns;
 	int64_t tid;
-	bool is_end;
 };
 
 /* Methods that frames have before the agent tells of them: while the virtual machine starts. */
@@ -83,6 +83,8 @@ struct ctx_vms {
 	struct ctx_vm_listener *listener;
 	struct vm **items; /* by number of the connection */
 	size_t n, cap;
+	int *attached; /* connections of ctx_vms_attach; owned */
+	size_t n_attached, attached_cap;
 	struct ctx_buf said; /* scratch */
 	struct ctx_map64 of_process;
 	struct ctx_exp_writer *writer;
@@ -133,6 +135,9 @@ void ctx_vms_destroy(struct ctx_vms *vms)
 	ctx_vm_listener_destroy(vms->listener);
 	for (size_t i = 0; i < vms->n; i++)
 		free_vm(vms->items[i]);
+	for (size_t i = 0; i < vms->n_attached; i++)
+		close(vms->attached[i]);
+	free(vms->attached);
 	free(vms->items);
 	free(vms->old_options);
 	ctx_buf_deinit(&vms->said);
@@ -172,6 +177,17 @@ enum ctx_status ctx_vms_begin(struct ctx_vms *vms, struct ctx_exp_writer *writer
 	vms->writer = writer;
 	vms->tree = tree;
 	return ctx_vm_listener_start(vms->listener, err);
+}
+
+enum ctx_status ctx_vms_attach(struct ctx_vms *vms, int64_t pid, struct ctx_err *err)
+{
+	enum ctx_status status = ctx_grow(&vms->attached, &vms->attached_cap, vms->n_attached + 1, err);
+
+	if (status == CTX_OK)
+		status = ctx_vm_attach(pid, vms->library, ctx_vm_listener_name(vms->listener),
+				       &vms->attached[vms->n_attached], err);
+	vms->n_attached += status == CTX_OK;
+	return status;
 }
 
 /* --- messages --- */
@@ -215,12 +231,11 @@ static enum ctx_status take_goodbye(struct vm *vm, const struct ctx_vm_head *hea
 static enum ctx_status take_stop(struct vm *vm, const struct ctx_vm_head *head, struct ctx_cursor *rest,
 				 struct ctx_err *err)
 {
-	struct stop stop = {.time_ns = head->time_ns,
-			    .tid = (int64_t)ctx_cursor_get_u32(rest),
-			    .is_end = head->kind == CTX_VM_GC_END};
+	struct stop stop = {.end_ns = head->time_ns, .tid = (int64_t)ctx_cursor_get_u32(rest)};
 	enum ctx_status status;
 
-	if (rest->failed || vm->n_stops == STOPS_MAX) {
+	stop.begin_ns = ctx_cursor_get_u64(rest);
+	if (rest->failed || stop.begin_ns > stop.end_ns || vm->n_stops == STOPS_MAX) {
 		vm->damaged++;
 		return CTX_OK;
 	}
@@ -278,8 +293,7 @@ static enum ctx_status take_message(struct ctx_vms *vms, struct vm *vm, const ui
 		return take_hello(vm, &head, &rest, err);
 	case CTX_VM_BYE:
 		return take_goodbye(vm, &head, &rest, err);
-	case CTX_VM_GC_BEGIN:
-	case CTX_VM_GC_END:
+	case CTX_VM_GC:
 		return take_stop(vm, &head, &rest, err);
 	default:
 		status = ctx_vm_image_take(&vm->image, &head, &rest, &code, err);
@@ -374,21 +388,29 @@ static struct vm *vm_of(struct ctx_vms *vms, const struct ctx_vms_stack *stack, 
 
 /* --- garbage collections, and the log --- */
 
+static enum ctx_status write_stop(struct ctx_vms *vms, const struct vm *vm, const struct stop *stop,
+				  struct ctx_err *err)
+{
+	struct ctx_exp_mark mark = {
+		.time_ns = stop->begin_ns, .operation = CTX_MARK_BEGIN, .name = CTX_VMS_GC};
+	enum ctx_status status;
+
+	if (!ctx_proctree_lookup(vms->tree, stop->tid, &mark.process, &mark.thread) ||
+	    mark.process != vm->process)
+		return CTX_OK;
+	status = ctx_exp_mark(vms->writer, &mark, err);
+	mark.time_ns = stop->end_ns;
+	mark.operation = CTX_MARK_END;
+	return status == CTX_OK ? ctx_exp_mark(vms->writer, &mark, err) : status;
+}
+
 static enum ctx_status write_stops(struct ctx_vms *vms, struct vm *vm, uint64_t until_ns, struct ctx_err *err)
 {
 	enum ctx_status status = CTX_OK;
 	size_t n = 0;
 
-	while (n < vm->n_stops && vm->stops[n].time_ns <= until_ns && status == CTX_OK) {
-		const struct stop *stop = &vm->stops[n++];
-		struct ctx_exp_mark mark = {.time_ns = stop->time_ns,
-					    .operation = stop->is_end ? CTX_MARK_END : CTX_MARK_BEGIN,
-					    .name = CTX_VMS_GC};
-
-		if (ctx_proctree_lookup(vms->tree, stop->tid, &mark.process, &mark.thread) &&
-		    mark.process == vm->process)
-			status = ctx_exp_mark(vms->writer, &mark, err);
-	}
+	while (n < vm->n_stops && vm->stops[n].end_ns <= until_ns && status == CTX_OK)
+		status = write_stop(vms, vm, &vm->stops[n++], err);
 	vm->n_stops -= n;
 	if (vm->n_stops != 0)
 		memmove(vm->stops, vm->stops + n, vm->n_stops * sizeof(*vm->stops));

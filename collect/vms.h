@@ -26,6 +26,12 @@ void ctx_vms_destroy(struct ctx_vms *vms);
 CTX_MUST_CHECK enum ctx_status ctx_vms_enter_environment(struct ctx_vms *vms, struct ctx_err *err);
 void ctx_vms_leave_environment(struct ctx_vms *vms);
 
+/*
+ * Loads the agent into a virtual machine that runs; after ctx_vms_begin. Fails with CTX_E_NOTFOUND, CTX_E_PERM, CTX_E_IO,
+ * CTX_E_NOMEM: then it is not told of, and goes on.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_vms_attach(struct ctx_vms *vms, int64_t pid, struct ctx_err *err);
+
 /* Starts to listen; `writer` and `tree` are borrowed and outlive it. */
 CTX_MUST_CHECK enum ctx_status ctx_vms_begin(struct ctx_vms *vms, struct ctx_exp_writer *writer,
 					     const struct ctx_proctree *tree, struct ctx_err *err);

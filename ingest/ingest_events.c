@@ -126,7 +126,7 @@ static enum ctx_status map_in_process(struct ingest *in, const struct ctx_event 
 
 	if (event->map.function[0] == '\0' && ctx_jit_code_is(event->map.path))
 		return map_anonymous(process, map, err);
-	if (event->map.code_kind == CTX_CODE_NATIVE && process->anonymous.n != 0)
+	if (event->map.function[0] == '\0' && process->anonymous.n != 0)
 		status = ctx_ranges_cut(&process->anonymous, map->begin, map->end, &bytes, err);
 	return status == CTX_OK ? ctx_addrspace_map(&process->space, map, err) : status;
 }

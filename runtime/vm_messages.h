@@ -38,8 +38,8 @@ enum ctx_vm_message {
 	CTX_VM_CODE_BYTES, /* u32 number, u32 offset, then the instructions from there on */
 	CTX_VM_CODE_END,   /* u32 number: it is complete */
 	CTX_VM_UNLOAD,	   /* u64 address: the code there is gone */
-	CTX_VM_GC_BEGIN,   /* u32 tid: the virtual machine has stopped to collect garbage */
-	CTX_VM_GC_END,	   /* u32 tid */
+	/* u32 tid, u64 time at which the virtual machine stopped to collect garbage; the message's own time is the end of that */
+	CTX_VM_GC,
 	/*
 	 * The virtual machine ends, or the agent leaves: u64 bytes of the heap in use, at most; u64 classes loaded, methods compiled
 	 */

@@ -151,7 +151,7 @@ enum ctx_status ctx_exp_code(struct ctx_exp_writer *writer, const struct ctx_exp
 	/* The memory is mapped before code is put into it. */
 	map = ctx_exp_map_list_find(proc->maps, code->address);
 	since_ns = ctx_exp_relative(writer, code->time_ns);
-	if (map != NULL && map->time_ns >= since_ns)
+	if (since_ns == 0 && map != NULL)
 		since_ns = map->time_ns + 1;
 	ctx_buf_put_text(out, "<code");
 	ctx_exp_xml_time(out, "tstamp", since_ns);

@@ -52,7 +52,8 @@ struct ctx_exp_code_row {
 
 struct ctx_exp_code {
 	uint32_t process;
-	uint64_t time_ns; /* since when it may be there: other code at its addresses ends */
+	uint64_t
+		time_ns; /* since when it may be there: other code at its addresses ends; 0: since its memory is */
 	uint64_t address;
 	uint32_t size;
 	uint32_t function;		     /* its number */

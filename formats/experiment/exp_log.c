@@ -391,6 +391,8 @@ static enum ctx_status read_event(struct ctx_exp_log *log, const struct ctx_exp_
 			log->last.alive_ns = entry.time_ns;
 		else if (strcmp(kind, "unwinding") == 0)
 			status = ctx_exp_log_unwinding(log, line, err);
+		else if (strcmp(kind, "vm") == 0)
+			status = ctx_exp_log_vm(log, line, err);
 		else if (strcmp(kind, "outsider") == 0)
 			status = read_external_waker(log, line, err);
 		if (status != CTX_OK)
@@ -432,7 +434,7 @@ static enum ctx_status read_function(struct ctx_exp_log *log, const struct ctx_e
 				     struct ctx_err *err)
 {
 	struct ctx_exp_entry entry = {.kind = CTX_EV_FUNCTION, .process = CTX_NONE, .thread = CTX_NONE};
-	uint32_t row;
+	uint32_t row = 0;
 	enum ctx_status status = ctx_exp_code_lines_function(&log->codes, line, &row, err);
 
 	entry.a = row;
@@ -443,7 +445,7 @@ static enum ctx_status read_code(struct ctx_exp_log *log, const struct ctx_exp_l
 				 struct ctx_err *err)
 {
 	struct ctx_exp_entry entry = {.kind = CTX_EV_MAP, .thread = CTX_NONE};
-	uint32_t key, row;
+	uint32_t key, row = 0;
 	enum ctx_status status;
 
 	if (!ctx_exp_line_time(line, "tstamp", &entry.time_ns) ||

@@ -70,7 +70,7 @@ struct ctx_exp_external_wakers {
 };
 
 struct ctx_exp_bounds { /* counts of what is bounded */
-	uint32_t n_maps, maps_left_out, n_damage;
+	uint32_t n_maps, maps_left_out, n_damage, n_vms;
 	/* Time when the limit of bytes was reached: later records are missing. 0: not reached. */
 	uint64_t limit_ns;
 };
@@ -141,6 +141,10 @@ CTX_MUST_CHECK enum ctx_status ctx_exp_log_loss(struct ctx_exp_log *log, const s
 /* Makes a property of a line of kind "unwinding": how many stacks reached their root. CTX_E_NOMEM. */
 CTX_MUST_CHECK enum ctx_status ctx_exp_log_unwinding(struct ctx_exp_log *log, const struct ctx_exp_line *line,
 						     struct ctx_err *err);
+
+/* Makes a property of a line of kind "vm". CTX_E_NOMEM. */
+CTX_MUST_CHECK enum ctx_status ctx_exp_log_vm(struct ctx_exp_log *log, const struct ctx_exp_line *line,
+					      struct ctx_err *err);
 
 /* Drops the first `n` entries, which must be sorted: they were used. */
 void ctx_exp_log_drop(struct ctx_exp_log *log, size_t n);

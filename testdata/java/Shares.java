@@ -2,7 +2,7 @@
  * A program whose call stacks are known: each of three methods runs for a time that is measured by the thread's own clock,
  * below callers that never change.
  *
- *	java Shares MS		MS in leaf, below mid; twice that in deep, below 40 calls of itself; MS in a lambda
+ *	java Shares MS [forever]	MS in leaf, below mid; twice that in deep, below 40 calls of itself; MS in a lambda
  */
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
@@ -45,8 +45,7 @@ public class Shares {
                 sink += function.applyAsInt(i);
     }
 
-    public static void main(String[] words) {
-        long ns = Long.parseLong(words[0]) * 1000000;
+    static void work(long ns) {
         mid(ns);
         deep(40, 2 * ns);
         by(n -> {
@@ -55,6 +54,16 @@ public class Shares {
                 sum = sum * 31 + i;
             return sum;
         }, ns);
+    }
+
+    public static void main(String[] words) {
+        long ns = Long.parseLong(words[0]) * 1000000;
+        boolean forever = words.length > 1;
+        if (forever)
+            System.out.println("begins");
+        do {
+            work(ns);
+        } while (forever);
         System.gc();
         System.gc();
         System.out.println("done");

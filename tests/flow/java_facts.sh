@@ -5,11 +5,11 @@ check_java() {
 	ctxan run.er --export folded -o folded.txt || fail "$1: folded"
 	grep -v 'Truncated-stack' folded.txt >whole.txt
 	grep 'Shares\.leaf(int)' whole.txt >leaf.txt || fail "$1: no sample in leaf"
-	grep -v '^java;Shares\.main(java\.lang\.String\[\]);Shares\.mid(long);Shares\.leaf(int)' leaf.txt && fail "$1: other callers of leaf"
+	grep -v '^java;Shares\.main(java\.lang\.String\[\]);Shares\.work(long);Shares\.mid(long);Shares\.leaf(int)' leaf.txt && fail "$1: other callers of leaf"
 	grep 'Shares\.deep(int, long)' whole.txt >deep.txt || fail "$1: no sample in deep"
-	grep -v '^java;Shares\.main(java\.lang\.String\[\]);Shares\.deep(int, long)' deep.txt && fail "$1: other callers of deep"
+	grep -v '^java;Shares\.main(java\.lang\.String\[\]);Shares\.work(long);Shares\.deep(int, long)' deep.txt && fail "$1: other callers of deep"
 	awk '{ n = gsub(/Shares\.deep\(int, long\)/, ""); most = n > most ? n : most } END { exit most != 40 }' deep.txt || fail "$1: deep does not call itself 39 times"
-	grep -qF 'java;Shares.main(java.lang.String[]);Shares.by(java.util.function.IntUnaryOperator, long);Shares$$Lambda.applyAsInt(int);Shares.lambda$main$0(int)' whole.txt ||
+	grep -qF 'java;Shares.main(java.lang.String[]);Shares.work(long);Shares.by(java.util.function.IntUnaryOperator, long);Shares$$Lambda.applyAsInt(int);Shares.lambda$work$0(int)' whole.txt ||
 		fail "$1: the lambda is not below the method that calls it"
 	ctxan run.er -r lines --format json | jq -r '.rows[] | select(.function == "Shares.leaf(int)" and .file != null) | "\(.file) \(.line)"' >lines.txt
 	[ -s lines.txt ] || fail "$1: no lines of leaf"
@@ -23,5 +23,5 @@ check_java() {
 	done
 	[ "$(cat user.txt)" = "$(cat expert.txt)" ] && [ "$(cat user.txt)" = "$(cat machine.txt)" ] || fail "$1: sums of views: $(cat user.txt expert.txt machine.txt)"
 	ctxan run.er --view expert --export folded -o expert.txt || fail "$1: expert view"
-	grep -q 'JavaMain;.*Shares\.main(java\.lang\.String\[\]);Shares\.mid(long)' expert.txt || fail "$1: expert: no frames below main"
+	grep -q '^java;[^;]*;.*;Shares\.main(java\.lang\.String\[\]);Shares\.work(long);Shares\.mid(long)' expert.txt || fail "$1: expert: no frames below main"
 }

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "collect/mapped_files.h"
+#include "collect/vm_attach.h"
 #include "collect/vm_image.h"
 #include "collect/vm_parse.h"
 #include "collect/vms.h"
@@ -403,6 +404,37 @@ static void test_vms__frames_of_others_stay(void **state)
 	end(&recording);
 }
 
+/* SIGQUIT ends who does not catch it. */
+static void test_vms__only_a_virtual_machine_that_catches_its_signal_is_asked(void **state)
+{
+	static const char maps[] = "7f00-7f01 r-xp 0 fe:00 9 /usr/lib/jvm/java-17/lib/server/libjvm.so\n";
+	static const char catches[] = "Name:\tjava\nSigIgn:\t0000000000000004\nSigCgt:\t0000000181005ccf\n";
+	static const char ignores[] = "Name:\tjava\nSigIgn:\t0000000000000004\nSigCgt:\t0000000181005ccb\n";
+
+	(void)state;
+	assert_true(ctx_vm_attach_is_java(maps, catches));
+	assert_false(ctx_vm_attach_is_java(maps, ignores));
+	assert_false(ctx_vm_attach_is_java(maps, "Name:\tjava\n"));
+	assert_false(ctx_vm_attach_is_java("7f00-7f01 r-xp 0 fe:00 9 /usr/bin/libjvm\n", catches));
+	assert_int_equal(ctx_vm_attach_inner_pid("Name:\tjava\nNSpid:\t4711\t12\t7\nx"), 7);
+	assert_int_equal(ctx_vm_attach_inner_pid("Name:\tjava\nNSpid:\t4711\n"), 4711);
+	assert_int_equal(ctx_vm_attach_inner_pid("Name:\tjava\nNSpid:\t\n"), 0);
+	assert_int_equal(ctx_vm_attach_inner_pid("Name:\tjava\n"), 0);
+	assert_int_not_equal(ctx_vm_attach(getpid(), "/lib.so", "x", &(int){0}, NULL), CTX_OK);
+}
+
+static void test_vms__an_answer_is_whole_before_it_counts(void **state)
+{
+	(void)state;
+	assert_int_equal(ctx_vm_attach_answer("", NULL), CTX_END);
+	assert_int_equal(ctx_vm_attach_answer("0", NULL), CTX_END);
+	assert_int_equal(ctx_vm_attach_answer("0\n", NULL), CTX_END);
+	assert_int_equal(ctx_vm_attach_answer("0\nreturn code: 0", NULL), CTX_END);
+	assert_int_equal(ctx_vm_attach_answer("0\nreturn code: 0\n", NULL), CTX_OK);
+	assert_int_equal(ctx_vm_attach_answer("0\nreturn code: -1\n", NULL), CTX_E_IO);
+	assert_int_equal(ctx_vm_attach_answer("100\nno such library\n", NULL), CTX_E_IO);
+}
+
 static void test_vms__what_was_missed_is_said(void **state)
 {
 	struct ctx_vms_counts counts = {.vms = 1};
@@ -435,6 +467,8 @@ int main(void)
 			test_vms__interpreted_frames_get_the_names_and_lines_of_their_methods, make_place,
 			remove_place),
 		cmocka_unit_test_setup_teardown(test_vms__frames_of_others_stay, make_place, remove_place),
+		cmocka_unit_test(test_vms__only_a_virtual_machine_that_catches_its_signal_is_asked),
+		cmocka_unit_test(test_vms__an_answer_is_whole_before_it_counts),
 		cmocka_unit_test(test_vms__what_was_missed_is_said),
 	};
 

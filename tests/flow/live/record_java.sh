@@ -26,6 +26,28 @@ ctxrec --vm java -q --no-archive -o run.er -- sh -c 'java -Xint -XX:+UseSerialGC
 [ "$(grep -c '^done$' out.txt)" = 2 ] || fail "children: $(cat out.txt)"
 text run.er/log.xml >log.txt
 [ "$(grep -c 'kind="vm" ' log.txt)" = 1 ] || fail "children: $(grep -c 'kind="vm" ' log.txt) virtual machines"
+# One that runs already, twice: the agent stays, and serves one recorder after the other. What is no virtual machine goes on.
+mkfifo ready
+java -XX:+UseSerialGC -Xint -cp . Shares 100 forever >ready 2>/dev/null &
+program=$!
+read -r said <ready
+[ "$said" = begins ] || fail "attached: the program said: $said"
+for times in first second; do
+	rm -rf run.er
+	ctxrec --vm java -q --no-archive -d 1.5 -o run.er -p $program 2>err.txt || fail "$times attach: $(cat err.txt)"
+	[ -s err.txt ] && fail "$times attach: messages: $(cat err.txt)"
+	kill -0 $program || fail "$times attach: the program has ended"
+	ctxan run.er --export folded -o folded.txt || fail "$times attach: folded"
+	grep -q '^java;Shares\.main(java\.lang\.String\[\]);Shares\.work(long);Shares\.\(mid\|deep\|by\)(' folded.txt || fail "$times attach: no methods: $(head -3 folded.txt)"
+done
+kill $program
+wait $program 2>/dev/null
+sleep 60 &
+program=$!
+rm -rf run.er
+ctxrec --vm java -d 0.1 -o run.er -p $program 2>err.txt || fail "no virtual machine: exit status"
+grep -q "process $program is no virtual machine of Java" err.txt || fail "no virtual machine: $(cat err.txt)"
+kill $program || fail "it was ended"
 # No virtual machine at all is said.
 rm -rf run.er
 ctxrec --vm java -o run.er -- true 2>err.txt || fail "without: exit status"

@@ -3,6 +3,8 @@
 #include "formats/experiment/exp_keep.h"
 #include "formats/experiment/exp_log.h"
 
+#define VMS_SHOWN 16u /* in the header */
+
 /* Appends a count of the line, unless it is 0. */
 __attribute__((format(printf, 4, 0))) static void put_count(struct ctx_buf *text,
 							    const struct ctx_exp_line *line, const char *name,
@@ -15,13 +17,31 @@ __attribute__((format(printf, 4, 0))) static void put_count(struct ctx_buf *text
 		ctx_buf_printf(text, format, (unsigned long long)n);
 }
 
+static enum ctx_status add_property(struct ctx_exp_log *log, const char *key, struct ctx_buf *text,
+				    struct ctx_err *err)
+{
+	enum ctx_status status;
+	const char *value;
+
+	ctx_buf_put_u8(text, 0);
+	status = ctx_buf_check(text, err);
+	if (status == CTX_OK)
+		status = ctx_grow(&log->properties, &log->properties_cap, log->n_properties + 1, err);
+	if (status != CTX_OK)
+		return status;
+	value = ctx_arena_strdup(&log->arena, (const char *)text->bytes);
+	if (value == NULL)
+		return ctx_err_nomem(err);
+	log->properties[log->n_properties++] = (struct ctx_property){key, value};
+	return CTX_OK;
+}
+
 /* Reasons added by later versions are ignored. */
 enum ctx_status ctx_exp_log_unwinding(struct ctx_exp_log *log, const struct ctx_exp_line *line,
 				      struct ctx_err *err)
 {
 	uint64_t counts[CTX_TRUNCATED_N], all = 0;
 	struct ctx_buf text = {0};
-	struct ctx_property *property;
 	enum ctx_status status;
 
 	for (size_t i = 0; i < CTX_TRUNCATED_N; i++) {
@@ -44,18 +64,30 @@ enum ctx_status ctx_exp_log_unwinding(struct ctx_exp_log *log, const struct ctx_
 	put_count(&text, line, "by_code", "; %llu by instructions");
 	put_count(&text, line, "by_frame_pointer", "; %llu by frame pointers");
 	put_count(&text, line, "by_chain", "; %llu along the kernel's frame pointers");
-	ctx_buf_put_u8(&text, 0);
-	status = ctx_buf_check(&text, err);
-	if (status == CTX_OK)
-		status = ctx_grow(&log->properties, &log->properties_cap, log->n_properties + 1, err);
-	if (status == CTX_OK) {
-		property = &log->properties[log->n_properties];
-		property->key = "unwinding";
-		property->value = ctx_arena_strdup(&log->arena, (const char *)text.bytes);
-		if (property->value == NULL)
-			status = ctx_err_nomem(err);
-		log->n_properties += status == CTX_OK;
-	}
+	status = add_property(log, "unwinding", &text, err);
 	ctx_buf_deinit(&text);
 	return status;
+}
+
+/* "OpenJDK 64-Bit Server VM 17.0.2, G1, heap of at most 64 MiB: Server 8080" */
+enum ctx_status ctx_exp_log_vm(struct ctx_exp_log *log, const struct ctx_exp_line *line, struct ctx_err *err)
+{
+	const char *name = ctx_exp_line_text(line, "name"), *version = ctx_exp_line_text(line, "version");
+	const char *collector = ctx_exp_line_text(line, "collector");
+	const char *command = ctx_exp_line_text(line, "command");
+	struct ctx_buf text CTX_AUTO_BUF = {0};
+	uint64_t heap = 0;
+
+	if (name == NULL || log->bounds.n_vms++ >= VMS_SHOWN)
+		return CTX_OK;
+	ctx_buf_put_text(&text, name);
+	if (version != NULL && version[0] != '\0')
+		ctx_buf_printf(&text, " %s", version);
+	if (collector != NULL && collector[0] != '\0')
+		ctx_buf_printf(&text, ", %s", collector);
+	if (ctx_exp_line_number(line, "heap_max", &heap) && heap != 0)
+		ctx_buf_printf(&text, ", heap of at most %llu MiB", (unsigned long long)(heap >> 20));
+	if (command != NULL && command[0] != '\0')
+		ctx_buf_printf(&text, ": %.200s", command);
+	return add_property(log, "virtual machine", &text, err);
 }
