@@ -443,7 +443,7 @@ static enum ctx_status read_code(struct ctx_exp_log *log, const struct ctx_exp_l
 				 struct ctx_err *err)
 {
 	struct ctx_exp_entry entry = {.kind = CTX_EV_MAP, .thread = CTX_NONE};
-	uint32_t key, row;
+	uint32_t key, row = 0;
 	enum ctx_status status;
 
 	if (!ctx_exp_line_time(line, "tstamp", &entry.time_ns) ||
