@@ -468,6 +468,24 @@ static enum ctx_status end_vms(struct ctx_recorder *recorder, struct ctx_err *er
 	return status;
 }
 
+/* How many records that were, and of what, is not known: it is counted as one for each time. */
+static enum ctx_status warn_of_skipped(struct ctx_recorder *recorder, struct ctx_err *err)
+{
+	uint64_t bytes = 0;
+	char text[256];
+
+	for (uint32_t i = 0; i < recorder->session.n_rings; i++)
+		bytes += recorder->session.rings[i].skipped;
+	if (bytes == 0)
+		return CTX_OK;
+	snprintf(text, sizeof(text),
+		 "%llu bytes of the kernel's records made no sense and were passed over, %llu times: "
+		 "samples, and "
+		 "begins and ends of processes and threads, may be missing",
+		 (unsigned long long)bytes, (unsigned long long)recorder->merge.damaged);
+	return ctx_recorder_warn(recorder, text, err);
+}
+
 static enum ctx_status finish_tree(struct ctx_recorder *recorder, uint64_t now, struct ctx_err *err)
 {
 	struct ctx_exp_unwinding counts = ctx_sample_batch_counts(recorder->batch);
@@ -495,6 +513,8 @@ static enum ctx_status finish_tree(struct ctx_recorder *recorder, uint64_t now, 
 	}
 	if (status == CTX_OK && ctx_setuid_more(recorder->setuid) != 0)
 		status = warn_of_more_setuid(recorder, err);
+	if (status == CTX_OK)
+		status = warn_of_skipped(recorder, err);
 	if (status == CTX_OK && recorder->trace != NULL)
 		status = end_trace(recorder, err);
 	if (status == CTX_OK && recorder->code.vms != NULL)

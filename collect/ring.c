@@ -81,6 +81,7 @@ const void *ctx_ring_peek(struct ctx_ring *ring, uint64_t *damaged)
 	if (fill <= ring->size && fill >= sizeof(header))
 		copy_out(ring, at, &header, sizeof(header));
 	if (header.size < sizeof(header) || header.size > fill) {
+		ring->skipped += fill < ring->size ? fill : ring->size;
 		ring->tail = ring->head;
 		(*damaged)++;
 		return NULL;

@@ -18,6 +18,7 @@ struct ctx_ring {
 	uint64_t head;	     /* end of the kernel's data at the last refresh */
 	uint64_t tail;	     /* consumed up to here */
 	uint64_t published;  /* tail published to the kernel */
+	uint64_t skipped;    /* bytes that made no sense */
 	uint64_t last_ns;    /* time of the last consumed record; 0: none yet */
 	uint64_t *wrapped;   /* room for one record of the largest size */
 	size_t mapped_bytes; /* 0: the mapping is not owned */
@@ -49,7 +50,7 @@ uint64_t ctx_ring_fill_now(const struct ctx_ring *ring);
 
 /*
  * The next record, valid until ctx_ring_publish: at most one unpublished record wraps around the end. NULL: the ring is
- * empty. An invalid header (a kernel bug or a torn ring) drops all unread data and counts in `*damaged`.
+ * empty. An invalid header (a kernel bug or a torn ring) drops all unread data, and counts in `*damaged` and its bytes in `skipped`.
  *
  * It may be at any address: of the copy of a stack the kernel leaves out what would be beyond the end of the address
  * space, and so records of programs of 32 bits, whose stack is there, have sizes that are no multiple of 8.

@@ -1,8 +1,8 @@
 """How the runtime in a target waits for the memory that it has asked for, with a recorder made here.
 
-	python3 runtime_waits.py LIBRARY HEAP
+	python3 runtime_waits.py LIBRARY HEAP VERSION
 
-Each part is a process that allocates five blocks of 11 bytes (testdata/targets/heap.c). What is waited for here is that something happens; nothing
+VERSION is CTX_RT_VERSION. Each part is a process that allocates five blocks of 11 bytes (testdata/targets/heap.c). What is waited for here is that something happens; nothing
 depends on how long it takes, but that the target would have given up after a second."""
 
 import mmap
@@ -17,10 +17,10 @@ import sys
 import time
 
 # runtime/shared_layout.h
-MAGIC, VERSION, PAGE, RING = 0x31305254584354FF, 3, 4096, 1 << 16
+MAGIC, PAGE, RING = 0x31305254584354FF, 4096, 1 << 16
 ALLOCATE = 3
 LEFT = 0xF1
-LIBRARY, HEAP = sys.argv[1:]
+LIBRARY, HEAP, VERSION = sys.argv[1], sys.argv[2], int(sys.argv[3])
 
 
 def listen():

@@ -647,7 +647,21 @@ static void test_merge__drops_a_ring_whose_header_cannot_be_right(void **state)
 	assert_null(ctx_merge_next(&merge));
 	ctx_merge_release(&merge);
 	assert_int_equal(merge.damaged, 1);
+	assert_int_equal(ring.skipped, 64);
 	assert_int_equal(fake->page.data_tail, 64);
+	/* What comes behind is read. */
+	assert_true(fake_write(fake, 50, 0));
+	ctx_merge_begin(&merge, UINT64_MAX);
+	assert_int_equal(ctx_perf_record_time(ctx_merge_next(&merge)), 50);
+	ctx_merge_release(&merge);
+	assert_int_equal(ring.skipped, 64);
+	/* More than there can be. */
+	fake->page.data_head += 3 * RING_BYTES;
+	ctx_merge_begin(&merge, UINT64_MAX);
+	assert_null(ctx_merge_next(&merge));
+	ctx_merge_release(&merge);
+	assert_int_equal(merge.damaged, 2);
+	assert_int_equal(ring.skipped, 64 + RING_BYTES);
 	ctx_ring_unmap(&ring);
 	ctx_merge_deinit(&merge);
 	free(fake);

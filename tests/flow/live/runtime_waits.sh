@@ -3,11 +3,12 @@
 need python3 jq
 need_runtime
 
+version=$(sed -n 's/^#define CTX_RT_VERSION \([0-9]*\)u.*/\1/p' "$source_dir/runtime/shared_layout.h")
 # Both kinds at a time: most of it is waiting.
-python3 "$source_dir/tests/flow/runtime_waits.py" "$bin/libctxrt.so" "$bin/examples/heap" >of_64.txt 2>&1 &
+python3 "$source_dir/tests/flow/runtime_waits.py" "$bin/libctxrt.so" "$bin/examples/heap" "$version" >of_64.txt 2>&1 &
 of_64=$!
 if [ -e "$bin/runtime/i386/libctxrt.so" ] && heap32 child 1; then
-	python3 "$source_dir/tests/flow/runtime_waits.py" "$bin/runtime/i386/libctxrt.so" "$bin/examples/heap32" || fail "programs of 32 bits"
+	python3 "$source_dir/tests/flow/runtime_waits.py" "$bin/runtime/i386/libctxrt.so" "$bin/examples/heap32" "$version" || fail "programs of 32 bits"
 else
 	leave_out "programs of 32 bits are not built, or do not run here"
 fi
