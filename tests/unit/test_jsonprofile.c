@@ -230,9 +230,25 @@ static void test_jsonprofile__gecko_has_rows_with_schemas(void **state)
 												   "[{"
 												   "\"threads"
 												   "\": "
-												   "[" GECKO("second",
-													     "8",
-													     "[0, 1003.5]") "]}]}",
+												   "[" GECKO(
+													   "s"
+													   "e"
+													   "c"
+													   "o"
+													   "n"
+													   "d",
+													   "8",
+													   "["
+													   "0"
+													   ","
+													   " "
+													   "1"
+													   "0"
+													   "0"
+													   "3"
+													   "."
+													   "5"
+													   "]") "]}]}",
 		"Gecko profile 4000001 ns\n"
 		"thread 7 main of 0\n"
 		"0 thread 0 time 2000000: work<a (in b)>[lib.so] -:0 main[/bin/app] -:0\n"
