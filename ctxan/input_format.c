@@ -3,6 +3,7 @@
 #include "base/file_hash.h"
 #include "base/fileio.h"
 #include "base/mem.h"
+#include "formats/callgrind/callgrind_reader.h"
 #include "formats/calltrace/calltrace.h"
 #include "formats/experiment/exp_reader.h"
 #include "formats/gprofng/gprofng.h"
@@ -31,6 +32,7 @@ static const struct ctx_input_format formats[] = {
 	{ctx_jfr_is, ctx_jfr_open, ctx_jfr_fingerprint, false, false},
 	{ctx_pprof_is, ctx_pprof_open, ctx_file_fingerprint, false, true},
 	{ctx_jsonprofile_is, ctx_jsonprofile_open, ctx_file_fingerprint, false, false},
+	{ctx_callgrind_is, ctx_callgrind_open, ctx_file_fingerprint, false, false},
 	{ctx_stacktext_is, ctx_stacktext_open, ctx_file_fingerprint, false, false},
 };
 

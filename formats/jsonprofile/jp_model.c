@@ -11,6 +11,7 @@ void ctx_jp_model_deinit(struct ctx_jp_model *model)
 	free(model->functions);
 	free(model->nodes);
 	free(model->samples);
+	ctx_arena_deinit(&model->texts);
 	*model = (struct ctx_jp_model){0};
 }
 

@@ -1,10 +1,11 @@
 /*
  * What a profile in JSON says, whichever its form: threads, functions, a prefix tree of call stacks,
- * and samples. Texts are borrowed from the parsed file.
+ * and samples. Texts are borrowed from the parsed file, or the model's own.
  */
 #ifndef CTX_FORMATS_JSONPROFILE_JP_MODEL_H
 #define CTX_FORMATS_JSONPROFILE_JP_MODEL_H
 
+#include "base/arena.h"
 #include "base/err.h"
 #include "model/metric.h"
 
@@ -62,7 +63,8 @@ struct ctx_jp_model {	      /* all zero is an empty one */
 	size_t n_nodes, nodes_cap;
 	struct ctx_jp_sample *samples;
 	size_t n_samples, samples_cap;
-	uint64_t n_damaged; /* samples and frames that refer to nothing, or have no time that can be */
+	struct ctx_arena texts; /* those that are not in the file as they are */
+	uint64_t n_damaged;	/* samples and frames that refer to nothing, or have no time that can be */
 };
 
 void ctx_jp_model_deinit(struct ctx_jp_model *model);

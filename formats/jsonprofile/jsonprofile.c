@@ -27,6 +27,12 @@ struct reader {
 
 typedef enum ctx_status form_fn(yajl_val root, struct ctx_jp_model *model, struct ctx_err *err);
 
+/* Both forms have the same members; which it is shows their tables. */
+static enum ctx_status read_firefox(yajl_val root, struct ctx_jp_model *model, struct ctx_err *err)
+{
+	return ctx_jp_is_gecko(root) ? ctx_jp_gecko(root, model, err) : ctx_jp_firefox(root, model, err);
+}
+
 /* Members, by which a form is known: all of them. */
 static const struct form {
 	const char *members[3];
@@ -35,7 +41,7 @@ static const struct form {
 	{{"\"$schema\"", "speedscope.app/file-format-schema.json", NULL}, ctx_jp_speedscope},
 	{{"\"timeDeltas\"", "\"callFrame\"", NULL}, ctx_jp_cpuprofile},
 	{{"\"head\"", "\"timestamps\"", NULL}, ctx_jp_cpuprofile},
-	{{"\"stackTable\"", "\"frameTable\"", "\"threads\""}, ctx_jp_firefox},
+	{{"\"stackTable\"", "\"frameTable\"", "\"threads\""}, read_firefox},
 };
 
 static void destroy(struct ctx_named *named)

@@ -183,10 +183,17 @@ enum ctx_status ctx_pd_events_settle(struct ctx_pd_events *events, struct ctx_er
 	return CTX_OK;
 }
 
+bool ctx_pd_event_is_off_cpu(const struct ctx_pd_event *event)
+{
+	return event->type == PERF_TYPE_SOFTWARE && event->config == PERF_COUNT_SW_BPF_OUTPUT &&
+	       strncmp(event->name, "offcpu-time", strlen("offcpu-time")) == 0;
+}
+
 enum ctx_unit ctx_pd_event_unit(const struct ctx_pd_event *event)
 {
-	return event->type == PERF_TYPE_SOFTWARE && (event->config == PERF_COUNT_SW_CPU_CLOCK ||
-						     event->config == PERF_COUNT_SW_TASK_CLOCK)
+	return event->type == PERF_TYPE_SOFTWARE &&
+			       (event->config == PERF_COUNT_SW_CPU_CLOCK ||
+				event->config == PERF_COUNT_SW_TASK_CLOCK || ctx_pd_event_is_off_cpu(event))
 		       ? CTX_UNIT_NS
 		       : CTX_UNIT_EVENTS;
 }

@@ -69,8 +69,11 @@ CTX_MUST_CHECK enum ctx_status ctx_pd_events_name(struct ctx_pd_events *events, 
  */
 CTX_MUST_CHECK enum ctx_status ctx_pd_events_settle(struct ctx_pd_events *events, struct ctx_err *err);
 
-/* CTX_UNIT_NS for clocks of CPU time, CTX_UNIT_EVENTS otherwise. */
+/* CTX_UNIT_NS for clocks of CPU time and for time off the CPU, CTX_UNIT_EVENTS otherwise. */
 enum ctx_unit ctx_pd_event_unit(const struct ctx_pd_event *event);
+
+/* Whether its samples are waits, as long as their periods (perf record --off-cpu). Events have names. */
+bool ctx_pd_event_is_off_cpu(const struct ctx_pd_event *event);
 
 /* Is the event there for side-band records only (perf's dummy)? */
 bool ctx_pd_event_is_dummy(const struct ctx_pd_event *event);

@@ -79,7 +79,10 @@ static enum ctx_status make_metrics(struct ctx_pd_reader *reader, struct ctx_err
 		status = name_metric(reader, &names, event, &info->metrics[info->n_metrics].name, err);
 		if (status != CTX_OK)
 			return status;
-		info->metrics[info->n_metrics++].unit = ctx_pd_event_unit(event);
+		info->metrics[info->n_metrics].unit = ctx_pd_event_unit(event);
+		if (ctx_pd_event_is_off_cpu(event))
+			info->metrics[info->n_metrics].kind = CTX_METRIC_DURATION;
+		info->n_metrics++;
 	}
 	ctx_pd_operations_announce(reader);
 	return CTX_OK;

@@ -5,6 +5,9 @@
 
 #include <string.h>
 
+/* What perf before 6.14 gives the sums of --off-cpu for a time. */
+#define OFF_CPU_TIME (~UINT64_C(0) << 32)
+
 enum { UPDATE_UNIT = 0, UPDATE_SCALE = 1, UPDATE_NAME = 2 };
 
 static struct ctx_pe_wire body_of(const struct ctx_pd_record *record, bool swap)
@@ -69,7 +72,7 @@ static void take_time(struct ctx_pd_file *file, const struct ctx_pd_record *reco
 {
 	uint64_t time = ctx_pd_record_time(&file->events, record->bytes, &record->header);
 
-	if (time == CTX_PD_NO_TIME || time == 0)
+	if (time == CTX_PD_NO_TIME || time == 0 || time == OFF_CPU_TIME)
 		return;
 	if (time < file->first_sample)
 		file->first_sample = time;

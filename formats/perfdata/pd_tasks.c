@@ -39,6 +39,7 @@ void ctx_pd_tasks_deinit(struct ctx_pd_tasks *tasks)
 	ctx_strtab_deinit(&tasks->names);
 	ctx_map64_deinit(&tasks->image_of_pid);
 	ctx_map64_deinit(&tasks->task_of_tid);
+	ctx_map64_deinit(&tasks->cgroups);
 	free(tasks->images);
 	free(tasks->tasks);
 	free(tasks->exits);
@@ -111,8 +112,12 @@ static enum ctx_status name_of_number(struct ctx_pd_tasks *tasks, int64_t number
 static enum ctx_status find_image(struct ctx_pd_tasks *tasks, uint64_t time_ns, int64_t pid, uint32_t *ret,
 				  struct ctx_err *err)
 {
-	struct ctx_pd_image image = {
-		.pid = pid, .parent = CTX_NONE, .root = CTX_NONE, .number = CTX_NONE, .begin_ns = time_ns};
+	struct ctx_pd_image image = {.pid = pid,
+				     .parent = CTX_NONE,
+				     .root = CTX_NONE,
+				     .number = CTX_NONE,
+				     .cgroup = CTX_NONE,
+				     .begin_ns = time_ns};
 	uint32_t known = ctx_map64_get(&tasks->image_of_pid, (uint64_t)pid);
 	enum ctx_status status;
 
@@ -307,6 +312,7 @@ enum ctx_status ctx_pd_tasks_fork(struct ctx_pd_tasks *tasks, const struct ctx_p
 					     .root = task.image,
 					     .number = CTX_NONE,
 					     .name = task.name,
+					     .cgroup = tasks->images[task.image].cgroup,
 					     .begin_ns = fork->time_ns,
 					     .named = true};
 
@@ -341,6 +347,7 @@ static enum ctx_status exec_image(struct ctx_pd_tasks *tasks, const struct ctx_p
 				     .root = old_index,
 				     .number = CTX_NONE,
 				     .name = name,
+				     .cgroup = old->cgroup,
 				     .begin_ns = time_ns,
 				     .named = true};
 	struct ctx_pd_task task = {.tid = comm->tid, .name = name, .begin_ns = time_ns};
@@ -545,6 +552,7 @@ static enum ctx_status emit_image(struct ctx_pd_tasks *tasks, uint32_t index, ui
 	event.process_start.parent = parent != CTX_NONE ? tasks->images[parent].number : CTX_NONE;
 	event.process_start.command = text(tasks, image->name);
 	event.process_start.lineage = text(tasks, image->lineage);
+	event.process_start.cgroup = image->cgroup != CTX_NONE ? text(tasks, image->cgroup) : NULL;
 	status = ctx_pd_outbox_put(tasks->out, &event, err);
 	return status == CTX_OK ? emit_maps(tasks, image, time_ns, err) : status;
 }
@@ -603,12 +611,29 @@ static inline enum ctx_status touch_task(struct ctx_pd_tasks *tasks, uint64_t ti
 	return status;
 }
 
+enum ctx_status ctx_pd_tasks_cgroup(struct ctx_pd_tasks *tasks, uint64_t id, const char *path,
+				    struct ctx_err *err)
+{
+	uint32_t name = 0, *place;
+	enum ctx_status status = ctx_strtab_add_text(&tasks->names, path, &name, err);
+
+	if (status != CTX_OK)
+		return status;
+	place = ctx_map64_place(&tasks->cgroups, id);
+	if (place == NULL)
+		return ctx_err_nomem(err);
+	*place = name;
+	return CTX_OK;
+}
+
 enum ctx_status ctx_pd_tasks_sample(struct ctx_pd_tasks *tasks, const struct ctx_pd_task_at *at,
 				    struct ctx_pd_thread_numbers *ret, struct ctx_err *err)
 {
 	uint32_t index = 0;
 	enum ctx_status status = find_task(tasks, at, &index, err);
 
+	if (status == CTX_OK && at->cgroup != 0)
+		tasks->images[tasks->tasks[index].image].cgroup = ctx_map64_get(&tasks->cgroups, at->cgroup);
 	return status == CTX_OK ? touch_task(tasks, at->time_ns, index, ret, err) : status;
 }
 

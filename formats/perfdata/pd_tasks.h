@@ -34,6 +34,7 @@ struct ctx_pd_image {
 	uint32_t number; /* CTX_NONE: not announced yet */
 	uint32_t name;	 /* id of the name */
 	uint32_t lineage;
+	uint32_t cgroup; /* id of its path; CTX_NONE unknown */
 	uint32_t n_forks, n_execs;
 	uint32_t n_threads; /* whose exit is not emitted yet */
 	uint32_t newest;    /* its youngest task, CTX_NONE */
@@ -70,7 +71,8 @@ struct ctx_pd_tasks { /* all zero is a valid empty one */
 	struct ctx_pd_task *tasks; /* owned */
 	size_t n_tasks, tasks_cap;
 	struct ctx_map64 image_of_pid, task_of_tid;
-	uint32_t *exits; /* owned; ended tasks in order of time, pending from exits_at on */
+	struct ctx_map64 cgroups; /* id -> id of its path */
+	uint32_t *exits;	  /* owned; ended tasks in order of time, pending from exits_at on */
 	size_t exits_at, n_exits, exits_cap;
 	uint32_t n_processes, n_threads; /* announced so far */
 	bool has_task_records;		 /* any COMM or FORK: a task without one is untracked */
@@ -102,9 +104,14 @@ CTX_MUST_CHECK enum ctx_status ctx_pd_tasks_exit(struct ctx_pd_tasks *tasks, uin
 CTX_MUST_CHECK enum ctx_status ctx_pd_tasks_map(struct ctx_pd_tasks *tasks, uint64_t time_ns, int64_t pid,
 						const struct ctx_pd_map *map, struct ctx_err *err);
 
+/* The control group with this id has this path from now on. */
+CTX_MUST_CHECK enum ctx_status ctx_pd_tasks_cgroup(struct ctx_pd_tasks *tasks, uint64_t id, const char *path,
+						   struct ctx_err *err);
+
 struct ctx_pd_task_at { /* the thread that had these ids at this time */
 	uint64_t time_ns;
 	int64_t pid, tid;
+	uint64_t cgroup; /* id of the process's control group; 0 unknown. Of the first sample alone */
 };
 
 struct ctx_pd_thread_numbers { /* of a thread and its process, as announced */

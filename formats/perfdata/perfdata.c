@@ -124,7 +124,8 @@ static enum ctx_status on_sample(struct ctx_pd_reader *reader, const struct ctx_
 		status = ctx_pd_tasks_sample(&reader->tasks,
 					     &(struct ctx_pd_task_at){.time_ns = event.time_ns,
 								      .pid = sample.pid,
-								      .tid = sample.tid},
+								      .tid = sample.tid,
+								      .cgroup = sample.cgroup},
 					     &thread, err);
 	if (status != CTX_OK)
 		return status;
@@ -221,6 +222,17 @@ static enum ctx_status on_throttle(struct ctx_pd_reader *reader, const struct ct
 	return ctx_pd_reader_put(reader, &event, err);
 }
 
+static enum ctx_status on_cgroup(struct ctx_pd_reader *reader, const struct ctx_pd_queued *item,
+				 struct ctx_err *err)
+{
+	struct ctx_pe_cgroup cgroup;
+	struct ctx_err why = {0};
+
+	if (ctx_pe_cgroup_parse(body_of(reader, item), &cgroup, &why) != CTX_OK)
+		return ctx_pd_reader_damage(reader, item->record.offset, why.msg, err);
+	return ctx_pd_tasks_cgroup(&reader->tasks, cgroup.id, cgroup.path, err);
+}
+
 static enum ctx_status on_record(struct ctx_pd_reader *reader, const struct ctx_pd_queued *item,
 				 struct ctx_err *err)
 {
@@ -248,6 +260,8 @@ static enum ctx_status on_record(struct ctx_pd_reader *reader, const struct ctx_
 		return on_switch(reader, item, err);
 	case PERF_RECORD_KSYMBOL:
 		return ctx_pd_maps_ksymbol(reader, item, err);
+	case PERF_RECORD_CGROUP:
+		return on_cgroup(reader, item, err);
 	default:
 		if (header->type < CTX_PD_TYPE_END)
 			reader->counts.types[header->type]++;

@@ -135,3 +135,12 @@ enum ctx_status ctx_pe_ksymbol_parse(struct ctx_pe_wire body, struct ctx_pe_ksym
 		return ctx_err_set(err, CTX_E_FORMAT, "a kernel symbol that cannot be");
 	return CTX_OK;
 }
+
+enum ctx_status ctx_pe_cgroup_parse(struct ctx_pe_wire body, struct ctx_pe_cgroup *ret, struct ctx_err *err)
+{
+	ret->id = ctx_pe_wire_u64(&body);
+	ret->path = ctx_pe_wire_text(&body, ctx_pe_wire_left(&body));
+	if (body.failed || ret->path == NULL || ret->id == 0)
+		return ctx_err_set(err, CTX_E_FORMAT, "a control group that cannot be");
+	return CTX_OK;
+}

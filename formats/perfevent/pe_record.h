@@ -104,4 +104,13 @@ struct ctx_pe_ksymbol {
 CTX_MUST_CHECK enum ctx_status ctx_pe_ksymbol_parse(struct ctx_pe_wire body, struct ctx_pe_ksymbol *ret,
 						    struct ctx_err *err);
 
+/* CGROUP: the path of a control group, relative to the root of its file system. */
+struct ctx_pe_cgroup {
+	uint64_t id;
+	const char *path;
+};
+
+CTX_MUST_CHECK enum ctx_status ctx_pe_cgroup_parse(struct ctx_pe_wire body, struct ctx_pe_cgroup *ret,
+						   struct ctx_err *err);
+
 #endif

@@ -1,7 +1,8 @@
 """Makes perf.data files whose answers are known, and prints the answers as JSON.
 
 	perfdata_make.py branches ELF OUT [N]	samples with branch stacks, between functions of ELF
-	perfdata_make.py memory ELF OUT [N]	samples of memory: addresses, latencies, data sources, maps of data
+	perfdata_make.py memory ELF OUT [N]	samples of memory: addresses, latencies, data sources, maps of data, a control group
+	perfdata_make.py offcpu ELF OUT [N]	waits, as perf record --off-cpu has them
 """
 import collections
 import json
@@ -10,7 +11,7 @@ import struct
 import sys
 
 HEADER = 104
-IP, TID, TIME, ADDR, CPU, PERIOD, BRANCHES, WEIGHT, SOURCE, PHYSICAL = (1 << n for n in (0, 1, 2, 3, 7, 8, 11, 14, 15, 19))
+IP, TID, TIME, ADDR, CPU, PERIOD, BRANCHES, WEIGHT, SOURCE, PHYSICAL, CGROUP = (1 << n for n in (0, 1, 2, 3, 7, 8, 11, 14, 15, 19, 21))
 USER = 2
 BASE = 0x555500000000
 PID = 4711
@@ -62,17 +63,21 @@ def mmap2(address, size, offset, path, executable=True):
                   text(path) + trailer(0))
 
 
-def write(path, attr, records, feature=None):
-    """One event, without ids. `feature`: the number of an empty one."""
+def packed(attr):
+    return struct.pack('<IIQQQQQIIQQQQIiQIHHIIQ', *attr).ljust(128, b'\0')
+
+
+def write(path, attr, records, feature=None, content=b''):
+    """One event, without ids. `feature`: the number of one, with its content."""
     data = b''.join(records)
-    attr = struct.pack('<IIQQQQQIIQQQQIiQIHHIIQ', *attr).ljust(128, b'\0')
+    attr = packed(attr)
     header = struct.pack('<8sQQ', b'PERFILE2', HEADER, len(attr) + 16)
     header += struct.pack('<QQ', HEADER, len(attr) + 16) + struct.pack('<QQ', HEADER + len(attr) + 16, len(data)) + struct.pack('<QQ', 0, 0)
     header = (header + struct.pack('<Q', 0 if feature is None else 1 << feature)).ljust(HEADER, b'\0')
     with open(path, 'wb') as out:
         out.write(header + attr + struct.pack('<QQ', 0, 0) + data)
         if feature is not None:
-            out.write(struct.pack('<QQ', HEADER + len(attr) + 16 + len(data) + 16, 0))
+            out.write(struct.pack('<QQ', HEADER + len(attr) + 16 + len(data) + 16, len(content)) + content)
 
 
 def attr(kind, config, sample_type, branches=0):
@@ -155,6 +160,7 @@ def make_memory(elf, out, n=400):
     base = BASE - code[1]
     heap, anonymous, stack = 0x556600000000, 0x7f1100000000, 0x7ffe00000000
     records = [comm(PID, 'made'), comm(PID + 1, 'second'), mmap2(BASE, (code[2] + 4095) & ~4095, code[0], elf),
+               record(19, 0, struct.pack('<Q', 77) + text('/made.slice/x.scope') + trailer(0)),
                mmap2(heap, 0x100000, 0, '[heap]', False), mmap2(anonymous, 0x10000, 0, '//anon', False),
                mmap2(stack, 0x20000, 0, '[stack]', False)]
     # L1 hit, L3 hit with the line modified elsewhere, RAM, a store that hit L1; the TLB by L1, L1, a walk, L1
@@ -173,17 +179,34 @@ def make_memory(elf, out, n=400):
         source, operation, level = sources[1 if i % 8 == 0 and i % 16 == 0 else 3 if i % 8 == 0 else choose.randrange(4)]
         weight = choose.randrange(3, 400)
         function = choose.choice(all_functions[3:9])
-        records.append(record(9, USER, struct.pack('<QiiQQIIQQQQ', base + function[0] + 4, PID, tid, 1000 + i * 10, address, 0, 0, 50,
-                                                   weight, source, address & 0xffffff)))
+        records.append(record(9, USER, struct.pack('<QiiQQIIQQQQQ', base + function[0] + 4, PID, tid, 1000 + i * 10, address, 0, 0, 50,
+                                                   weight, source, address & 0xffffff, 77)))
         levels[operation + ' ' + level] += 1
         places[place] += 1
         pages[address >> 12 << 12] += 1
         lines[address >> 6 << 6] += 1
         latency[level] += weight
-    write(out, attr(4, 0x1cd, IP | TID | TIME | ADDR | CPU | PERIOD | WEIGHT | SOURCE | PHYSICAL), records)
+    write(out, attr(4, 0x1cd, IP | TID | TIME | ADDR | CPU | PERIOD | WEIGHT | SOURCE | PHYSICAL | CGROUP), records)
     print(json.dumps({'levels': levels, 'places': places, 'pages': pages, 'lines': lines, 'latency': latency,
                       'shared': heap + 0x9000}))
 
 
+def make_offcpu(elf, out, n=100):
+    all_functions, code = functions(elf)
+    choose = random.Random(5)
+    records = [comm(PID, 'made'), mmap2(BASE, (code[2] + 4095) & ~4095, code[0], elf)]
+    waits = collections.Counter()
+    for i in range(n):
+        function, ns = choose.choice(all_functions[3:9]), choose.randrange(1000, 1000000)
+        time = 0xffffffff00000000 if i % 10 == 0 else 1000000 + i * 1000000
+        records.append(record(9, USER, struct.pack('<QiiQIIQ', BASE - code[1] + function[0] + 4, PID, PID, time, 0, 0, ns)))
+        waits[function[2]] += ns
+    described = attr(1, 10, IP | TID | TIME | CPU | PERIOD)
+    name = text('offcpu-time')
+    content = struct.pack('<II', 1, 128) + packed(described) + struct.pack('<II', 0, len(name)) + name
+    write(out, described, records, 12, content)
+    print(json.dumps({'waits': waits}))
+
+
 if __name__ == '__main__':
-    {'branches': make_branches, 'memory': make_memory}[sys.argv[1]](sys.argv[2], sys.argv[3], *map(int, sys.argv[4:]))
+    {'branches': make_branches, 'memory': make_memory, 'offcpu': make_offcpu}[sys.argv[1]](sys.argv[2], sys.argv[3], *map(int, sys.argv[4:]))

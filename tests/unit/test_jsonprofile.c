@@ -209,6 +209,56 @@ static void test_jsonprofile__firefoxs_later_tables_have_offsets_and_sources(voi
 		     "! 1 entries refer to nothing, or have no time or weight that can be\n");
 }
 
+/* Rows with schemas, in another order than usual; a second process; what refers to nothing. */
+static void test_jsonprofile__gecko_has_rows_with_schemas(void **state)
+{
+#define GECKO(name, tid, samples)                                                                            \
+	"{\"name\": \"" name "\", \"tid\": " tid ", \"pid\": \"70\", "                                       \
+	"\"stringTable\": [\"main (in /bin/app)\", \"work<a (in b)> (in lib.so)\", \"0x12\", \"f (in\"], "   \
+	"\"frameTable\": {\"schema\": {\"line\": 0, \"location\": 2}, "                                      \
+	"\"data\": [[null, 0, 0], [5, 0, 1], [null, 0, 2], [null, 0, 3], [null, 0, 9]]}, "                   \
+	"\"stackTable\": {\"schema\": {\"frame\": 1, \"prefix\": 0}, "                                       \
+	"\"data\": [[null, 0], [0, 1], [1, 2], [null, 3], [null, 4], [9, 0]]}, "                             \
+	"\"samples\": {\"schema\": {\"time\": 1, \"stack\": 0}, \"data\": [" samples "]}}"
+	(void)state;
+	check_events(
+		"{\"meta\": {\"interval\": 2, \"product\": \"app\"}, \"libs\": [], \"threads\": [" GECKO(
+			"main", "7",
+			"[1, 1000.5], [2, 1002.5], [null, 1003], [3, 1004.5], [4, 1005], [0, -1]") "], "
+												   "\"process"
+												   "es\": "
+												   "[{"
+												   "\"threads"
+												   "\": "
+												   "[" GECKO(
+													   "s"
+													   "e"
+													   "c"
+													   "o"
+													   "n"
+													   "d",
+													   "8",
+													   "["
+													   "0"
+													   ","
+													   " "
+													   "1"
+													   "0"
+													   "0"
+													   "3"
+													   "."
+													   "5"
+													   "]") "]}]}",
+		"Gecko profile 4000001 ns\n"
+		"thread 7 main of 0\n"
+		"0 thread 0 time 2000000: work<a (in b)>[lib.so] -:0 main[/bin/app] -:0\n"
+		"2000000 thread 0 time 2000000: 0x12[] -:0 work<a (in b)>[lib.so] -:0 main[/bin/app] -:0\n"
+		"thread 8 second of 0\n"
+		"3000000 thread 1 time 2000000: main[/bin/app] -:0\n"
+		"4000000 thread 0 time 2000000: f (in[] -:0\n"
+		"! 5 entries refer to nothing, or have no time or weight that can be\n");
+}
+
 static void test_jsonprofile__other_files_are_refused(void **state)
 {
 	static const char *const others[] = {"", "text", "[1, 2]", "{\"traceEvents\": []}", "{\"nodes\": 1}"};
@@ -242,6 +292,7 @@ int main(void)
 		cmocka_unit_test(test_jsonprofile__a_cpuprofiles_samples_last_to_the_next),
 		cmocka_unit_test(test_jsonprofile__firefoxs_tables_are_of_threads_or_shared),
 		cmocka_unit_test(test_jsonprofile__firefoxs_later_tables_have_offsets_and_sources),
+		cmocka_unit_test(test_jsonprofile__gecko_has_rows_with_schemas),
 		cmocka_unit_test(test_jsonprofile__other_files_are_refused),
 	};
 

@@ -214,6 +214,101 @@ static void test_perfevent__a_layout_knows_the_machine_and_its_program_counter(v
 	}
 }
 
+/* --- samples of branches and of memory --- */
+
+/* Words in the recorder's byte order. */
+static size_t put_words(uint8_t *record, const uint64_t *words, size_t n, bool swap)
+{
+	for (size_t i = 0; i < n; i++) {
+		uint64_t word = swap ? __builtin_bswap64(words[i]) : words[i];
+
+		memcpy(record + CTX_PE_HEADER_BYTES + 8 * i, &word, sizeof(word));
+	}
+	return CTX_PE_HEADER_BYTES + 8 * n;
+}
+
+static void test_perfevent__entries_of_branch_stacks_are_read_in_either_byte_order(void **state)
+{
+	/* mispredicted, 1000 cycles, a call; on a machine of the other order bits begin at the other end */
+	const uint64_t little = 1 | UINT64_C(1000) << 4 | UINT64_C(4) << 20;
+	const uint64_t big = UINT64_C(1) << 63 | UINT64_C(1000) << 44 | UINT64_C(4) << 40;
+	struct ctx_pe_sample sample;
+	uint8_t record[128] = {0};
+
+	(void)state;
+	for (int swap = 0; swap < 2; swap++) {
+		/* counters behind all entries, and an index in front of them */
+		const uint64_t words[] = {2,	  77,	  0x1000, 0x2000, swap ? big : little,
+					  0x3000, 0x4000, 0,	  5,	  6};
+		const struct perf_event_attr attr = {.sample_type = PERF_SAMPLE_BRANCH_STACK,
+						     .branch_sample_type = 1u << 3 | 1u << 17 | 1u << 19};
+		struct ctx_pe_layout layout = ctx_pe_layout_make(&attr, swap != 0);
+		size_t size = put_words(record, words, CTX_COUNT_OF(words), swap != 0);
+		struct ctx_pe_branch branch;
+
+		assert_int_equal(ctx_pe_sample_parse(&layout, record, size, &sample, NULL), CTX_OK);
+		assert_int_equal(sample.n_branches, 2);
+		assert_false(sample.is_longer);
+		assert_true(ctx_pe_sample_has_all_branches(&sample));
+		branch = ctx_pe_sample_branch(&sample, 0);
+		assert_int_equal(branch.from, 0x1000);
+		assert_int_equal(branch.to, 0x2000);
+		assert_int_equal(branch.cycles, 1000);
+		assert_int_equal(branch.type, PERF_BR_CALL);
+		assert_true(branch.mispredicted && !branch.predicted && !branch.aborts);
+		branch = ctx_pe_sample_branch(&sample, 1);
+		assert_int_equal(branch.from, 0x3000);
+		assert_int_equal(branch.cycles, 0);
+		assert_false(branch.mispredicted || branch.predicted);
+		assert_int_equal(ctx_pe_sample_parse(&layout, record, size - 8, &sample, NULL), CTX_E_FORMAT);
+	}
+}
+
+static void test_perfevent__what_follows_the_users_stack_is_read(void **state)
+{
+	const struct perf_event_attr attr = {
+		.sample_type = PERF_SAMPLE_WEIGHT_STRUCT | PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_TRANSACTION |
+			       PERF_SAMPLE_REGS_INTR | PERF_SAMPLE_PHYS_ADDR | PERF_SAMPLE_CGROUP,
+		.sample_regs_intr = 5,
+	};
+	/* the latency is the first half; two registers */
+	const uint64_t words[] = {UINT64_C(9) << 32 | 345, 0x1234, 1, 2, 0xaa, 0xbb, 0x5000, 88};
+	struct ctx_pe_layout layout = ctx_pe_layout_make(&attr, false);
+	struct ctx_pe_sample sample;
+	uint8_t record[128] = {0};
+	size_t size = put_words(record, words, CTX_COUNT_OF(words), false);
+
+	(void)state;
+	assert_int_equal(ctx_pe_sample_parse(&layout, record, size, &sample, NULL), CTX_OK);
+	assert_int_equal(sample.weight, 345);
+	assert_int_equal(sample.data_source, 0x1234);
+	assert_int_equal(sample.physical, 0x5000);
+	assert_int_equal(sample.cgroup, 88);
+	assert_false(sample.is_longer);
+	assert_int_equal(ctx_pe_sample_parse(&layout, record, size - 8, &sample, NULL), CTX_E_FORMAT);
+	assert_int_equal(ctx_pe_sample_parse(&layout, record, size + 8, &sample, NULL), CTX_OK);
+	assert_true(sample.is_longer);
+}
+
+static void test_perfevent__a_control_group_has_an_id_and_a_path(void **state)
+{
+	static const uint8_t body[] = {7, 0, 0, 0, 0, 0, 0, 0, '/', 'a', 0, 0, 0, 0, 0, 0};
+	static const uint8_t none[16] = {0};
+	struct ctx_pe_cgroup cgroup;
+
+	(void)state;
+	assert_int_equal(ctx_pe_cgroup_parse(ctx_pe_wire_make(body, sizeof(body), false), &cgroup, NULL),
+			 CTX_OK);
+	assert_int_equal(cgroup.id, 7);
+	assert_string_equal(cgroup.path, "/a");
+	/* no id, no end of the path, no path */
+	assert_int_equal(ctx_pe_cgroup_parse(ctx_pe_wire_make(none, sizeof(none), false), &cgroup, NULL),
+			 CTX_E_FORMAT);
+	assert_int_equal(ctx_pe_cgroup_parse(ctx_pe_wire_make(body, 10, false), &cgroup, NULL), CTX_E_FORMAT);
+	assert_int_equal(ctx_pe_cgroup_parse(ctx_pe_wire_make(body, 8, false), &cgroup, NULL), CTX_E_FORMAT);
+	assert_int_equal(ctx_pe_cgroup_parse(ctx_pe_wire_make(body, 7, false), &cgroup, NULL), CTX_E_FORMAT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -224,6 +319,9 @@ int main(void)
 		cmocka_unit_test(test_perfevent__a_build_id_needs_the_bit_and_the_form_of_one),
 		cmocka_unit_test(test_perfevent__a_kernel_symbol_may_have_no_address_and_no_size),
 		cmocka_unit_test(test_perfevent__a_layout_knows_the_machine_and_its_program_counter),
+		cmocka_unit_test(test_perfevent__entries_of_branch_stacks_are_read_in_either_byte_order),
+		cmocka_unit_test(test_perfevent__what_follows_the_users_stack_is_read),
+		cmocka_unit_test(test_perfevent__a_control_group_has_an_id_and_a_path),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

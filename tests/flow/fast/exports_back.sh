@@ -29,6 +29,11 @@ for file in good.data processes.data; do
 	grep -v '<' own.txt >own.named
 	grep -v '<' folded.txt >folded.named
 	cmp -s own.named folded.named || fail "$file, folded: $(diff own.named folded.named | head -n 5)"
+	# callgrind's format has own costs alone.
+	ctxan -q "$file" --export callgrind -o back.callgrind || fail "$file: callgrind"
+	by_name back.callgrind >callgrind.txt
+	grep -v '<' callgrind.txt >callgrind.named
+	cmp -s own.named callgrind.named || fail "$file, callgrind: $(diff own.named callgrind.named | head -n 5)"
 	# With times: the time tree is that of the recording.
 	for format in speedscope firefox; do
 		ctxan -q "$file" --export $format -o back.json || fail "$file: $format"
