@@ -39,6 +39,13 @@ static enum ctx_status add_path(struct ingest *in, uint32_t base, uint32_t n, ui
 	return status;
 }
 
+/* By its name: the recorder's library calls others, and interrupts come anywhere. */
+static bool is_outlined(const char *name)
+{
+	return strstr(name, "._omp_fn.") != NULL || strstr(name, ".omp_outlined") != NULL ||
+	       strstr(name, ".omp_task_entry") != NULL;
+}
+
 /* The outlined function that the thread runs is the one of the construct that it is in. */
 static enum ctx_status note_outlined(struct ingest *in, uint32_t thread, uint32_t raw, struct ctx_err *err)
 {
@@ -46,7 +53,8 @@ static enum ctx_status note_outlined(struct ingest *in, uint32_t thread, uint32_
 	uint32_t function = ctx_resolver_location_function(in->resolver, in->stacks.raw.key[raw]);
 	uint32_t *known;
 
-	if (base == CTX_TRIE_ROOT || function == CTX_NONE)
+	if (base == CTX_TRIE_ROOT || function == CTX_NONE ||
+	    !is_outlined(ctx_resolver_function_name(in->resolver, function)))
 		return CTX_OK;
 	known = ctx_map64_place(&in->omp->outlined, function);
 	if (known == NULL)

@@ -15,6 +15,7 @@ struct open {
 	uint32_t raw;
 	uint32_t id;	/* region: its place; task: its number */
 	uint32_t depth; /* of a task */
+	uint32_t outer; /* of a region: place of the one around it */
 	uint8_t kind;	/* enum open_kind */
 	uint8_t state;	/* enum ctx_omp_state */
 	bool is_joined; /* a region: of another thread */
@@ -25,6 +26,7 @@ struct thread {
 	size_t n, cap;
 	uint64_t since_ns;  /* up to there its spans are emitted */
 	uint32_t n_regions; /* among what is open */
+	uint32_t region;    /* place of the innermost; only with n_regions */
 	bool is_known, is_worker, ended;
 };
 
@@ -49,6 +51,8 @@ struct ctx_omp_threads {
 	size_t n_threads, threads_cap;
 	struct region *regions;
 	size_t n_regions, regions_cap;
+	uint32_t *free_regions;
+	size_t n_free_regions, free_regions_cap;
 	struct ctx_map64 region_of; /* key -> place */
 	struct task *tasks;
 	size_t n_tasks, tasks_cap;
@@ -80,6 +84,7 @@ void ctx_omp_threads_destroy(struct ctx_omp_threads *threads)
 		free(threads->regions[i].members);
 	free(threads->threads);
 	free(threads->regions);
+	free(threads->free_regions);
 	free(threads->tasks);
 	free(threads->free_tasks);
 	ctx_map64_deinit(&threads->region_of);
@@ -140,7 +145,7 @@ static enum ctx_status account(struct ctx_omp_threads *threads, struct thread *t
 {
 	const struct ctx_omp_span span = span_of(threads, thread);
 	uint64_t ns = span.end_ns - span.begin_ns;
-	struct open *region = thread->n_regions != 0 ? innermost(thread, OPEN_REGION) : NULL;
+	struct open *region = thread->n_regions != 0 ? &thread->open[thread->region] : NULL;
 	struct open *top = thread->n != 0 ? &thread->open[thread->n - 1] : NULL;
 
 	if (ns == 0)
@@ -176,8 +181,13 @@ static enum ctx_status push(struct ctx_omp_threads *threads, struct thread *thre
 	if (status != CTX_OK)
 		return status;
 	thread->open[thread->n] = *open;
-	thread->open[thread->n++].begin_ns = threads->now_ns;
-	thread->n_regions += open->kind == OPEN_REGION;
+	thread->open[thread->n].begin_ns = threads->now_ns;
+	if (open->kind == OPEN_REGION) {
+		thread->open[thread->n].outer = thread->region;
+		thread->region = (uint32_t)thread->n;
+		thread->n_regions++;
+	}
+	thread->n++;
 	return CTX_OK;
 }
 
@@ -193,7 +203,8 @@ static void leave_region(struct ctx_omp_threads *threads, struct thread *thread,
 	region->longest_ns = part->work_ns > region->longest_ns ? part->work_ns : region->longest_ns;
 	region->n_parts++;
 	thread->n_regions--;
-	outer = thread->n_regions != 0 ? innermost(thread, OPEN_REGION) : NULL;
+	thread->region = part->outer;
+	outer = thread->n_regions != 0 ? &thread->open[thread->region] : NULL;
 	if (outer != NULL)
 		outer->work_ns += inner_ns;
 }
@@ -218,14 +229,13 @@ static enum ctx_status new_region(struct ctx_omp_threads *threads, uint64_t key,
 	uint32_t *place = ctx_map64_place(&threads->region_of, key);
 	enum ctx_status status;
 	struct region *region;
-	size_t i = 0;
+	size_t i = threads->n_regions;
 
 	if (place == NULL)
 		return ctx_err_nomem(err);
-	/* As many as are open at a time: few. */
-	while (i < threads->n_regions && threads->regions[i].key != 0)
-		i++;
-	if (i == threads->n_regions) {
+	if (threads->n_free_regions != 0) {
+		i = threads->free_regions[--threads->n_free_regions];
+	} else {
 		status = ctx_grow(&threads->regions, &threads->regions_cap, i + 1, err);
 		if (status != CTX_OK)
 			return status;
@@ -338,6 +348,11 @@ static enum ctx_status end_region(struct ctx_omp_threads *threads, uint32_t plac
 					.operation = CTX_OMP_OF_REGION};
 	ctx_map64_remove(&threads->region_of, region->key);
 	region->key = 0;
+	if (status == CTX_OK)
+		status = ctx_grow(&threads->free_regions, &threads->free_regions_cap,
+				  threads->n_free_regions + 1, err);
+	if (status == CTX_OK)
+		threads->free_regions[threads->n_free_regions++] = place;
 	return status == CTX_OK
 		       ? threads->options.sink.operation(threads->options.sink.context, &operation, err)
 		       : status;

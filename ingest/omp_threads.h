@@ -17,7 +17,7 @@
  * team has left the one before. Times never decrease over all threads: an earlier one counts as now. At most CTX_OMP_DEPTH_MAX are
  * open in a thread; further ones are ignored.
  *
- * Memory: 48 bytes for what is open, 24 for a task that has not ended.
+ * Memory: 56 bytes for what is open, 24 for a task that has not ended.
  */
 #ifndef CTX_INGEST_OMP_THREADS_H
 #define CTX_INGEST_OMP_THREADS_H
@@ -28,7 +28,7 @@
 
 #include <stdint.h>
 
-#define CTX_OMP_DEPTH_MAX 65536u
+#define CTX_OMP_DEPTH_MAX 8192u
 
 struct ctx_omp_span {
 	uint64_t begin_ns, end_ns; /* not empty */

@@ -6,7 +6,7 @@
 #include "report/order.h"
 #include "report/part_cells.h"
 #include "report/state_cells.h"
-#include "report/strip_marks.h"
+#include "report/strip_regions.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -391,7 +391,7 @@ static void print_marks(const struct ctx_strips *strips, struct ctx_out *out, co
 	uint64_t edges[MAX_COLUMNS + 1];
 	const struct ctx_strip_columns columns = {edges, layout->columns, LABEL_WIDTH};
 
-	if (strips->marks == NULL && strips->phases == NULL)
+	if (strips->marks == NULL && strips->phases == NULL && strips->regions.n == 0)
 		return;
 	for (size_t i = 0; i < layout->columns; i++)
 		edges[i] = slices[i * n / layout->columns].interval.begin_ns;
@@ -399,7 +399,13 @@ static void print_marks(const struct ctx_strips *strips, struct ctx_out *out, co
 	if (strips->phases != NULL)
 		ctx_strip_phases_print(strips->phases, &columns, out);
 	if (strips->marks != NULL)
-		ctx_strip_marks_print(strips->marks, &columns, out);
+		ctx_strip_marks_print(strips->marks,
+				      &(struct ctx_strip_names){out->profile->files, out->profile->n_files,
+								"name of marks: -r marks",
+								"names of marks: -r marks"},
+				      &columns, out);
+	if (strips->regions.n != 0)
+		ctx_strip_regions_print(strips->regions.items, strips->regions.n, &columns, out);
 }
 
 static void print_axis(const struct ctx_strips *strips, struct ctx_out *out, const struct layout *layout,

@@ -17,6 +17,7 @@ struct ctx_strips {
 	const struct ctx_report_selection *selection; /* borrowed */
 	struct ctx_report_slices slices;
 	const struct ctx_mark_spans *marks;    /* borrowed; set by the caller; NULL: none */
+	struct ctx_report_traced regions;      /* of OpenMP; the same */
 	const struct ctx_phase_group *phases;  /* the same */
 	const struct ctx_held_locks *held;     /* the same */
 	uint32_t functions[CTX_STRIP_LETTERS]; /* by letter */

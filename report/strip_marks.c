@@ -11,6 +11,7 @@
 #define ROWS 6u /* names that are shown */
 
 struct row {
+	const char *text;
 	uint32_t name;
 	bool pauses;
 	int32_t *intervals; /* by column: how many more intervals touch it than the one before */
@@ -48,15 +49,10 @@ static void note(const struct row *row, const struct ctx_strip_columns *columns,
 static void print_row(const struct row *row, const struct ctx_strip_columns *columns, struct ctx_out *out)
 {
 	struct ctx_buf line CTX_AUTO_BUF = {0}, name CTX_AUTO_BUF = {0};
-	const char *const *names = out->profile->files;
 	int64_t open = 0;
 	size_t width;
 
-	ctx_name_put_text(&name,
-			  row->pauses			      ? "paused"
-			  : row->name < out->profile->n_files ? names[row->name]
-							      : "<Unknown>",
-			  out->options->ascii);
+	ctx_name_put_text(&name, row->text, out->options->ascii);
 	width = ctx_text_width((const char *)name.bytes, name.n);
 	for (; width < columns->label_width; width++)
 		ctx_buf_put_u8(&line, ' ');
@@ -75,13 +71,14 @@ static void print_row(const struct row *row, const struct ctx_strip_columns *col
 		ctx_out_line(out, (const char *)line.bytes);
 }
 
-static void print_name(const struct ctx_mark_spans *spans, const struct ctx_strip_columns *columns,
-		       uint32_t index, struct ctx_out *out)
+static void print_name(const struct ctx_mark_spans *spans, const struct ctx_strip_names *names,
+		       const struct ctx_strip_columns *columns, uint32_t index, struct ctx_out *out)
 {
 	int32_t *intervals CTX_AUTO_FREE = ctx_calloc(columns->n + 1, sizeof(*intervals));
 	uint32_t *points CTX_AUTO_FREE = ctx_calloc(columns->n, sizeof(*points));
-	const struct row row = {.name = index,
-				.pauses = index == out->profile->n_files,
+	const struct row row = {.text = index < names->n ? names->items[index] : "paused",
+				.name = index,
+				.pauses = index == names->n,
 				.intervals = intervals,
 				.points = points};
 
@@ -100,10 +97,10 @@ static void print_name(const struct ctx_mark_spans *spans, const struct ctx_stri
 	print_row(&row, columns, out);
 }
 
-void ctx_strip_marks_print(const struct ctx_mark_spans *spans, const struct ctx_strip_columns *columns,
-			   struct ctx_out *out)
+void ctx_strip_marks_print(const struct ctx_mark_spans *spans, const struct ctx_strip_names *names,
+			   const struct ctx_strip_columns *columns, struct ctx_out *out)
 {
-	uint32_t n_names = out->profile->n_files, n_seen = 0;
+	uint32_t n_names = names->n, n_seen = 0;
 	/* By name, the last one for pauses: the time of intervals, points count one ns. */
 	struct ctx_order_item *items CTX_AUTO_FREE = ctx_calloc((size_t)n_names + 1, sizeof(*items));
 
@@ -124,11 +121,11 @@ void ctx_strip_marks_print(const struct ctx_mark_spans *spans, const struct ctx_
 	}
 	ctx_order_sort(items, (size_t)n_names + 1);
 	for (uint32_t i = 0; i < n_seen && i < ROWS; i++)
-		print_name(spans, columns, items[i].index, out);
+		print_name(spans, names, columns, items[i].index, out);
 	if (n_seen > ROWS)
-		ctx_out_line(out, ctx_out_format(out, "%*s (%u more name%s of marks: -r marks)",
-						 (int)columns->label_width, "", n_seen - ROWS,
-						 n_seen - ROWS == 1 ? "" : "s"));
+		ctx_out_line(out,
+			     ctx_out_format(out, "%*s (%u more %s)", (int)columns->label_width, "",
+					    n_seen - ROWS, n_seen - ROWS == 1 ? names->one : names->more));
 }
 
 void ctx_strip_phases_print(const struct ctx_phase_group *phases, const struct ctx_strip_columns *columns,

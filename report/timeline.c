@@ -110,9 +110,10 @@ struct timeline {
 	struct ctx_report_slices slices;
 	const struct ctx_report_level *levels;
 	size_t n_levels;
-	struct ctx_mark_spans marks;	 /* owned; of text */
-	struct ctx_held_locks held;	 /* the same */
-	const struct ctx_phases *phases; /* of text */
+	struct ctx_mark_spans marks;	  /* owned; of text */
+	struct ctx_held_locks held;	  /* the same */
+	struct ctx_report_traced regions; /* of text */
+	const struct ctx_phases *phases;  /* of text */
 };
 
 static enum ctx_status pull(struct ctx_report_source *source, const struct ctx_report_options *options,
@@ -137,6 +138,8 @@ static enum ctx_status pull(struct ctx_report_source *source, const struct ctx_r
 		status = source->phases(source, true, &ret->phases, err);
 	if (status == CTX_OK && profile->traced[CTX_TRACED_MARK] != 0 && options->format == CTX_REPORT_TEXT)
 		status = source->traced(source, CTX_TRACED_MARK, &marks, err);
+	if (status == CTX_OK && profile->traced[CTX_TRACED_OMP] != 0 && options->format == CTX_REPORT_TEXT)
+		status = source->traced(source, CTX_TRACED_OMP, &ret->regions, err);
 	if (status == CTX_OK)
 		status = ctx_mark_spans_make(marks.items, marks.n, profile->run.end_ns, &ret->marks, err);
 	return status;
@@ -181,6 +184,7 @@ static enum ctx_status print(struct ctx_report_source *source, const struct ctx_
 	}
 	strips.marks = &timeline.marks;
 	strips.held = &timeline.held;
+	strips.regions = timeline.regions;
 	if (timeline.phases != NULL && timeline.phases->n_groups != 0)
 		strips.phases = timeline.phases->groups;
 	ctx_out_spec_parts(&spec, &timeline.parts);

@@ -3,11 +3,26 @@
 need jq xz
 . "$(dirname "$0")/../openmp_facts.sh"
 
+# check_workers NAME: for users all work is below main, whoever did it, and no outlined function has its own name; for the machine a part of it is below the
+# workers' start.
+check_workers() {
+	for view in user machine; do
+		ctxan run.er --view $view -r stacks --limit 0 --format json >stacks.$view.json || fail "$1: stacks, view $view"
+	done
+	work='[.rows[].frames | map(.function) | select(any(test("OMP (parallel region|task)|omp_fn|omp_outlined")))]'
+	expect "$1: work" "$(jq "$work | length > 5" stacks.user.json)" true
+	expect "$1: work that is not below main" "$(jq "$work | map(select(index(\"main\") | not)) | length" stacks.user.json)" 0
+	expect "$1: threads for users" "$(jq "$work | map(select(index(\"start_thread\"))) | length" stacks.user.json)" 0
+	expect "$1: names of outlined functions for users" "$(jq "$work | map(select(any(test(\"omp_fn\")))) | length" stacks.user.json)" 0
+	expect "$1: work of workers" "$(jq "$work | map(select(index(\"main\") | not)) | length > 0" stacks.machine.json)" true
+}
+
 unpack recordings/openmp
 for name in gcc gcc_cpp clang; do
 	rm -rf run.er
 	mv $name.er run.er
 	check_openmp $name "$source_dir/testdata/targets/openmp.c"
+	check_workers $name
 done
 rm -rf run.er
 mv fortran.er run.er
@@ -21,4 +36,7 @@ for metric in omp-work omp-wait omp-serial omp-idle; do
 done
 [ "$(ctxan run.er --by OMP_preg --metric omp-work --format json | jq '[.rows[] | .omp_region] | length')" = 3 ] || fail "no index by region: $(ctxan run.er --by OMP_preg --metric omp-work)"
 [ "$(ctxan run.er --by omp-task --metric omp-work --format json | jq -r '[.rows[].omp_task | select(. != null and test("OMP task from line"))] | length')" = 1 ] || fail "no index by task: $(ctxan run.er --by omp-task --metric omp-work)"
+# The time line has a row of each region, up to six.
+ctxan run.er -r timeline >line.txt || fail "no time line"
+[ "$(grep -c -E 'line +[0-9]+ [ =]*=' line.txt)" = 3 ] || fail "no regions on the time line: $(cat line.txt)"
 finish
