@@ -281,8 +281,8 @@ static enum ctx_status put_sum(struct ctx_calls *calls, struct thread *thread, u
 	waiting.sample.time_ns = calls->now_ns;
 	thread->kept = (uint32_t)thread->n;
 	if (n != 0)
-		status = put_path(calls, thread, &(struct ctx_traced){.time_ns = calls->now_ns, .calls = n},
-				  err);
+		status = put_path(calls, thread,
+				  &(struct ctx_traced){.time_ns = calls->now_ns, .value = (int64_t)n}, err);
 	while (n != 0 && status == CTX_OK) {
 		uint64_t some = n < UINT32_MAX ? n : UINT32_MAX;
 
@@ -338,7 +338,7 @@ static enum ctx_status put_durations(struct ctx_calls *calls, const struct ctx_s
 	struct callee callee = {.frame = event->call.frame, .caller = CTX_TRIE_ROOT};
 	struct ctx_traced traced = {.time_ns = calls->now_ns,
 				    .duration_ns = event->call.took_ns,
-				    .calls = event->call.calls,
+				    .value = (int64_t)event->call.calls,
 				    .thread = (uint32_t)(thread - calls->threads),
 				    .cpu = -1,
 				    .file = CTX_NONE,

@@ -157,8 +157,11 @@ struct ctx_traced {
 		uint64_t cycles;     /* of a branch: since the branch before it; 0 unknown */
 		uint64_t call;	     /* I/O: enum ctx_io_call */
 		uint64_t longest_ns; /* of a region: the work of the thread that worked most */
-		uint64_t calls;	     /* of sums of calls (struct ctx_profile_losses, call_log): so many */
-		int64_t value; /* of CTX_MARK_COUNTER; number of an interval that has one; of a task: in how many others it was created */
+		/*
+		 * Of CTX_MARK_COUNTER; number of an interval that has one; of a task: in how many others it was created;
+		 * of sums of calls (struct ctx_profile_losses, call_log): so many
+		 */
+		int64_t value;
 	};
 	union {
 		uint64_t old_address; /* of CTX_HEAP_REALLOCATE; of CTX_SYNC_ORDER */

@@ -324,24 +324,24 @@ static enum ctx_status add_sum(struct call_times *times, const struct ctx_traced
 			       struct ctx_err *err)
 {
 	struct sums *sums = &times->sums[function];
-	uint64_t slower_ns = times->page.options->slower_than_ns;
+	uint64_t slower_ns = times->page.options->slower_than_ns, calls = (uint64_t)sum->value;
 
 	if (sum->duration_ns == 0) {
 		times->path_ns[sum->stack] += sum->self_ns;
 		if (!times->wanted[function])
 			return CTX_OK;
-		sums->calls += sum->calls;
+		sums->calls += calls;
 		sums->self_ns += sum->self_ns;
-		times->page.total.count += sum->calls;
+		times->page.total.count += calls;
 		times->page.topic.totals.weight += sum->self_ns;
 		return CTX_OK;
 	}
 	if (!times->wanted[function])
 		return CTX_OK;
-	sums->ended += sum->calls;
-	sums->all_ns += sum->calls * sum->duration_ns;
-	sums->slower += slower_ns != 0 && sum->duration_ns > slower_ns ? sum->calls : 0;
-	return ctx_call_durations_add(&times->durations, function, sum->duration_ns, sum->calls, err);
+	sums->ended += calls;
+	sums->all_ns += calls * sum->duration_ns;
+	sums->slower += slower_ns != 0 && sum->duration_ns > slower_ns ? calls : 0;
+	return ctx_call_durations_add(&times->durations, function, sum->duration_ns, calls, err);
 }
 
 /* Time of functions with what they called, from that of paths. */

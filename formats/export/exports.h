@@ -18,6 +18,6 @@ extern const struct ctx_export_kind ctx_export_firefox;	     /* profiler.firefox
 extern const struct ctx_export_kind ctx_export_chrome_trace; /* chrome://tracing, Perfetto */
 extern const struct ctx_export_kind ctx_export_pprof;	     /* go tool pprof: profile.proto, gzip */
 extern const struct ctx_export_kind ctx_export_gprofng;	     /* gprofng display: an experiment directory */
-extern const struct ctx_export_kind ctx_export_indicators; /* what ctxrec --indicators counts next: XML */
+extern const struct ctx_export_kind ctx_export_indicators;   /* what ctxrec --indicators counts next: XML */
 
 #endif

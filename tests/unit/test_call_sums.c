@@ -227,10 +227,10 @@ static enum ctx_status keep(void *context, const struct ctx_traced *traced, stru
 	(void)err;
 	if (traced->duration_ns != 0) {
 		assert_true(path <= FUNCTIONS);
-		kept->took[path] += traced->calls;
+		kept->took[path] += (uint64_t)traced->value;
 	} else {
 		sums->ns[path] += traced->self_ns;
-		sums->calls[path] += traced->calls;
+		sums->calls[path] += (uint64_t)traced->value;
 	}
 	return CTX_OK;
 }
