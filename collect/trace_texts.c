@@ -227,7 +227,7 @@ bool ctx_trace_text(const struct ctx_trace_counts *counts, const struct ctx_rec_
 			 (number)counts->calls.unsaid.threads, counts->calls.unsaid.threads == 1 ? "" : "s",
 			 (double)(counts->calls.unsaid.first_ns - counts->start_ns) / 1e9,
 			 counts->calls.unsaid.threads == 1 ? "it was" : "they were");
-		return counts->calls.unsaid.threads != 0;
+		return trace->calls_sums && counts->calls.unsaid.threads != 0;
 	case 14:
 		snprintf(text, size,
 			 "--calls-of has chosen nothing: it is for functions that are patched, and the "
