@@ -85,7 +85,7 @@ static void add_access(const struct ctx_traced *operation, int64_t *values)
 	values[CTX_NAME_PADDR] = address(operation->physical);
 	values[CTX_NAME_LATENCY] = clamp(operation->latency);
 	values[CTX_NAME_MTYPE] = operation->operation;
-	values[CTX_NAME_MLEVEL] = (int64_t)ctx_data_level_of(operation->data_source);
+	values[CTX_NAME_MLEVEL] = (int64_t)ctx_data_level_of(operation->detail);
 	values[CTX_NAME_MOBJECT] = operation->file != CTX_NONE ? (int64_t)operation->file : -1;
 }
 

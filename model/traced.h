@@ -108,7 +108,7 @@ enum ctx_branch_operation {
 	CTX_BRANCH_OPERATION_N,
 };
 
-/* `flags` of a branch. */
+/* `detail` of a branch. */
 #define CTX_BRANCH_IS_PREDICTED 1u /* the processor says whether it was mispredicted */
 #define CTX_BRANCH_IN_TRANSACTION 2u
 #define CTX_BRANCH_ABORTS 4u
@@ -168,8 +168,11 @@ struct ctx_traced {
 		uint64_t error;	      /* I/O: errno; 0 none, or not known */
 		/* Of a call: what its thread ran in none of the calls that it made; of a region: the work of its team; of a task: its own. */
 		uint64_t self_ns;
-		uint64_t flags;	      /* of a branch: CTX_BRANCH_IS_PREDICTED, ... */
-		uint64_t data_source; /* of an access: where its data was (model/data_source.h); 0 unknown */
+		/*
+		 * Of a branch: CTX_BRANCH_IS_PREDICTED, ...; of an access: where its data was (model/data_source.h), 0
+		 * unknown.
+		 */
+		uint64_t detail;
 	};
 	uint32_t thread;
 	int32_t cpu;	    /* -1 unknown */

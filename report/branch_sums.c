@@ -20,7 +20,7 @@ void ctx_branch_sums_deinit(struct ctx_branch_sums *sums)
 static void add(struct ctx_branch_sum *sum, const struct ctx_traced *branch)
 {
 	sum->taken++;
-	sum->known += (branch->flags & CTX_BRANCH_IS_PREDICTED) != 0;
+	sum->known += (branch->detail & CTX_BRANCH_IS_PREDICTED) != 0;
 	sum->mispredicted += branch->failed;
 	if (branch->cycles == 0)
 		return;

@@ -147,7 +147,7 @@ static struct sum sum_of(const struct ctx_traced *access)
 		.accesses = 1,
 		.loads = operation == CTX_MEMORY_LOAD || operation == CTX_MEMORY_LOAD_STORE,
 		.stores = operation == CTX_MEMORY_STORE || operation == CTX_MEMORY_LOAD_STORE,
-		.modified = ctx_data_snoop_of(access->data_source) == CTX_SNOOP_HITM,
+		.modified = ctx_data_snoop_of(access->detail) == CTX_SNOOP_HITM,
 		.latency = access->latency,
 	};
 }

@@ -122,8 +122,8 @@ struct memory {
 
 static uint64_t level_key(const struct ctx_traced *access)
 {
-	return (uint64_t)access->operation << 16 | (uint64_t)ctx_data_level_of(access->data_source) << 8 |
-	       (uint64_t)ctx_data_is_miss(access->data_source) << 1 | ctx_data_is_locked(access->data_source);
+	return (uint64_t)access->operation << 16 | (uint64_t)ctx_data_level_of(access->detail) << 8 |
+	       (uint64_t)ctx_data_is_miss(access->detail) << 1 | ctx_data_is_locked(access->detail);
 }
 
 static uint32_t leaf_of(const struct ctx_profile *profile, uint32_t stack)
@@ -139,8 +139,8 @@ static enum ctx_status add(struct memory *memory, const struct ctx_traced *acces
 	} groups[] = {
 		{&memory->levels, level_key(access)},
 		{&memory->mappings, access->file},
-		{&memory->tlbs, ctx_data_tlb_of(access->data_source)},
-		{&memory->snoops, ctx_data_snoop_of(access->data_source)},
+		{&memory->tlbs, ctx_data_tlb_of(access->detail)},
+		{&memory->snoops, ctx_data_snoop_of(access->detail)},
 		{&memory->functions, leaf_of(memory->page.profile, access->stack)},
 	};
 	struct ctx_traced_group *stack = ctx_traced_stack_group(&memory->stacks, access->stack);
@@ -156,7 +156,7 @@ static enum ctx_status add(struct memory *memory, const struct ctx_traced *acces
 		ctx_traced_add(&group->sums, access);
 	}
 	ctx_traced_add(&memory->page.total, access);
-	memory->has_sources |= access->data_source != 0;
+	memory->has_sources |= access->detail != 0;
 	if (access->latency != 0)
 		ctx_traced_add(&memory->latencies[ctx_traced_bucket(access->latency)], access);
 	return CTX_OK;

@@ -59,11 +59,11 @@ static int64_t number_of_processor(const struct ctx_traced *operation, int which
 		*ret_null |= operation->block == 0;
 		return (int64_t)operation->block - 1;
 	case FLAGS:
-		return (int64_t)operation->flags;
+		return (int64_t)operation->detail;
 	case LATENCY:
 		return (int64_t)operation->latency;
 	case DATA_SOURCE:
-		return (int64_t)operation->data_source;
+		return (int64_t)operation->detail;
 	default:
 		return (int64_t)operation->physical;
 	}

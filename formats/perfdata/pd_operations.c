@@ -171,9 +171,9 @@ static enum ctx_status put_branches(struct ctx_pd_reader *reader, const struct c
 			.operation = branch.type,
 			.block = block_of(before, branch.from),
 			.cycles = branch.cycles,
-			.flags = (branch.predicted || branch.mispredicted ? CTX_BRANCH_IS_PREDICTED : 0) |
-				 (branch.in_transaction ? CTX_BRANCH_IN_TRANSACTION : 0) |
-				 (branch.aborts ? CTX_BRANCH_ABORTS : 0),
+			.detail = (branch.predicted || branch.mispredicted ? CTX_BRANCH_IS_PREDICTED : 0) |
+				  (branch.in_transaction ? CTX_BRANCH_IN_TRANSACTION : 0) |
+				  (branch.aborts ? CTX_BRANCH_ABORTS : 0),
 			.failed = branch.mispredicted,
 			.cpu = sample->cpu,
 			.file = CTX_NONE,
@@ -213,7 +213,7 @@ static enum ctx_status put_access(struct ctx_pd_reader *reader, const struct ctx
 							: ctx_data_operation_of(sample->data_source)),
 		.latency = sample->weight,
 		.address = sample->address,
-		.data_source = sample->data_source,
+		.detail = sample->data_source,
 		.physical = sample->physical,
 		.cpu = sample->cpu,
 		.file = CTX_NONE,
