@@ -108,7 +108,7 @@ static void set(struct making *making, uint8_t to, int32_t value)
 
 static void add(struct making *making, uint8_t to, int32_t value)
 {
-	put(making, (struct instruction){BPF_ALU64 | BPF_ADD | BPF_K, to, 0, 0, value});
+	put(making, (struct instruction){BPF_ALU64 | BPF_ADD, to, 0, 0, value});
 }
 
 static void load(struct making *making, uint8_t to, uint8_t from, int off)
@@ -128,7 +128,7 @@ static void store(struct making *making, uint8_t to, int off, uint8_t from)
 
 static void load_map(struct making *making, uint8_t to, int map)
 {
-	put(making, (struct instruction){BPF_LD | BPF_DW | BPF_IMM, to, BPF_PSEUDO_MAP_FD, 0, map});
+	put(making, (struct instruction){BPF_LD | BPF_DW, to, BPF_PSEUDO_MAP_FD, 0, map});
 	put(making, (struct instruction){0, 0, 0, 0, 0});
 }
 
