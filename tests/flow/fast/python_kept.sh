@@ -17,4 +17,8 @@ for name in inner keyed produce Work.step handles thread_work child_work sub_wor
 	[ "$ms" -ge 90 ] && [ "$ms" -le 110 ] || fail "$name: $ms ms"
 done
 [ "$(jq -r '[.rows[] | select(.function == "burn") | .object] | unique | .[]' functions.json)" = '<Python functions>' ] || fail "burn is not Python's"
+# The time line has functions of Python as well.
+ctxan -q known.er -r timeline --format json | jq -r '[.rows[].function | select(. != null)] | unique | .[]' >tops.txt || fail "timeline"
+grep -qx burn tops.txt || fail "the time line: $(cat tops.txt)"
+grep -q '^<static>\|_PyEval' tops.txt && fail "the time line has the interpreter: $(cat tops.txt)"
 finish
