@@ -105,6 +105,16 @@ static size_t without_address(const char *name, size_t n)
 	return n;
 }
 
+/* "com/sun/proxy/$Proxy" */
+static bool is_proxy(const char *name, size_t n)
+{
+	static const char proxy[] = "$Proxy";
+	size_t length = sizeof(proxy) - 1;
+
+	return ends_with(name, n, proxy) &&
+	       (n == length || name[n - length - 1] == '/' || name[n - length - 1] == '.');
+}
+
 /* Without the number that the virtual machine gave a class that it made. */
 static size_t without_number(const char *name, size_t n)
 {
@@ -114,8 +124,28 @@ static size_t without_number(const char *name, size_t n)
 		return n;
 	if (ends_with(name, stem, "$$Lambda$"))
 		return stem - 1;
-	return ends_with(name, stem, "MethodAccessor") || ends_with(name, stem, "ConstructorAccessor") ? stem
-												       : n;
+	return ends_with(name, stem, "MethodAccessor") || ends_with(name, stem, "ConstructorAccessor") ||
+			       is_proxy(name, stem)
+		       ? stem
+		       : n;
+}
+
+/* Without the letters and digits that a library chose for a class that it made of another. */
+static size_t without_hash(const char *name, size_t n)
+{
+	static const char *const marks[] = {"CGLIB$$", "$MockitoMock$", "$HibernateProxy$", "$ByteBuddy$"};
+	size_t stem = n;
+
+	while (stem > 0 && isalnum((unsigned char)name[stem - 1]))
+		stem--;
+	for (size_t i = 0; stem != n && i < sizeof(marks) / sizeof(marks[0]); i++) {
+		if (!ends_with(name, stem, marks[i]))
+			continue;
+		while (stem > 0 && name[stem - 1] == '$')
+			stem--;
+		return stem;
+	}
+	return n;
 }
 
 void ctx_java_put_class(struct ctx_buf *out, const char *name, size_t n)
@@ -124,6 +154,6 @@ void ctx_java_put_class(struct ctx_buf *out, const char *name, size_t n)
 		(void)ctx_java_put_type(out, name, n);
 		return;
 	}
-	n = without_number(name, without_address(name, n));
+	n = without_hash(name, without_number(name, without_address(name, n)));
 	ctx_java_put_dotted(out, name, n);
 }

@@ -21,7 +21,8 @@ void ctx_java_put_parameters(struct ctx_buf *out, const char *signature, size_t 
 /*
  * Appends the name of a class ("java/util/Map$Entry", "[B", also with dots) in source form. Numbers that a virtual
  * machine chose are left out, so that classes of one kind have one name: "Demo$$Lambda$14+0x0000000800c01200" is
- * "Demo$$Lambda", "jdk/internal/reflect/GeneratedMethodAccessor12" has no 12, and addresses of hidden classes go.
+ * "Demo$$Lambda", "jdk/internal/reflect/GeneratedMethodAccessor12" and "jdk/proxy2/$Proxy12" have no 12, addresses of hidden classes go, and so do
+ * the letters and digits that CGLIB, Mockito, Hibernate and Byte Buddy put behind the name of the class that they extend.
  */
 void ctx_java_put_class(struct ctx_buf *out, const char *name, size_t n);
 

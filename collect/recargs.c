@@ -399,7 +399,7 @@ SETTER(trace_full)
 	return status;
 }
 
-/* "java" */
+/* "java,python" */
 SETTER(vm)
 {
 	struct ctx_rec_trace *trace = &((struct ctx_rec_options *)context)->trace;
@@ -407,10 +407,15 @@ SETTER(vm)
 	for (const char *at = value;; at += strcspn(at, ",") + 1) {
 		size_t n = strcspn(at, ",");
 
-		if (n != 4 || strncmp(at, "java", n) != 0)
-			return ctx_err_set(err, CTX_E_ARG, "--%s: \"%.*s\" is no virtual machine: java is",
+		bool is_java = n == 4 && strncmp(at, "java", n) == 0;
+		bool is_python = n == 6 && strncmp(at, "python", n) == 0;
+
+		if (!is_java && !is_python)
+			return ctx_err_set(err, CTX_E_ARG,
+					   "--%s: \"%.*s\" is no virtual machine: java and python are",
 					   option->name, (int)n, at);
-		trace->vm_java = true;
+		trace->vm_java |= is_java;
+		trace->vm_python |= is_python;
 		if (at[n] == '\0')
 			return CTX_OK;
 	}
@@ -430,7 +435,7 @@ SETTER(heap_sample)
 
 static const char *const calls_names[] = {"events", "summary", NULL};
 static const char *const trace_names[] = {"heap", "sync", "io", "openmp", "marks", "calls", NULL};
-static const char *const vm_names[] = {"java", NULL};
+static const char *const vm_names[] = {"java", "python", NULL};
 static const char *const trace_full_names[] = {"drop", "wait", NULL};
 static const char *const threshold_names[] = {"calibrate", "all", NULL};
 static const char *const unwind_names[] = {
@@ -532,7 +537,7 @@ static enum ctx_status check_trace(const struct ctx_rec_options *options, struct
 				   : trace->calls ? "calls"
 						  : "marks");
 	if (trace->vm_java && options->command == NULL && options->pids.n == 0)
-		return ctx_err_set(err, CTX_E_ARG, "--vm needs a command, or processes (-p PID)");
+		return ctx_err_set(err, CTX_E_ARG, "--vm java needs a command, or processes (-p PID)");
 	if (trace->waits && !any)
 		return ctx_err_set(
 			err, CTX_E_ARG,

@@ -22,8 +22,9 @@
 #include <unistd.h>
 
 #define ROUND_MS 100
-#define ALLOCATORS_MAX 8u /* named at the end */
-#define TRACED_ROUND_MS 4 /* while processes are traced: their rings are filled in some 10 ms */
+#define ALLOCATORS_MAX 8u  /* named at the end */
+#define PYTHON_ROUND_MS 10 /* a new interpreter is known to the probe so soon */
+#define TRACED_ROUND_MS 4  /* while processes are traced: their rings are filled in some 10 ms */
 /* How long the experiment stays open for the exit status of a command that was interrupted. */
 #define GRACE_NS CTX_RECORDER_SECOND_NS
 
@@ -251,6 +252,8 @@ static bool wait_for_records(struct ctx_recorder *recorder, uint64_t now)
 
 	ctx_wait_sampling_turn(recorder->sampling, now, true);
 	timeout = ctx_wait_sampling_timeout(recorder->sampling, now, ROUND_MS);
+	if (recorder->code.python != NULL && timeout > PYTHON_ROUND_MS)
+		timeout = PYTHON_ROUND_MS;
 	if (fills_fast(recorder) && timeout > TRACED_ROUND_MS)
 		timeout = ctx_trace_has_backlog(recorder->trace) ? 0 : TRACED_ROUND_MS;
 
@@ -486,6 +489,19 @@ static enum ctx_status warn_of_skipped(struct ctx_recorder *recorder, struct ctx
 	return ctx_recorder_warn(recorder, text, err);
 }
 
+/* Says of which stacks functions of Python are missing, and why. */
+static enum ctx_status end_python(struct ctx_recorder *recorder, struct ctx_err *err)
+{
+	enum ctx_status status = CTX_OK;
+	char text[CTX_PYTHON_TEXT_MAX];
+
+	for (unsigned i = 0; i < CTX_PYTHON_TEXTS && status == CTX_OK; i++) {
+		if (ctx_python_text(recorder->code.python, i, text))
+			status = ctx_recorder_warn(recorder, text, err);
+	}
+	return status;
+}
+
 static enum ctx_status finish_tree(struct ctx_recorder *recorder, uint64_t now, struct ctx_err *err)
 {
 	struct ctx_exp_unwinding counts = ctx_sample_batch_counts(recorder->batch);
@@ -519,6 +535,8 @@ static enum ctx_status finish_tree(struct ctx_recorder *recorder, uint64_t now, 
 		status = end_trace(recorder, err);
 	if (status == CTX_OK && recorder->code.vms != NULL)
 		status = end_vms(recorder, err);
+	if (status == CTX_OK && recorder->code.python != NULL)
+		status = end_python(recorder, err);
 	if (status == CTX_OK)
 		status = end_dumps(recorder, err);
 	if (status == CTX_OK && !recorder->options->no_archive)
@@ -600,6 +618,7 @@ static void release(struct ctx_recorder *recorder)
 	detach(recorder); /* after a failure; otherwise none is left */
 	ctx_trace_destroy(recorder->trace);
 	ctx_vms_destroy(recorder->code.vms);
+	ctx_python_destroy(recorder->code.python);
 	ctx_jit_dumps_destroy(recorder->code.dumps);
 	ctx_proctree_destroy(recorder->tree);
 	ctx_mapped_files_destroy(recorder->files);

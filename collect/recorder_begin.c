@@ -191,6 +191,7 @@ static enum ctx_status create_batch(struct ctx_recorder *recorder, struct ctx_er
 		.keep_stacks = recorder->options->keep_stacks,
 		.n_threads = ctx_unwind_pool_threads(sysconf(_SC_NPROCESSORS_ONLN)),
 		.brief_event = (uint32_t)recorder->events.n + CTX_STATE_EVENT_SWITCH_BRIEF,
+		.python = recorder->code.python,
 		.vms = recorder->code.vms,
 	};
 	struct ctx_wait_sampling_options sampling = {.session = &recorder->session,
@@ -339,11 +340,27 @@ static enum ctx_status create_experiment(struct ctx_recorder *recorder, struct c
 						       recorder->start_ns, err);
 	if (status == CTX_OK && recorder->trace != NULL)
 		status = ctx_trace_begin(recorder->trace, recorder->writer, recorder->tree, err);
+	if (recorder->code.python != NULL)
+		ctx_python_begin(recorder->code.python, recorder->writer);
 	if (status == CTX_OK && recorder->code.vms != NULL)
 		status = ctx_vms_begin(recorder->code.vms, recorder->writer, recorder->tree, err);
 	recorder->next_usage_ns = recorder->start_ns + CTX_RECORDER_SECOND_NS;
 	ctx_recmeta_deinit(&meta);
 	return status;
+}
+
+/* Without what it needs the rest is recorded, and the reason is said. */
+static enum ctx_status create_python(struct ctx_recorder *recorder, struct ctx_err *err)
+{
+	enum ctx_status status;
+
+	if (!recorder->options->trace.vm_python)
+		return CTX_OK;
+	if (recorder->session.user_regs == 0)
+		return ctx_err_set(err, CTX_E_ARG,
+				   "--vm python needs copied stacks: --unwind fp and none have none");
+	status = ctx_python_create(&recorder->session, &recorder->code.python, &recorder->code.why_no_python);
+	return status == CTX_E_NOMEM ? ctx_err_nomem(err) : CTX_OK;
 }
 
 enum ctx_status ctx_recorder_warn(struct ctx_recorder *recorder, const char *text, struct ctx_err *err)
@@ -550,11 +567,17 @@ enum ctx_status ctx_recorder_begin(struct ctx_recorder *recorder, struct ctx_err
 	if (status == CTX_OK)
 		status = open_session(recorder, err);
 	if (status == CTX_OK)
+		status = create_python(recorder, err);
+	if (status == CTX_OK)
 		status = create_experiment(recorder, err);
 	if (status == CTX_OK)
 		status = warn_of_limits(recorder, err);
+	if (status == CTX_OK && options->trace.vm_python && recorder->code.python == NULL)
+		status = ctx_recorder_warn(recorder, recorder->code.why_no_python.msg, err);
 	if (status == CTX_OK && (options->command == NULL || options->system_wide))
 		status = begin_present(recorder, err);
+	for (size_t i = 0; recorder->code.python != NULL && i < options->pids.n && status == CTX_OK; i++)
+		status = ctx_python_scan(recorder->code.python, options->pids.items[i], err);
 	if (status == CTX_OK && recorder->trace != NULL)
 		status = attach(recorder, err);
 	if (status == CTX_OK && recorder->code.vms != NULL)

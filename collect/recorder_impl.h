@@ -67,6 +67,8 @@ struct ctx_recorder_metrics {
 struct ctx_recorder_code {
 	struct ctx_vms *vms; /* NULL: no agents are loaded */
 	struct ctx_jit_dumps *dumps;
+	struct ctx_python *python; /* NULL: functions of Python are not recorded, for the reason below */
+	struct ctx_err why_no_python;
 };
 
 struct ctx_recorder {

@@ -33,6 +33,10 @@ static enum ctx_status take_sample(struct ctx_recorder *recorder, const struct c
 
 	if (record->event == UINT32_MAX)
 		return CTX_OK;
+	if (recorder->code.python != NULL && ctx_python_is_chain(recorder->code.python, record)) {
+		ctx_python_take_chain(recorder->code.python, record);
+		return CTX_OK;
+	}
 	if (record->event >= recorder->events.n)
 		return take_state(recorder, record, err);
 	status = ctx_proctree_find(recorder->tree, &task, &process, &thread, err);
@@ -112,6 +116,8 @@ static enum ctx_status take_record(struct ctx_recorder *recorder, const void *by
 		return ctx_state_records_switch(recorder->states, &record, err);
 	count_task(recorder, &record);
 	status = ctx_sample_batch_flush(recorder->batch, err);
+	if (status == CTX_OK && recorder->code.python != NULL)
+		status = ctx_python_record(recorder->code.python, &record, err);
 	if (status != CTX_OK)
 		return status;
 	switch (record.type) {

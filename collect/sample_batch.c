@@ -25,7 +25,8 @@
 /* What a stack is made of. */
 struct input {
 	struct ctx_perf_record record;
-	struct ctx_user_state user; /* of the record; input of the unwinder */
+	struct ctx_user_state user;	       /* of the record; input of the unwinder */
+	const struct ctx_python_chain *python; /* what the thread ran in Python; NULL: nothing, or unknown */
 };
 
 /* Small: there are a million in a second of a program that switches often. */
@@ -49,6 +50,7 @@ struct ctx_sample_batch {
 	size_t n, n_inputs, n_jobs;
 	size_t max_frames;
 	struct ctx_unwind_frame *frames; /* max_frames for each job; NULL: nothing is unwound */
+	struct ctx_python_chain *chains; /* for each job; NULL: no functions of Python are recorded */
 	struct ctx_codemaps *maps;
 	struct ctx_unwind_pool *pool;
 	struct ctx_stack_memory memory;
@@ -68,7 +70,9 @@ static enum ctx_status prepare_unwinding(struct ctx_sample_batch *batch, struct 
 
 	batch->max_frames = batch->options.stack_bytes / 8 + FRAMES_SPARE;
 	batch->frames = ctx_calloc((JOBS_MAX + 1) * batch->max_frames, sizeof(*batch->frames));
-	if (batch->frames == NULL)
+	if (batch->options.python != NULL)
+		batch->chains = ctx_calloc(JOBS_MAX, sizeof(*batch->chains));
+	if (batch->frames == NULL || (batch->options.python != NULL && batch->chains == NULL))
 		return ctx_err_nomem(err);
 	batch->trial = (struct ctx_copy_trial){.bytes = batch->options.small_bytes,
 					       .frames = batch->frames + JOBS_MAX * batch->max_frames,
@@ -116,6 +120,7 @@ void ctx_sample_batch_destroy(struct ctx_sample_batch *batch)
 	ctx_stack_bottoms_deinit(&batch->bottoms);
 	ctx_outermost_destroy(batch->outermost);
 	free(batch->frames);
+	free(batch->chains);
 	free(batch->runs);
 	free(batch);
 }
@@ -154,6 +159,18 @@ static void set_point(struct item *item, const struct ctx_pe_sample *sample)
 					      .stack_bytes = (size_t)sample->user_stack_bytes};
 }
 
+/* What the probe read for this sample is kept with its job. */
+static void set_python(struct ctx_sample_batch *batch, struct input *input)
+{
+	const struct ctx_python_chain *chain = ctx_python_chain_of(batch->options.python, &input->record);
+
+	if (chain == NULL)
+		return;
+	memcpy(&batch->chains[batch->n_jobs], chain,
+	       offsetof(struct ctx_python_chain, entries) + (size_t)chain->n * sizeof(chain->entries[0]));
+	input->python = &batch->chains[batch->n_jobs];
+}
+
 static bool has_edge(const struct ctx_sample_batch *batch, const struct ctx_perf_record *record)
 {
 	const struct ctx_perf_events *events = batch->options.events;
@@ -176,6 +193,7 @@ static void set_stack(struct ctx_sample_batch *batch, struct item *item, const s
 	input = item->input = &batch->inputs[batch->n_inputs++];
 	input->record = *record;
 	input->user = (struct ctx_user_state){0};
+	input->python = NULL;
 	item->is_edge = has_edge(batch, record);
 	if (item->is_edge)
 		return;
@@ -196,6 +214,8 @@ static void set_stack(struct ctx_sample_batch *batch, struct item *item, const s
 	/* Kept copies are all that their stacks come from. */
 	if (!batch->options.keep_stacks)
 		item->job->chain = ctx_callchain_user(record);
+	if (batch->chains != NULL)
+		set_python(batch, input);
 	batch->n_jobs++;
 }
 
@@ -513,12 +533,34 @@ static struct ctx_wait_stack make_stack(struct ctx_sample_batch *batch, const st
 	return (struct ctx_wait_stack){.frames = batch->chain.frames, .n = batch->chain.n};
 }
 
+/* Puts the functions of Python between the frames of the interpreter. */
+static enum ctx_status put_python(struct ctx_sample_batch *batch, const struct item *item,
+				  struct ctx_wait_stack *stack, struct ctx_err *err)
+{
+	struct ctx_python_stack native = {.frames = stack->frames, .n = stack->n}, with;
+	enum ctx_status status;
+	bool is_named;
+
+	if (item->job == NULL || item->input->python == NULL)
+		return CTX_OK;
+	native.pid = item->input->record.pid;
+	native.chain = item->input->python;
+	status = ctx_python_name(batch->options.python, &native, &with, &is_named, err);
+	if (status == CTX_OK && is_named)
+		*stack = (struct ctx_wait_stack){.frames = with.frames, .n = with.n};
+	return status;
+}
+
 static enum ctx_status write_state(struct ctx_sample_batch *batch, struct item *item, struct ctx_err *err)
 {
 	struct ctx_wait_stack stack = {0};
+	enum ctx_status status = CTX_OK;
 
 	if (item->input != NULL || item->is_brief)
 		stack = make_stack(batch, item);
+	status = put_python(batch, item, &stack, err);
+	if (status != CTX_OK)
+		return status;
 	item->state.frames = stack.frames;
 	item->state.n_frames = stack.n;
 	item->state.known = stack.known;
@@ -535,10 +577,13 @@ static enum ctx_status write_sample(struct ctx_sample_batch *batch, const struct
 					.thread = item->thread,
 					.metric = record->event,
 					.cpu = record->cpu,
-					.weight = record->sample.period,
-					.frames = stack.frames,
-					.n_frames = stack.n};
-	enum ctx_status status = ctx_exp_sample(batch->options.writer, &sample, err);
+					.weight = record->sample.period};
+	enum ctx_status status = put_python(batch, item, &stack, err);
+
+	sample.frames = stack.frames;
+	sample.n_frames = stack.n;
+	if (status == CTX_OK)
+		status = ctx_exp_sample(batch->options.writer, &sample, err);
 
 	if (status == CTX_OK && batch->options.keep_stacks &&
 	    item->input->user.regs.machine != CTX_MACHINE_UNKNOWN)

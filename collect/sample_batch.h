@@ -13,6 +13,7 @@
 #include "collect/copy_trial.h"
 #include "collect/perfevent.h"
 #include "collect/perfrecord.h"
+#include "collect/python.h"
 #include "collect/vms.h"
 #include "collect/wait_places.h"
 #include "formats/experiment/exp_writer.h"
@@ -31,6 +32,7 @@ struct ctx_sample_batch_options {
 	 * from all others that are not of the user's events. */
 	uint32_t brief_event;
 	struct ctx_wait_places *places; /* borrowed; NULL: none */
+	struct ctx_python *python;	/* borrowed; NULL: none */
 	struct ctx_vms *vms;		/* borrowed; NULL: none: frames of virtual machines have no names */
 	const struct ctx_perf_events *events; /* the user's, borrowed; NULL: all have whole stacks */
 };

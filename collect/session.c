@@ -683,7 +683,7 @@ enum ctx_status ctx_session_open(struct ctx_session *session, const struct ctx_s
 	session->rings = ctx_calloc(opening.cpus.n, sizeof(*session->rings));
 	session->ring_fds = ctx_calloc(opening.cpus.n, sizeof(*session->ring_fds));
 	session->ring_cpus = ctx_calloc(opening.cpus.n, sizeof(*session->ring_cpus));
-	session->layouts = ctx_calloc(options->events->n + CTX_STATE_EVENT_N, sizeof(*session->layouts));
+	session->layouts = ctx_calloc(options->events->n + CTX_STATE_EVENT_N + 1, sizeof(*session->layouts));
 	session->attrs = ctx_calloc(options->events->n, sizeof(*session->attrs));
 	if (session->attrs == NULL || session->rings == NULL || session->ring_cpus == NULL ||
 	    session->ring_fds == NULL || session->layouts == NULL) {
@@ -760,7 +760,7 @@ struct ctx_perf_layout ctx_session_layout(const struct ctx_session *session)
 	return (struct ctx_perf_layout){
 		.event_of_id = &session->event_of_id,
 		.events = session->layouts,
-		.n_events = n + CTX_STATE_EVENT_N,
+		.n_events = n + CTX_STATE_EVENT_N + 1,
 		.has_shared = has_shared(session),
 		.shared = n + CTX_STATE_EVENT_FAULT,
 		.shared_longer = session->states.has_switch ? UINT32_MAX : n + CTX_STATE_EVENT_LEAVES};

@@ -43,7 +43,8 @@ struct ctx_session {
 	int *fds; /* all events, those that own rings included */
 	size_t n_fds, fds_cap;
 	struct ctx_map64 event_of_id;
-	struct ctx_pe_layout *layouts; /* by event: the user's, then by enum ctx_state_event */
+	/* By event: the user's, then by enum ctx_state_event, then the records of a probe (python.h). */
+	struct ctx_pe_layout *layouts;
 	struct perf_event_attr *attrs; /* of the user's events, for ctx_session_open_late */
 	struct ctx_state_events states;
 	bool without_kernel; /* kernel samples were requested but are not permitted */

@@ -104,6 +104,8 @@ typedef enum ctx_status (*ctx_report_call_fn)(void *context, const struct ctx_tr
 
 struct ctx_report_source {
 	struct ctx_report_selection selection;
+	/* Of who shows other stacks (report/hiding_source.h): the functions of slices are those of these. NULL; borrowed. */
+	const struct ctx_index_stacks *shown;
 	void *impl;
 
 	/*

@@ -2,6 +2,7 @@
 
 #include "base/fileio.h"
 #include "base/mem.h"
+#include "model/code_kind_of.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,23 +14,15 @@
 #define IS_NAMED 0x80u	 /* has a name of the C library's waits, wherever it is */
 
 static const char *const texts[CTX_WAIT_KIND_N] = {
-	[CTX_WAIT_KIND_OTHER] = "other",
-	[CTX_WAIT_KIND_MUTEX] = "mutex",
-	[CTX_WAIT_KIND_RWLOCK] = "rwlock",
-	[CTX_WAIT_KIND_CONDITION] = "condition variable",
-	[CTX_WAIT_KIND_JOIN] = "join",
-	[CTX_WAIT_KIND_BARRIER] = "barrier",
-	[CTX_WAIT_KIND_SEMAPHORE] = "semaphore",
-	[CTX_WAIT_KIND_FUTEX] = "futex",
-	[CTX_WAIT_KIND_POLL] = "poll",
-	[CTX_WAIT_KIND_PIPE] = "pipe",
-	[CTX_WAIT_KIND_SOCKET] = "socket",
-	[CTX_WAIT_KIND_FILE] = "file",
-	[CTX_WAIT_KIND_TIMER] = "timer",
-	[CTX_WAIT_KIND_CHILD] = "child",
-	[CTX_WAIT_KIND_PAGE_FAULT] = "page fault",
-	[CTX_WAIT_KIND_STOPPED] = "stopped",
-	[CTX_WAIT_KIND_START] = "start",
+	[CTX_WAIT_KIND_OTHER] = "other",	 [CTX_WAIT_KIND_MUTEX] = "mutex",
+	[CTX_WAIT_KIND_RWLOCK] = "rwlock",	 [CTX_WAIT_KIND_CONDITION] = "condition variable",
+	[CTX_WAIT_KIND_JOIN] = "join",		 [CTX_WAIT_KIND_BARRIER] = "barrier",
+	[CTX_WAIT_KIND_SEMAPHORE] = "semaphore", [CTX_WAIT_KIND_INTERPRETER] = "interpreter lock",
+	[CTX_WAIT_KIND_FUTEX] = "futex",	 [CTX_WAIT_KIND_POLL] = "poll",
+	[CTX_WAIT_KIND_PIPE] = "pipe",		 [CTX_WAIT_KIND_SOCKET] = "socket",
+	[CTX_WAIT_KIND_FILE] = "file",		 [CTX_WAIT_KIND_TIMER] = "timer",
+	[CTX_WAIT_KIND_CHILD] = "child",	 [CTX_WAIT_KIND_PAGE_FAULT] = "page fault",
+	[CTX_WAIT_KIND_STOPPED] = "stopped",	 [CTX_WAIT_KIND_START] = "start",
 };
 
 struct name {
@@ -276,6 +269,35 @@ static uint8_t class_of(const struct ctx_wait_kinds *kinds, uint32_t stack)
 	return function < kinds->profile->n_functions ? kinds->of_function[function] : 0;
 }
 
+/* Whether a function is of the interpreter of Python, and not one that it runs. */
+static bool is_interpreter(const struct ctx_wait_kinds *kinds, uint32_t function)
+{
+	enum ctx_code_kind kind = CTX_CODE_NATIVE;
+
+	if (function < kinds->profile->n_functions)
+		kind = ctx_code_kind_of(kinds->profile, function);
+	return kind == CTX_CODE_PYTHON_VM || kind == CTX_CODE_PYTHON_EVAL;
+}
+
+/*
+ * A wait of the interpreter itself: its condition variable is that of its lock, since locks of Python's programs are semaphores. The caller is
+ * the function of Python that it runs, where that was recorded.
+ */
+static void look_at_interpreter(const struct ctx_wait_kinds *kinds, uint32_t stack, struct found *found)
+{
+	const struct ctx_trie *cct = &kinds->profile->cct;
+
+	if (found->caller == CTX_NONE || !is_interpreter(kinds, found->caller))
+		return;
+	if (found->library == CTX_WAIT_KIND_CONDITION)
+		found->library = CTX_WAIT_KIND_INTERPRETER;
+	while (stack != CTX_TRIE_ROOT && is_interpreter(kinds, cct->key[stack]))
+		stack = cct->parent[stack];
+	if (stack != CTX_TRIE_ROOT && cct->key[stack] < kinds->profile->n_functions &&
+	    kinds->profile->functions[cct->key[stack]].code_kind == CTX_CODE_PYTHON)
+		found->caller = cct->key[stack];
+}
+
 /*
  * From the leaf: the kernel's part, then the library's. A function of the program that is named as
  * one of the C library is taken for it if nothing but such functions is between it and the kernel.
@@ -306,6 +328,7 @@ static struct found look(const struct ctx_wait_kinds *kinds, uint32_t stack)
 	}
 	if (stack != CTX_TRIE_ROOT && is_known(kinds->profile, cct->key[stack]))
 		found.caller = cct->key[stack];
+	look_at_interpreter(kinds, stack, &found);
 	return found;
 }
 

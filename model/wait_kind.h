@@ -21,8 +21,9 @@ enum ctx_wait_kind {
 	CTX_WAIT_KIND_JOIN,
 	CTX_WAIT_KIND_BARRIER,
 	CTX_WAIT_KIND_SEMAPHORE,
-	CTX_WAIT_KIND_FUTEX, /* none of the above is named */
-	CTX_WAIT_KIND_POLL,  /* poll, select, epoll */
+	CTX_WAIT_KIND_INTERPRETER, /* the lock of an interpreter, which lets one thread run: CPython's */
+	CTX_WAIT_KIND_FUTEX,	   /* none of the above is named */
+	CTX_WAIT_KIND_POLL,	   /* poll, select, epoll */
 	CTX_WAIT_KIND_PIPE,
 	CTX_WAIT_KIND_SOCKET,
 	CTX_WAIT_KIND_FILE,

@@ -38,6 +38,7 @@ struct ctx_query {
 	struct ctx_timetree_cost cost;	       /* of all queries so far; the caller may zero it */
 	uint64_t samples_scanned;	       /* the same of scans */
 	struct ctx_span_cache spans;	       /* owned */
+	const struct ctx_index_stacks *shown; /* the functions of slices are those of these; NULL; borrowed */
 };
 
 /* Store and selection must outlive the query. Cheap: nothing is read. */

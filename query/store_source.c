@@ -415,6 +415,7 @@ static enum ctx_status pull_slices(struct ctx_report_source *base, size_t per_th
 			return ctx_err_nomem(err);
 		slices->max_threads = max_threads;
 		begin(source, false);
+		source->query.shown = base->shown;
 		status = ctx_query_slices(&source->query, &slicing, &slices->shown, err);
 		end(source);
 		if (status != CTX_OK) {

@@ -82,18 +82,32 @@ static enum ctx_status order_threads(const struct ctx_query *query, const uint64
 	return CTX_OK;
 }
 
+/* The function at the leaf of a stack, as it is shown. */
+static uint32_t leaf_of(const struct ctx_query *query, uint32_t stack)
+{
+	const struct ctx_index_stacks *shown = query->shown;
+
+	return shown != NULL && stack < shown->n ? shown->profile->cct.key[shown->stack_of[stack]]
+						 : query->profile->cct.key[stack];
+}
+
+static uint32_t count_functions(const struct ctx_query *query)
+{
+	return query->shown != NULL ? query->shown->profile->n_functions : query->profile->n_functions;
+}
+
 /*
  * The function with the largest exclusive weight; `weights` is zeros by function id, and is zeros
  * again afterwards.
  */
-static uint32_t heaviest_function(const struct ctx_trie *cct, const struct ctx_histogram *histogram,
+static uint32_t heaviest_function(const struct ctx_query *query, const struct ctx_histogram *histogram,
 				  uint64_t *weights)
 {
 	uint32_t best = CTX_NONE;
 
 	for (size_t i = 0; i < histogram->n; i++) {
 		const struct ctx_hist_entry *entry = &histogram->entries[i];
-		uint32_t function = cct->key[entry->stack];
+		uint32_t function = leaf_of(query, entry->stack);
 
 		if (function == CTX_TRIE_ROOT_KEY || entry->samples == 0)
 			continue;
@@ -103,7 +117,7 @@ static uint32_t heaviest_function(const struct ctx_trie *cct, const struct ctx_h
 			best = function;
 	}
 	for (size_t i = 0; i < histogram->n; i++) {
-		uint32_t function = cct->key[histogram->entries[i].stack];
+		uint32_t function = leaf_of(query, histogram->entries[i].stack);
 
 		if (function != CTX_TRIE_ROOT_KEY)
 			weights[function] = 0;
@@ -157,7 +171,7 @@ static enum ctx_status fill_row(const struct timeline *timeline, size_t row, uin
 			.interval = slice,
 			.samples = histogram.samples,
 			.weight = histogram.weight,
-			.function = heaviest_function(&query->profile->cct, &histogram, weights),
+			.function = heaviest_function(query, &histogram, weights),
 		};
 		if (status != CTX_OK || deepest == NULL)
 			continue;
@@ -325,7 +339,7 @@ static enum ctx_status fill_states(const struct timeline *timeline, struct ctx_e
 static enum ctx_status fill(const struct timeline *timeline, struct ctx_err *err)
 {
 	const struct ctx_profile *profile = timeline->query->profile;
-	uint64_t *weights CTX_AUTO_FREE = ctx_calloc(profile->n_functions, sizeof(*weights));
+	uint64_t *weights CTX_AUTO_FREE = ctx_calloc(count_functions(timeline->query), sizeof(*weights));
 	bool has_calls = ctx_profile_elapsed_metric(profile) != CTX_NONE;
 	struct ctx_deepest_call deepest = {0};
 	enum ctx_status status = weights != NULL ? CTX_OK : ctx_err_nomem(err);

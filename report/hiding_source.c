@@ -702,6 +702,7 @@ enum ctx_status ctx_hiding_source_open(struct ctx_report_source *inner, const st
 		return status;
 	}
 	source->base.selection.profile = &source->fold.profile;
+	inner->shown = &source->index_stacks;
 	*ret = &source->base;
 	return CTX_OK;
 }
@@ -712,6 +713,7 @@ void ctx_hiding_source_close(struct ctx_report_source *base)
 
 	if (source == NULL)
 		return;
+	source->inner->shown = NULL;
 	for (size_t i = 0; i < source->n_answers; i++)
 		answer_deinit(&source->answers[i]);
 	free(source->answers);

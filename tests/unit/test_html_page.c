@@ -74,6 +74,7 @@ static void name_all(struct fixture *fixture)
 
 	for (uint32_t i = 0; i < NODES; i++)
 		fixture->functions[i] = (struct ctx_function_info){.name = names[i],
+								   .linkage_name = names[i],
 								   .object = i == 2   ? 1
 									     : i == 3 ? 2
 										      : 0};

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-enum { PROGRAM, LIBC, LINKER, KERNEL, LIBSTDCXX, LIBCTXRT };
+enum { PROGRAM, LIBC, LINKER, KERNEL, LIBSTDCXX, LIBCTXRT, LIBPYTHON, PYTHON };
 
 static struct ctx_object_info objects[] = {
 	[PROGRAM] = {"/home/user/app", "", ""},
@@ -24,6 +24,8 @@ static struct ctx_object_info objects[] = {
 	[KERNEL] = {"[kernel]", "", ""},
 	[LIBSTDCXX] = {"/usr/lib/libstdc++.so.6.0.30", "", ""},
 	[LIBCTXRT] = {"/usr/lib/ctxrec/libctxrt.so", "", ""},
+	[LIBPYTHON] = {"/usr/lib/libpython3.11.so.1.0", "", ""},
+	[PYTHON] = {"<Python functions>", "", ""},
 };
 
 #define FRAMES 12
@@ -55,6 +57,32 @@ static const struct expected cases[] = {
 	  {"pthread_mutex_lock", LIBC},
 	  {"push", PROGRAM},
 	  {"main", PROGRAM}}},
+	/* The lock of Python's interpreter, and a lock of a program in Python. */
+	{CTX_STATE_USER_LOCK,
+	 CTX_WAIT_KIND_INTERPRETER,
+	 "work",
+	 {FUTEX,
+	  {"pthread_cond_timedwait", LIBC},
+	  {"take_gil", LIBPYTHON},
+	  {"PyEval_RestoreThread", LIBPYTHON},
+	  {"work", PYTHON},
+	  {"_PyEval_EvalFrameDefault", LIBPYTHON}}},
+	{CTX_STATE_USER_LOCK,
+	 CTX_WAIT_KIND_SEMAPHORE,
+	 "work",
+	 {FUTEX,
+	  {"sem_wait", LIBC},
+	  {"PyThread_acquire_lock_timed", LIBPYTHON},
+	  {"work", PYTHON},
+	  {"_PyEval_EvalFrameDefault", LIBPYTHON}}},
+	/* Functions of Python were not recorded. */
+	{CTX_STATE_USER_LOCK,
+	 CTX_WAIT_KIND_INTERPRETER,
+	 "take_gil",
+	 {FUTEX,
+	  {"pthread_cond_timedwait", LIBC},
+	  {"take_gil", LIBPYTHON},
+	  {"_PyEval_EvalFrameDefault", LIBPYTHON}}},
 	/* Locks are traced: ctxrec's library calls the C library's function. */
 	{CTX_STATE_USER_LOCK,
 	 CTX_WAIT_KIND_MUTEX,
@@ -222,7 +250,10 @@ static uint32_t make(const struct expected *expected, struct ctx_profile *profil
 		const struct frame *frame = &expected->frames[n - 1 - i];
 
 		profile->functions[i] = (struct ctx_function_info){
-			.name = frame->name, .linkage_name = frame->name, .object = frame->object};
+			.name = frame->name,
+			.linkage_name = frame->name,
+			.object = frame->object,
+			.code_kind = frame->object == PYTHON ? CTX_CODE_PYTHON : CTX_CODE_NATIVE};
 		keys[i] = i;
 	}
 	profile->n_functions = n;
