@@ -85,7 +85,7 @@ static const struct ctx_traced_report marks_report = {.report = &ctx_report_mark
 						      .kind = CTX_TRACED_MARK,
 						      .topic = "Intervals",
 						      .unit = CTX_UNIT_NS,
-						      .counted = "calls of ctx_trace.h",
+						      .counted = "marks",
 						      .stack = TEXT,
 						      .text = TEXT,
 						      .number_width = 60,

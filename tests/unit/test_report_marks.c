@@ -114,7 +114,7 @@ static void test_report_marks__none_is_refused_unless_they_were_asked_for(void *
 	fixture->profile.n_properties = 1;
 	assert_int_equal(fake_print("marks", &fixture->input, &options, NULL), CTX_OK);
 	fclose(out);
-	assert_non_null(strstr(text, "no calls of ctx_trace.h in this selection"));
+	assert_non_null(strstr(text, "no marks in this selection"));
 	free(text);
 }
 
