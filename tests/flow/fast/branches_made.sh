@@ -1,8 +1,10 @@
 # Branch stacks of a recording that was made: edges, predictions, cycles, blocks, loops, and their metrics.
 . "$(dirname "$0")/../common.sh" "$@"
+. "$source_dir/tests/flow/made_program.sh"
 need python3
 
-python3 "$source_dir/tests/flow/perfdata_make.py" branches "$bin/gen_perfdata" made.data >answers.json || fail "perfdata_make.py"
+made_program "$work/program"
+python3 "$source_dir/tests/flow/perfdata_make.py" branches "$work/program" made.data >answers.json || fail "perfdata_make.py"
 expect 0 '' ctxan made.data -r branches --format json
 cp out.txt report.json
 python3 "$source_dir/tests/flow/branches_made.py" report.json answers.json || fail "branches are not those that the recording was made of"

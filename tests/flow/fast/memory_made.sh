@@ -1,8 +1,10 @@
 # Memory samples of a recording that was made: levels, mappings, latencies, pages, lines that threads share.
 . "$(dirname "$0")/../common.sh" "$@"
+. "$source_dir/tests/flow/made_program.sh"
 need python3
 
-python3 "$source_dir/tests/flow/perfdata_make.py" memory "$bin/gen_perfdata" made.data >answers.json || fail "perfdata_make.py"
+made_program "$work/program"
+python3 "$source_dir/tests/flow/perfdata_make.py" memory "$work/program" made.data >answers.json || fail "perfdata_make.py"
 expect 0 '' ctxan made.data -r memory --format json
 cp out.txt memory.json
 expect 0 '' ctxan made.data -r cachelines --format json

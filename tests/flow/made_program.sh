@@ -1,0 +1,11 @@
+# made_program FILE: a program of twelve functions of some hundred bytes, f_a to f_l, for recordings that are made. Not one of the build: sanitizers add
+# functions to those.
+made_program() {
+	for letter in a b c d e f g h i j k l; do
+		printf 'int f_%s(int x)\n{\n' $letter
+		for step in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do printf '\tx = x * %d + (x >> %d);\n' $((step + 2)) "$step"; done
+		printf '\treturn x;\n}\n'
+	done >made.c
+	echo 'int main(void) { return f_a(f_b(f_c(f_d(f_e(f_f(f_g(f_h(f_i(f_j(f_k(f_l(1)))))))))))) == 1; }' >>made.c
+	"${CC:-cc}" -O0 -o "$1" made.c || fail "made.c"
+}
