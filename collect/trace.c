@@ -252,6 +252,7 @@ struct ctx_trace_counts ctx_trace_counts(struct ctx_trace *trace)
 {
 	struct ctx_trace_counts counts = trace->counts;
 
+	ctx_trace_listener_end(trace->listener);
 	ctx_trace_drain_lock(trace->drain);
 	for (const struct ctx_trace_segment *segment = trace->segments.first; segment != NULL;
 	     segment = segment->next)

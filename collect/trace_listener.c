@@ -138,14 +138,20 @@ enum ctx_status ctx_trace_listener_create(struct ctx_trace_segments *segments,
 	return CTX_OK;
 }
 
-void ctx_trace_listener_destroy(struct ctx_trace_listener *listener)
+static void stop_thread(struct ctx_trace_listener *listener)
 {
 	const uint64_t one = 1;
 
-	if (listener == NULL)
-		return;
 	if (listener->runs && write(listener->fds[ENDS], &one, sizeof(one)) == (ssize_t)sizeof(one))
 		pthread_join(listener->thread, NULL);
+	listener->runs = false;
+}
+
+void ctx_trace_listener_destroy(struct ctx_trace_listener *listener)
+{
+	if (listener == NULL)
+		return;
+	stop_thread(listener);
 	if (listener->path[0] != '\0')
 		(void)unlink(listener->path);
 	for (int i = 0; i < FIXED_N; i++) {
@@ -327,4 +333,10 @@ enum ctx_status ctx_trace_listener_start(struct ctx_trace_listener *listener, st
 	listener->runs = pthread_create(&listener->thread, NULL, run_thread, listener) == 0;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return listener->runs ? CTX_OK : ctx_err_nomem(err);
+}
+
+void ctx_trace_listener_end(struct ctx_trace_listener *listener)
+{
+	stop_thread(listener);
+	serve_all(listener);
 }

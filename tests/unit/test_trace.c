@@ -536,6 +536,31 @@ static void test_trace_listener__who_goes_on_without_is_counted_and_gets_nothing
 	ctx_trace_segments_deinit(&segments);
 }
 
+/* The thread may have had no processor meanwhile. */
+static void test_trace_listener__what_was_said_before_the_end_is_counted(void **state)
+{
+	const unsigned char told = CTX_RT_TOLD_UNMAPPED;
+	struct ctx_trace_listener *listener;
+	struct ctx_trace_segments segments;
+
+	(void)state;
+	ctx_trace_segments_init(&segments, 1 << 20);
+	assert_int_equal(ctx_trace_listener_create(&segments, &listener, NULL), CTX_OK);
+	for (unsigned i = 0; i < 100; i++) {
+		int fd = connect_to(listener);
+
+		assert_int_equal(write(fd, &told, 1), 1);
+		close(fd);
+	}
+	ctx_trace_listener_end(listener);
+	assert_int_equal(segments.told[0], 100);
+	assert_int_equal(ctx_trace_listener_start(listener, NULL), CTX_OK);
+	ctx_trace_listener_end(listener);
+	ctx_trace_listener_end(listener);
+	ctx_trace_listener_destroy(listener);
+	ctx_trace_segments_deinit(&segments);
+}
+
 static void test_trace_counts__memory_that_nobody_used_holds_nothing(void **state)
 {
 	struct ctx_trace_counts counts = {0};
@@ -769,6 +794,7 @@ int main(void)
 		cmocka_unit_test(test_trace_drain__pauses_are_longer_while_little_is_found),
 		cmocka_unit_test(test_trace_listener__of_those_who_say_nothing_the_oldest_are_dropped),
 		cmocka_unit_test(test_trace_listener__who_goes_on_without_is_counted_and_gets_nothing),
+		cmocka_unit_test(test_trace_listener__what_was_said_before_the_end_is_counted),
 		cmocka_unit_test(test_trace_counts__memory_that_nobody_used_holds_nothing),
 		cmocka_unit_test(test_runtime__the_environment_is_handed_on_and_the_users_part_kept),
 		cmocka_unit_test(test_runtime__a_script_is_its_interpreter),
