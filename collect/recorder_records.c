@@ -89,8 +89,8 @@ static enum ctx_status take_end(struct ctx_recorder *recorder, const struct ctx_
 
 	if (recorder->trace != NULL)
 		status = ctx_trace_before_end(recorder->trace, record->pid, record->time_ns, err);
-	if (status == CTX_OK && recorder->code.vms != NULL && record->pid == record->tid)
-		status = ctx_vms_before_end(recorder->code.vms, record->pid, err);
+	if (status == CTX_OK && recorder->code.vms != NULL)
+		status = ctx_vms_before_end(recorder->code.vms, record, err);
 	if (status == CTX_OK && record->pid == record->tid)
 		status = ctx_jit_dumps_take(recorder->code.dumps, record->pid, err);
 	if (status == CTX_OK)
@@ -193,7 +193,7 @@ enum ctx_status ctx_recorder_take_until(struct ctx_recorder *recorder, uint64_t 
 	enum ctx_status status = CTX_OK;
 
 	if (recorder->code.vms != NULL)
-		status = ctx_vms_take(recorder->code.vms, limit_ns, err);
+		status = ctx_vms_listen(recorder->code.vms, err);
 	ctx_merge_begin(&recorder->merge, limit_ns);
 	fill = recorder->merge.fullest;
 	ctx_wait_sampling_hurry(recorder->sampling, fill >= FULL_PERCENT);
@@ -213,7 +213,7 @@ enum ctx_status ctx_recorder_take_until(struct ctx_recorder *recorder, uint64_t 
 	ctx_merge_release(&recorder->merge);
 	if (status == CTX_OK && recorder->trace != NULL)
 		status = ctx_trace_take(recorder->trace, limit_ns, err);
-	if (status == CTX_OK && recorder->code.vms != NULL && limit_ns == UINT64_MAX)
+	if (status == CTX_OK && recorder->code.vms != NULL)
 		status = ctx_vms_take(recorder->code.vms, limit_ns, err);
 	for (; status == CTX_OK && damaged != recorder->merge.damaged; damaged++)
 		status = ctx_losses_unusable(recorder->losses, ctx_clock_ns(CLOCK_MONOTONIC), CTX_LOSS_KIND_N,

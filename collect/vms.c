@@ -286,6 +286,9 @@ static enum ctx_status take_message(struct ctx_vms *vms, struct vm *vm, const ui
 		return CTX_OK;
 	}
 	vm->dropped += head.dropped;
+	/* The recorder may have seen the connection late. */
+	if (head.time_ns < vm->since_ns)
+		vm->since_ns = head.time_ns;
 	if (vm->is_stranger)
 		return CTX_OK;
 	switch (head.kind) {
@@ -463,37 +466,51 @@ static enum ctx_status define_pending(struct ctx_vms *vms, struct vm *vm, bool i
 	return status;
 }
 
-static enum ctx_status take_one(struct ctx_vms *vms, size_t i, uint64_t until_ns, struct ctx_err *err)
+/* What needs to know its process and its threads. */
+static enum ctx_status write_known(struct ctx_vms *vms, size_t i, uint64_t until_ns, bool is_last,
+				   struct ctx_err *err)
 {
 	struct vm *vm = vms->items[i];
-	enum ctx_status status = take_said(vms, i, err);
+	enum ctx_status status = bind_known(vms, i, until_ns, err);
 
-	if (status == CTX_OK)
-		status = bind_known(vms, i, until_ns, err);
 	if (status != CTX_OK || vm->process == CTX_NONE)
 		return status;
 	status = write_log(vms, vm, err);
 	if (status == CTX_OK)
-		status = define_pending(vms, vm, until_ns == UINT64_MAX, err);
+		status = define_pending(vms, vm, is_last, err);
 	return status == CTX_OK ? write_stops(vms, vm, until_ns, err) : status;
 }
 
-enum ctx_status ctx_vms_take(struct ctx_vms *vms, uint64_t until_ns, struct ctx_err *err)
+enum ctx_status ctx_vms_listen(struct ctx_vms *vms, struct ctx_err *err)
 {
 	enum ctx_status status = add_new(vms, err);
 
 	for (size_t i = 0; i < vms->n && status == CTX_OK; i++)
-		status = take_one(vms, i, until_ns, err);
+		status = take_said(vms, i, err);
 	return status;
 }
 
-enum ctx_status ctx_vms_before_end(struct ctx_vms *vms, int64_t pid, struct ctx_err *err)
+enum ctx_status ctx_vms_take(struct ctx_vms *vms, uint64_t until_ns, struct ctx_err *err)
 {
-	enum ctx_status status = add_new(vms, err);
+	enum ctx_status status = ctx_vms_listen(vms, err);
+
+	for (size_t i = 0; i < vms->n && status == CTX_OK; i++)
+		status = write_known(vms, i, until_ns, until_ns == UINT64_MAX, err);
+	return status;
+}
+
+enum ctx_status ctx_vms_before_end(struct ctx_vms *vms, const struct ctx_perf_record *record,
+				   struct ctx_err *err)
+{
+	bool is_process = record->pid == record->tid;
+	enum ctx_status status = is_process ? add_new(vms, err) : CTX_OK;
 
 	for (size_t i = 0; i < vms->n && status == CTX_OK; i++) {
-		if (vms->items[i]->pid == pid)
-			status = take_one(vms, i, UINT64_MAX, err);
+		if (vms->items[i]->pid != record->pid)
+			continue;
+		status = take_said(vms, i, err);
+		if (status == CTX_OK)
+			status = write_known(vms, i, record->time_ns, is_process, err);
 	}
 	return status;
 }

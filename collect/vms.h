@@ -36,11 +36,18 @@ CTX_MUST_CHECK enum ctx_status ctx_vms_attach(struct ctx_vms *vms, int64_t pid, 
 CTX_MUST_CHECK enum ctx_status ctx_vms_begin(struct ctx_vms *vms, struct ctx_exp_writer *writer,
 					     const struct ctx_proctree *tree, struct ctx_err *err);
 
-/* Takes what was told; records up to this time have been taken. Fails as the writer does. */
+/* Takes what was told, so that samples that are taken next find their code. Fails as the writer does. */
+CTX_MUST_CHECK enum ctx_status ctx_vms_listen(struct ctx_vms *vms, struct ctx_err *err);
+
+/*
+ * Takes what was told, and writes what needs to know processes and threads; records up to this time have been taken,
+ * UINT64_MAX: all. Fails as the writer does.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_vms_take(struct ctx_vms *vms, uint64_t until_ns, struct ctx_err *err);
 
-/* A process ends, or executes another program: takes what it told. */
-CTX_MUST_CHECK enum ctx_status ctx_vms_before_end(struct ctx_vms *vms, int64_t pid, struct ctx_err *err);
+/* A thread or a process ends, or executes another program: takes what it told while it is known. */
+CTX_MUST_CHECK enum ctx_status ctx_vms_before_end(struct ctx_vms *vms, const struct ctx_perf_record *record,
+						  struct ctx_err *err);
 
 struct ctx_vms_stack {
 	uint32_t process;

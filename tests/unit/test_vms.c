@@ -246,6 +246,7 @@ struct recording {
 	struct ctx_proctree *tree;
 	struct ctx_vms *vms;
 	int agent;
+	uint64_t begun_ns; /* before it connected */
 };
 
 /* False: this build has no agent. */
@@ -258,7 +259,7 @@ static bool begin(struct recording *recording, const char *path)
 
 	if (ctx_vms_create(&recording->vms, NULL) != CTX_OK)
 		return false;
-	options.start_ns = now_ns;
+	options.start_ns = recording->begun_ns = now_ns;
 	options.has_marks = true;
 	assert_int_equal(ctx_exp_create(&options, &recording->writer, NULL), CTX_OK);
 	assert_int_equal(ctx_mapped_files_create(&recording->files, NULL), CTX_OK);
@@ -404,6 +405,116 @@ static void test_vms__frames_of_others_stay(void **state)
 	end(&recording);
 }
 
+/* --- garbage collections --- */
+
+static void tell_gc(const struct recording *recording, uint32_t tid, uint64_t begin_ns, uint64_t end_ns)
+{
+	struct ctx_buf message CTX_AUTO_BUF = {0};
+
+	put_head(&message, CTX_VM_GC, end_ns);
+	ctx_buf_put_u32(&message, tid);
+	ctx_buf_put_u64(&message, begin_ns);
+	tell(recording, &message);
+}
+
+/* Writes the task records, as those of rings are: the thread's fork or end. */
+static struct ctx_perf_record task_record(uint32_t type, uint32_t tid, uint64_t time_ns)
+{
+	return (struct ctx_perf_record){.type = type,
+					.time_ns = time_ns,
+					.pid = (uint32_t)getpid(),
+					.tid = tid,
+					.task = {.pid = getpid(),
+						 .parent_pid = getpid(),
+						 .tid = (int32_t)tid,
+						 .parent_tid = getpid()}};
+}
+
+/* The duration of each mark that ends, and the thread that they are of; returns how many there are. */
+static size_t read_ends(const char *path, uint64_t *durations, size_t most, uint32_t *ret_thread)
+{
+	struct ctx_event_source *source;
+	struct ctx_event event;
+	enum ctx_status status;
+	size_t n = 0;
+
+	assert_int_equal(ctx_exp_open(path, &source, NULL), CTX_OK);
+	while ((status = source->next(source, &event, NULL)) == CTX_OK) {
+		if (event.kind != CTX_EV_TRACED || event.traced.operation->operation != CTX_MARK_END)
+			continue;
+		assert_true(n < most);
+		assert_true(n == 0 || *ret_thread == event.thread);
+		*ret_thread = event.thread;
+		durations[n++] = event.traced.operation->duration_ns;
+	}
+	assert_int_equal(status, CTX_END);
+	source->close(source);
+	return n;
+}
+
+/* The thread is known from its fork to its end, and not a round earlier or later. */
+static void test_vms__collections_are_marks_of_a_thread_that_begins_and_ends_in_a_round(void **state)
+{
+	const struct place *place = *state;
+	const uint32_t tid = (uint32_t)getpid() + 1;
+	struct recording recording = {0};
+	struct ctx_perf_record record;
+	uint64_t now_ns, durations[8];
+	uint32_t thread = 0;
+
+	if (!begin(&recording, place->path))
+		skip();
+	now_ns = ctx_clock_ns(CLOCK_MONOTONIC);
+	tell_gc(&recording, tid, now_ns + 20, now_ns + 25);
+	tell_gc(&recording, tid, now_ns + 30, now_ns + 36);
+	tell_gc(&recording, tid + 1, now_ns + 37, now_ns + 38); /* a thread that nobody knows */
+	assert_int_equal(ctx_vms_listen(recording.vms, NULL), CTX_OK);
+	record = task_record(PERF_RECORD_FORK, tid, now_ns + 10);
+	assert_int_equal(ctx_proctree_apply(recording.tree, &record, NULL), CTX_OK);
+	record = task_record(PERF_RECORD_EXIT, tid, now_ns + 40);
+	assert_int_equal(ctx_vms_before_end(recording.vms, &record, NULL), CTX_OK);
+	assert_int_equal(ctx_proctree_apply(recording.tree, &record, NULL), CTX_OK);
+	end(&recording);
+	assert_int_equal(read_ends(place->path, durations, CTX_COUNT_OF(durations), &thread), 2);
+	assert_int_equal(durations[0], 5);
+	assert_int_equal(durations[1], 6);
+	assert_int_equal(thread, 1);
+}
+
+/* A process executes Java, which connects before the record of that is read: the virtual machine is not of what ends. */
+static void test_vms__a_virtual_machine_is_not_of_the_image_before_it(void **state)
+{
+	const struct place *place = *state;
+	const uint32_t tid = (uint32_t)getpid();
+	struct recording recording = {0};
+	struct ctx_perf_record record;
+	uint64_t now_ns, durations[8];
+	uint32_t thread = 0;
+
+	if (!begin(&recording, place->path))
+		skip();
+	now_ns = ctx_clock_ns(CLOCK_MONOTONIC);
+	tell_gc(&recording, tid, now_ns + 20, now_ns + 25);
+	record = (struct ctx_perf_record){.type = PERF_RECORD_COMM,
+					  .misc = PERF_RECORD_MISC_COMM_EXEC,
+					  .time_ns = recording.begun_ns + 1,
+					  .pid = tid,
+					  .tid = tid,
+					  .comm = "sh"};
+	assert_int_equal(ctx_proctree_apply(recording.tree, &record, NULL), CTX_OK); /* the command itself */
+	record.time_ns++;
+	record.comm = "java";
+	assert_int_equal(ctx_vms_before_end(recording.vms, &record, NULL), CTX_OK);
+	assert_int_equal(ctx_proctree_apply(recording.tree, &record, NULL), CTX_OK);
+	record.time_ns = now_ns + 30;
+	record.type = PERF_RECORD_EXIT;
+	assert_int_equal(ctx_vms_before_end(recording.vms, &record, NULL), CTX_OK);
+	end(&recording);
+	assert_int_equal(read_ends(place->path, durations, CTX_COUNT_OF(durations), &thread), 1);
+	assert_int_equal(durations[0], 5);
+	assert_int_equal(thread, 1);
+}
+
 /* SIGQUIT ends who does not catch it. */
 static void test_vms__only_a_virtual_machine_that_catches_its_signal_is_asked(void **state)
 {
@@ -467,6 +578,11 @@ int main(void)
 			test_vms__interpreted_frames_get_the_names_and_lines_of_their_methods, make_place,
 			remove_place),
 		cmocka_unit_test_setup_teardown(test_vms__frames_of_others_stay, make_place, remove_place),
+		cmocka_unit_test_setup_teardown(
+			test_vms__collections_are_marks_of_a_thread_that_begins_and_ends_in_a_round,
+			make_place, remove_place),
+		cmocka_unit_test_setup_teardown(test_vms__a_virtual_machine_is_not_of_the_image_before_it,
+						make_place, remove_place),
 		cmocka_unit_test(test_vms__only_a_virtual_machine_that_catches_its_signal_is_asked),
 		cmocka_unit_test(test_vms__an_answer_is_whole_before_it_counts),
 		cmocka_unit_test(test_vms__what_was_missed_is_said),
