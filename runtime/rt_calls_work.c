@@ -214,7 +214,7 @@ static uint64_t get_memory(_Atomic uint64_t *at, size_t bytes)
 	return there;
 }
 
-bool ctx_rt_calls_make_chunk(uint64_t cfa)
+static bool make_chunk(uint64_t cfa)
 {
 	uint64_t middle = cfa >> 47 == 0 ? get_memory(&ctx_rt_returns[cfa >> 32],
 						      CTX_RT_RETURNS_MIDDLE * sizeof(uint64_t))
@@ -222,6 +222,16 @@ bool ctx_rt_calls_make_chunk(uint64_t cfa)
 
 	return middle != 0 && get_memory((_Atomic uint64_t *)(uintptr_t)middle + (cfa >> 16 & 0xffff),
 					 CTX_RT_RETURNS_CHUNK) != 0;
+}
+
+/* And that below: the program may forbid itself system calls before its stack gets there. */
+bool ctx_rt_calls_make_chunk(uint64_t cfa)
+{
+	bool made = make_chunk(cfa);
+
+	if (made && cfa >= CTX_RT_RETURNS_CHUNK)
+		(void)make_chunk(cfa - CTX_RT_RETURNS_CHUNK);
+	return made;
 }
 #else
 bool ctx_rt_calls_make_chunk(uint64_t cfa)
