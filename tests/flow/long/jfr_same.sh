@@ -20,7 +20,7 @@ same profile profile 3 -XX:+UseSerialGC
 same parallel many.jfc 3 -XX:+UseParallelGC
 same shenandoah profile 3 -XX:+UseShenandoahGC
 same zgc profile 3 -XX:+UseZGC
-same interpreted profile 3 -Xint
+same interpreted profile 12 -Xint
 same chunks many.jfc 8 -XX:TLABSize=2k -XX:-ResizeTLAB -XX:FlightRecorderOptions:maxchunksize=1m
 [ "$(jfr summary chunks.jfr | awk '$1 == "Chunks:" { print $2 }')" -gt 1 ] || fail "chunks: only one"
 finish
