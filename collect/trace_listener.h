@@ -1,10 +1,6 @@
 /*
- * The sockets to which traced processes connect for their memory (runtime/shared_layout.h), and a thread that answers
- * them while the recorder is busy.
- *
- * One socket is abstract: processes in this network namespace find it, whatever file system they have. The other is
- * in the directory CTX_RT_SOCKETS, for those in another network namespace that have the same file system there; where it cannot be
- * made there is the first one alone. Sockets that a killed recorder of the same user has left there are removed.
+ * The sockets (listening.h) to which traced processes connect for their memory (runtime/shared_layout.h), and a thread that
+ * answers them while the recorder is busy.
  *
  * The process id is the kernel's word (SO_PEERCRED). Connections may say nothing for as long as they like: a process may not get a processor. Of
  * more than 256 such the oldest is dropped, and counted as a segment that could not be made.

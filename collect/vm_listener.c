@@ -7,29 +7,22 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "runtime/shared_layout.h"
+#include "collect/listening.h"
 #include "runtime/vm_messages.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
-#include <sys/random.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
-#define BACKLOG 256
 #define WAITING_MAX ((size_t)32 << 20) /* bytes of a connection that wait to be taken */
 #define FULL_ROUND_MS 20
-#define PREFIX "ctxrec-vm-"
-#define NAME_LENGTH (sizeof(PREFIX) - 1 + 32)
 
-enum { ABSTRACT, PATH, ENDS, SOCKETS_N = ENDS, FIXED_N };
+static const struct ctx_listening_kind kind = {
+	.type = SOCK_SEQPACKET, .backlog = 256, .prefix = "ctxrec-vm-", .who = "virtual machines"};
 
 struct connection {
 	struct ctx_vm_connection info;
@@ -38,54 +31,11 @@ struct connection {
 };
 
 struct ctx_vm_listener {
-	char name[NAME_LENGTH + 1];
-	char path[sizeof(((struct sockaddr_un *)NULL)->sun_path)]; /* "": there is no socket */
-	int fds[FIXED_N]; /* the sockets, and an event that ends the thread; -1: none */
-	pthread_t thread;
-	bool runs;
+	struct ctx_listening listening;
 	pthread_mutex_t lock; /* for what follows */
 	struct connection *connections[CTX_VM_CONNECTIONS_MAX];
 	size_t n;
 };
-
-static int listen_at(const struct sockaddr_un *address, size_t length)
-{
-	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-
-	if (fd >= 0 && (bind(fd, (const struct sockaddr *)address, (socklen_t)length) != 0 ||
-			listen(fd, BACKLOG) != 0)) {
-		int error = errno;
-
-		close(fd);
-		errno = error;
-		return -1;
-	}
-	return fd;
-}
-
-static enum ctx_status open_sockets(struct ctx_vm_listener *listener, struct ctx_err *err)
-{
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	uint64_t random[2];
-
-	if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random))
-		return ctx_err_errno(err, CTX_E_IO, "getrandom");
-	snprintf(listener->name, sizeof(listener->name), PREFIX "%016llx%016llx",
-		 (unsigned long long)random[0], (unsigned long long)random[1]);
-	memcpy(address.sun_path + 1, listener->name, NAME_LENGTH);
-	listener->fds[ABSTRACT] =
-		listen_at(&address, offsetof(struct sockaddr_un, sun_path) + 1 + NAME_LENGTH);
-	if (listener->fds[ABSTRACT] < 0)
-		return ctx_err_errno(err, CTX_E_IO, "socket for virtual machines");
-	snprintf(address.sun_path, sizeof(address.sun_path), "%s/%s", CTX_RT_SOCKETS, listener->name);
-	listener->fds[PATH] = listen_at(&address, sizeof(address));
-	if (listener->fds[PATH] >= 0) {
-		strcpy(listener->path, address.sun_path);
-		/* Anybody can connect to the other one who knows the name. */
-		(void)chmod(listener->path, 0666);
-	}
-	return CTX_OK;
-}
 
 enum ctx_status ctx_vm_listener_create(struct ctx_vm_listener **ret, struct ctx_err *err)
 {
@@ -94,34 +44,21 @@ enum ctx_status ctx_vm_listener_create(struct ctx_vm_listener **ret, struct ctx_
 
 	if (listener == NULL)
 		return ctx_err_nomem(err);
-	pthread_mutex_init(&listener->lock, NULL);
-	for (int i = 0; i < FIXED_N; i++)
-		listener->fds[i] = -1;
-	listener->fds[ENDS] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	status = listener->fds[ENDS] < 0 ? ctx_err_errno(err, CTX_E_IO, "eventfd")
-					 : open_sockets(listener, err);
+	status = ctx_listening_open(&listener->listening, &kind, err);
 	if (status != CTX_OK) {
-		ctx_vm_listener_destroy(listener);
+		free(listener);
 		return status;
 	}
+	pthread_mutex_init(&listener->lock, NULL);
 	*ret = listener;
 	return CTX_OK;
 }
 
 void ctx_vm_listener_destroy(struct ctx_vm_listener *listener)
 {
-	const uint64_t one = 1;
-
 	if (listener == NULL)
 		return;
-	if (listener->runs && write(listener->fds[ENDS], &one, sizeof(one)) == (ssize_t)sizeof(one))
-		pthread_join(listener->thread, NULL);
-	if (listener->path[0] != '\0')
-		(void)unlink(listener->path);
-	for (int i = 0; i < FIXED_N; i++) {
-		if (listener->fds[i] >= 0)
-			close(listener->fds[i]);
-	}
+	ctx_listening_close(&listener->listening);
 	for (size_t i = 0; i < listener->n; i++) {
 		if (listener->connections[i]->fd >= 0)
 			close(listener->connections[i]->fd);
@@ -134,42 +71,28 @@ void ctx_vm_listener_destroy(struct ctx_vm_listener *listener)
 
 const char *ctx_vm_listener_name(const struct ctx_vm_listener *listener)
 {
-	return listener->name;
+	return listener->listening.name;
 }
 
-static void add_connection(struct ctx_vm_listener *listener, int fd)
+static void add_connection(void *context, int fd)
 {
+	struct ctx_vm_listener *listener = context;
 	struct connection *connection;
-	struct ucred peer;
-	socklen_t length = sizeof(peer);
+	int64_t pid;
 
-	if (listener->n == CTX_VM_CONNECTIONS_MAX ||
-	    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0 || peer.pid <= 0 ||
+	if (listener->n == CTX_VM_CONNECTIONS_MAX || !ctx_listening_peer(fd, &pid) ||
 	    (connection = ctx_calloc(1, sizeof(*connection))) == NULL) {
 		close(fd);
 		return;
 	}
 	connection->fd = fd;
-	connection->info =
-		(struct ctx_vm_connection){.pid = peer.pid, .since_ns = ctx_clock_ns(CLOCK_MONOTONIC)};
+	connection->info = (struct ctx_vm_connection){.pid = pid, .since_ns = ctx_clock_ns(CLOCK_MONOTONIC)};
 	listener->connections[listener->n++] = connection;
-}
-
-static void accept_some(struct ctx_vm_listener *listener, int socket_fd)
-{
-	for (unsigned i = 0; i < BACKLOG && socket_fd >= 0; i++) {
-		int fd = accept4(socket_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-
-		if (fd < 0)
-			return;
-		add_connection(listener, fd);
-	}
 }
 
 static void accept_all(struct ctx_vm_listener *listener)
 {
-	for (int i = 0; i < SOCKETS_N; i++)
-		accept_some(listener, listener->fds[i]);
+	ctx_listening_accept(&listener->listening, add_connection, listener);
 }
 
 size_t ctx_vm_listener_count(struct ctx_vm_listener *listener)
@@ -248,11 +171,10 @@ bool ctx_vm_listener_take(struct ctx_vm_listener *listener, size_t number, struc
 /* Fills `polled`; returns how many, and whether somebody has to wait who cannot be polled. */
 static nfds_t list(struct ctx_vm_listener *listener, struct pollfd *polled, bool *ret_is_full)
 {
-	nfds_t n = 0;
+	nfds_t n = CTX_LISTENING_POLLED;
 
 	*ret_is_full = false;
-	for (int i = 0; i < FIXED_N; i++)
-		polled[n++] = (struct pollfd){.fd = listener->fds[i], .events = POLLIN};
+	ctx_listening_poll(&listener->listening, polled);
 	for (size_t i = 0; i < listener->n; i++) {
 		const struct connection *connection = listener->connections[i];
 
@@ -266,7 +188,7 @@ static nfds_t list(struct ctx_vm_listener *listener, struct pollfd *polled, bool
 static void *run_thread(void *context)
 {
 	struct ctx_vm_listener *listener = context;
-	struct pollfd polled[FIXED_N + CTX_VM_CONNECTIONS_MAX];
+	struct pollfd polled[CTX_LISTENING_POLLED + CTX_VM_CONNECTIONS_MAX];
 
 	for (;;) {
 		bool is_full;
@@ -276,7 +198,7 @@ static void *run_thread(void *context)
 		n = list(listener, polled, &is_full);
 		pthread_mutex_unlock(&listener->lock);
 		(void)poll(polled, n, is_full ? FULL_ROUND_MS : -1);
-		if (polled[ENDS].revents != 0)
+		if (ctx_listening_has_ended(polled))
 			return NULL;
 		pthread_mutex_lock(&listener->lock);
 		accept_all(listener);
@@ -286,14 +208,7 @@ static void *run_thread(void *context)
 	}
 }
 
-/* Signals are for the other threads. */
 enum ctx_status ctx_vm_listener_start(struct ctx_vm_listener *listener, struct ctx_err *err)
 {
-	sigset_t all, before;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_BLOCK, &all, &before);
-	listener->runs = pthread_create(&listener->thread, NULL, run_thread, listener) == 0;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return listener->runs ? CTX_OK : ctx_err_nomem(err);
+	return ctx_listening_start(&listener->listening, run_thread, listener, err);
 }

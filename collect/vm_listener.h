@@ -1,10 +1,9 @@
 /*
- * The socket to which agents in virtual machines connect (runtime/vm_messages.h), and a thread that takes their messages
- * while the recorder is busy.
+ * The sockets (listening.h) to which agents in virtual machines connect (runtime/vm_messages.h), and a thread that takes their
+ * messages while the recorder is busy.
  *
- * As with traced processes (trace_listener.h) there are two sockets of one name, an abstract one and one in the directory
- * CTX_RT_SOCKETS, and the process id is the kernel's word. What a virtual machine says waits in memory until it is taken; where that
- * is too much, nothing more is read of this one, which then drops messages and counts them.
+ * The process id is the kernel's word. What a virtual machine says waits in memory until it is taken; where that is too
+ * much, nothing more is read of this one, which then drops messages and counts them.
  */
 #ifndef CTX_COLLECT_VM_LISTENER_H
 #define CTX_COLLECT_VM_LISTENER_H

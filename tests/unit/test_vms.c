@@ -9,8 +9,10 @@
 #include "collect/mapped_files.h"
 #include "collect/vm_attach.h"
 #include "collect/vm_image.h"
+#include "collect/vm_listener.h"
 #include "collect/vm_parse.h"
 #include "collect/vms.h"
+#include "runtime/shared_layout.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -515,6 +517,30 @@ static void test_vms__a_virtual_machine_is_not_of_the_image_before_it(void **sta
 	assert_int_equal(thread, 1);
 }
 
+/* What a killed recorder could not remove; a socket that somebody listens to stays. */
+static void test_vms__a_socket_that_nobody_listens_to_is_removed(void **state)
+{
+	static const char left[] = CTX_RT_SOCKETS "/ctxrec-vm-0123456789abcdef0123456789abcdef";
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	struct ctx_vm_listener *listener, *other;
+	char path[128];
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+
+	(void)state;
+	assert_int_equal(ctx_vm_listener_create(&listener, NULL), CTX_OK);
+	snprintf(path, sizeof(path), CTX_RT_SOCKETS "/%s", ctx_vm_listener_name(listener));
+	strcpy(address.sun_path, left);
+	unlink(left);
+	assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	close(fd);
+	assert_int_equal(ctx_vm_listener_create(&other, NULL), CTX_OK);
+	ctx_vm_listener_destroy(other);
+	assert_int_not_equal(access(left, F_OK), 0);
+	assert_int_equal(access(path, F_OK), 0);
+	ctx_vm_listener_destroy(listener);
+	assert_int_not_equal(access(path, F_OK), 0);
+}
+
 /* SIGQUIT ends who does not catch it. */
 static void test_vms__only_a_virtual_machine_that_catches_its_signal_is_asked(void **state)
 {
@@ -583,6 +609,7 @@ int main(void)
 			make_place, remove_place),
 		cmocka_unit_test_setup_teardown(test_vms__a_virtual_machine_is_not_of_the_image_before_it,
 						make_place, remove_place),
+		cmocka_unit_test(test_vms__a_socket_that_nobody_listens_to_is_removed),
 		cmocka_unit_test(test_vms__only_a_virtual_machine_that_catches_its_signal_is_asked),
 		cmocka_unit_test(test_vms__an_answer_is_whole_before_it_counts),
 		cmocka_unit_test(test_vms__what_was_missed_is_said),
