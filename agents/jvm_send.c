@@ -13,9 +13,8 @@
 #include <unistd.h>
 
 #define WAIT_MS 100
-#define PATIENCE_MS                                                                                          \
-	20000 /* that the virtual machine waits for the recorder without any message getting through */
-#define REGAINED_MS 20 /* with each one that does */
+#define PATIENCE_MS 20000 /* of waiting for the recorder in all */
+#define REGAINED_MS 20	  /* with each message that gets through */
 #define SEND_BYTES (1 << 20)
 #define NAME_MAX_BYTES 64u
 #define FOLDER "/tmp/"
@@ -35,15 +34,16 @@ static int connect_to(const struct sockaddr_un *address, size_t n)
 	return fd;
 }
 
-/* By the abstract name, for whoever has the recorder's network, else by that of a file. */
-/* In place of what was there: nobody may use a descriptor that is closed. */
+/* Puts a new connection in place of the one before, whose number other threads may still use. Returns that number, -1: none. */
 static int replace(int fd)
 {
 	static int own = -1;
 
-	if (fd < 0 || own < 0) {
-		own = fd >= 0 ? fd : own;
-		return fd;
+	if (fd < 0)
+		return -1;
+	if (own < 0) {
+		own = fd;
+		return own;
 	}
 	if (dup3(fd, own, O_CLOEXEC) < 0) {
 		close(fd);
@@ -53,6 +53,7 @@ static int replace(int fd)
 	return own;
 }
 
+/* By the abstract name, for whoever has the recorder's network, else by that of a file. */
 bool ctx_jvm_connect(const char *name)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
