@@ -1,10 +1,11 @@
 #include "collect/vm_attach.h"
 
+#include "base/buf.h"
 #include "base/clock.h"
-#include "base/fileio.h"
 #include "base/mem.h"
+#include "collect/namespaces.h"
+#include "collect/procfs.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
@@ -21,7 +22,6 @@
 #define APPEARS_MS 5000
 #define ROUND_MS 20
 #define ANSWERS_MS 1000
-#define TEXT_MAX ((size_t)4 << 20) /* of what /proc says of a process */
 #define ANSWER_MAX 512u
 
 bool ctx_vm_attach_is_java(const char *maps, const char *status)
@@ -30,22 +30,6 @@ bool ctx_vm_attach_is_java(const char *maps, const char *status)
 
 	return strstr(maps, "/libjvm.so") != NULL && caught != NULL &&
 	       (strtoull(caught + strlen("\nSigCgt:"), NULL, 16) >> (SIGQUIT - 1) & 1) != 0;
-}
-
-int64_t ctx_vm_attach_inner_pid(const char *status)
-{
-	const char *at = strstr(status, "\nNSpid:");
-	int64_t pid = 0;
-	char *end;
-
-	if (at == NULL)
-		return 0;
-	for (at += strlen("\nNSpid:"); *at == '\t' || *at == ' '; at = end) {
-		pid = strtoll(at, &end, 10);
-		if (end == at)
-			return 0;
-	}
-	return pid;
 }
 
 /* "0\n", then in most versions "return code: 0". */
@@ -62,27 +46,6 @@ enum ctx_status ctx_vm_attach_answer(const char *text, struct ctx_err *err)
 		return ctx_err_set(err, CTX_E_IO,
 				   "the agent is in use by another recorder, or cannot reach this one");
 	return code != NULL ? CTX_OK : CTX_END;
-}
-
-static char *read_text(int64_t pid, const char *name)
-{
-	char path[64];
-	struct ctx_buf text CTX_AUTO_BUF = {0};
-	FILE *file;
-	size_t got = 1;
-
-	snprintf(path, sizeof(path), "/proc/%lld/%s", (long long)pid, name);
-	file = fopen(path, "re");
-	if (file == NULL)
-		return NULL;
-	while (got != 0 && text.n < TEXT_MAX) {
-		uint8_t *room = ctx_buf_reserve(&text, 65536);
-
-		got = room != NULL ? fread(room, 1, 65535, file) : 0;
-		text.n += got;
-	}
-	fclose(file);
-	return text.n != 0 ? ctx_memdup0(text.bytes, text.n) : NULL;
 }
 
 /* The paths, as the recorder reaches them. */
@@ -197,15 +160,15 @@ static enum ctx_status wait_for_answer(int fd, struct ctx_err *err)
 enum ctx_status ctx_vm_attach(int64_t pid, const char *library, const char *options, int *ret_fd,
 			      struct ctx_err *err)
 {
-	char *maps CTX_AUTO_FREE = read_text(pid, "maps"),
-		   *status_text CTX_AUTO_FREE = read_text(pid, "status");
+	struct ctx_buf maps CTX_AUTO_BUF = {0}, text CTX_AUTO_BUF = {0};
 	char seen[PATH_MAX];
-	enum ctx_status status = CTX_OK;
+	enum ctx_status status;
 	struct paths paths;
 	int64_t inner;
 	int fd;
 
-	if (maps == NULL || status_text == NULL || !ctx_vm_attach_is_java(maps, status_text))
+	if (ctx_procfs_maps(pid, &maps, NULL) < 0 || ctx_procfs_text(pid, "status", &text, NULL) != CTX_OK ||
+	    !ctx_vm_attach_is_java((const char *)maps.bytes, (const char *)text.bytes))
 		return ctx_err_set(err, CTX_E_NOTFOUND,
 				   "process %lld is no virtual machine of Java, or ignores SIGQUIT (-Xrs)",
 				   (long long)pid);
@@ -213,10 +176,9 @@ enum ctx_status ctx_vm_attach(int64_t pid, const char *library, const char *opti
 	if (access(seen, R_OK) != 0)
 		return ctx_err_set(err, CTX_E_NOTFOUND, "%s is not in the file system of process %lld",
 				   library, (long long)pid);
-	inner = ctx_vm_attach_inner_pid(status_text);
+	inner = ctx_namespaces_parse_inner((const char *)text.bytes);
 	set_paths(&paths, pid, inner != 0 ? inner : pid);
-	if (!is_socket(paths.socket))
-		status = wake(pid, &paths, err);
+	status = is_socket(paths.socket) ? CTX_OK : wake(pid, &paths, err);
 	if (status == CTX_OK)
 		status = connect_to(paths.socket, &fd, err);
 	if (status != CTX_OK)

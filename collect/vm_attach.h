@@ -14,11 +14,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Whether it is a virtual machine of Java that listens to SIGQUIT. `text` of /proc/PID/status and maps are passed by tests. */
+/* Whether it is a virtual machine of Java that catches SIGQUIT, by the texts of its maps and status files in /proc. */
 bool ctx_vm_attach_is_java(const char *maps, const char *status);
-
-/* The id that a process has in its innermost pid namespace, by the text of /proc/PID/status; 0: it does not say. */
-int64_t ctx_vm_attach_inner_pid(const char *status);
 
 /*
  * What the virtual machine answered: CTX_OK, CTX_END (nothing yet, or not all), CTX_E_IO (it refused; the message says why).

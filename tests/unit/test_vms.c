@@ -553,10 +553,6 @@ static void test_vms__only_a_virtual_machine_that_catches_its_signal_is_asked(vo
 	assert_false(ctx_vm_attach_is_java(maps, ignores));
 	assert_false(ctx_vm_attach_is_java(maps, "Name:\tjava\n"));
 	assert_false(ctx_vm_attach_is_java("7f00-7f01 r-xp 0 fe:00 9 /usr/bin/libjvm\n", catches));
-	assert_int_equal(ctx_vm_attach_inner_pid("Name:\tjava\nNSpid:\t4711\t12\t7\nx"), 7);
-	assert_int_equal(ctx_vm_attach_inner_pid("Name:\tjava\nNSpid:\t4711\n"), 4711);
-	assert_int_equal(ctx_vm_attach_inner_pid("Name:\tjava\nNSpid:\t\n"), 0);
-	assert_int_equal(ctx_vm_attach_inner_pid("Name:\tjava\n"), 0);
 	assert_int_not_equal(ctx_vm_attach(getpid(), "/lib.so", "x", &(int){0}, NULL), CTX_OK);
 }
 
