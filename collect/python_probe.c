@@ -187,11 +187,17 @@ static void is_it(struct making *making, enum label to)
 	jump_if_same(making, 1, 2, to);
 }
 
-static void count(struct making *making, int slot, int32_t most, enum label again)
+/* Leaves the new count in r1. */
+static void increment(struct making *making, int slot)
 {
 	load(making, 1, 10, slot);
 	add(making, 1, 1);
 	store(making, 10, slot, 1);
+}
+
+static void count(struct making *making, int slot, int32_t most, enum label again)
+{
+	increment(making, slot);
 	jump_if(making, BPF_JLT, 1, most, again);
 }
 
@@ -308,9 +314,7 @@ static void read_frames(struct making *making)
 	}
 	store(making, 1, offsetof(struct ctx_python_entry, check), 2);
 	load(making, 9, 10, VALUE);
-	load(making, 1, 10, COUNT);
-	add(making, 1, 1);
-	store(making, 10, COUNT, 1);
+	increment(making, COUNT);
 	count(making, ROUND, CTX_PYTHON_FRAMES_MAX, FRAME);
 	here(making, DONE);
 	store(making, 10, MORE, 9);
@@ -477,30 +481,29 @@ bool ctx_python_probe_attach(const struct ctx_python_probe *probe, int event_fd)
 	return ioctl(event_fd, PERF_EVENT_IOC_SET_BPF, probe->program) == 0;
 }
 
-enum ctx_status ctx_python_probe_output(const struct ctx_python_probe *probe, uint32_t cpu, int output_fd,
-					struct ctx_err *err)
+static enum ctx_status update(int map, uint32_t key, const void *value, struct ctx_err *err)
 {
-	uint32_t key = cpu, value = (uint32_t)output_fd;
 	union bpf_attr attr;
 
 	memset(&attr, 0, sizeof(attr));
-	attr.map_fd = (uint32_t)probe->outputs;
+	attr.map_fd = (uint32_t)map;
 	attr.key = (uintptr_t)&key;
-	attr.value = (uintptr_t)&value;
+	attr.value = (uintptr_t)value;
 	return bpf(BPF_MAP_UPDATE_ELEM, &attr) == 0 ? CTX_OK : explain(errno, err);
+}
+
+enum ctx_status ctx_python_probe_output(const struct ctx_python_probe *probe, uint32_t cpu, int output_fd,
+					struct ctx_err *err)
+{
+	return update(probe->outputs, cpu, &(uint32_t){(uint32_t)output_fd}, err);
 }
 
 enum ctx_status ctx_python_probe_set(const struct ctx_python_probe *probe, uint32_t pid, uint64_t runtime,
 				     const struct ctx_python_layout *layout, struct ctx_err *err)
 {
 	const struct place place = {.runtime = runtime, .layout = *layout};
-	union bpf_attr attr;
 
-	memset(&attr, 0, sizeof(attr));
-	attr.map_fd = (uint32_t)probe->places;
-	attr.key = (uintptr_t)&pid;
-	attr.value = (uintptr_t)&place;
-	return bpf(BPF_MAP_UPDATE_ELEM, &attr) == 0 ? CTX_OK : explain(errno, err);
+	return update(probe->places, pid, &place, err);
 }
 
 void ctx_python_probe_remove(const struct ctx_python_probe *probe, uint32_t pid)
