@@ -25,3 +25,35 @@ size_t ctx_utf8_decode(const char *text, size_t n, uint32_t *ret_code)
 	*ret_code = code;
 	return length;
 }
+
+size_t ctx_utf8_encode(uint32_t code, char out[4])
+{
+	if (code < 0x80) {
+		out[0] = (char)code;
+		return 1;
+	}
+	if (code < 0x800) {
+		out[0] = (char)(0xc0 | code >> 6);
+		out[1] = (char)(0x80 | (code & 0x3f));
+		return 2;
+	}
+	if (code < 0x10000) {
+		out[0] = (char)(0xe0 | code >> 12);
+		out[1] = (char)(0x80 | (code >> 6 & 0x3f));
+		out[2] = (char)(0x80 | (code & 0x3f));
+		return 3;
+	}
+	out[0] = (char)(0xf0 | code >> 18);
+	out[1] = (char)(0x80 | (code >> 12 & 0x3f));
+	out[2] = (char)(0x80 | (code >> 6 & 0x3f));
+	out[3] = (char)(0x80 | (code & 0x3f));
+	return 4;
+}
+
+void ctx_utf8_put(struct ctx_buf *out, uint32_t code)
+{
+	char bytes[4];
+	size_t n = ctx_utf8_encode(code, bytes);
+
+	ctx_buf_put(out, bytes, n);
+}

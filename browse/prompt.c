@@ -15,30 +15,6 @@ void ctx_prompt_begin(struct ctx_prompt *prompt, const char *text)
 	}
 }
 
-static size_t encode(uint32_t code, char *out)
-{
-	if (code < 0x80) {
-		out[0] = (char)code;
-		return 1;
-	}
-	if (code < 0x800) {
-		out[0] = (char)(0xc0 | code >> 6);
-		out[1] = (char)(0x80 | (code & 0x3f));
-		return 2;
-	}
-	if (code < 0x10000) {
-		out[0] = (char)(0xe0 | code >> 12);
-		out[1] = (char)(0x80 | (code >> 6 & 0x3f));
-		out[2] = (char)(0x80 | (code & 0x3f));
-		return 3;
-	}
-	out[0] = (char)(0xf0 | code >> 18);
-	out[1] = (char)(0x80 | (code >> 12 & 0x3f));
-	out[2] = (char)(0x80 | (code >> 6 & 0x3f));
-	out[3] = (char)(0x80 | (code & 0x3f));
-	return 4;
-}
-
 void ctx_prompt_put(struct ctx_prompt *prompt, uint32_t code)
 {
 	bool is_control = code < 0x20 || (code >= 0x7f && code < 0xa0);
@@ -47,7 +23,7 @@ void ctx_prompt_put(struct ctx_prompt *prompt, uint32_t code)
 
 	if (is_control || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
 		return;
-	n = encode(code, bytes);
+	n = ctx_utf8_encode(code, bytes);
 	if (prompt->n + n >= CTX_PROMPT_MAX)
 		return;
 	memmove(prompt->text + prompt->at + n, prompt->text + prompt->at, prompt->n - prompt->at + 1);

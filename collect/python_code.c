@@ -1,5 +1,7 @@
 #include "collect/python_code.h"
 
+#include "base/utf8.h"
+
 #include <string.h>
 
 #define TYPE 8u	       /* of PyObject: ob_type */
@@ -24,25 +26,6 @@ void ctx_python_code_deinit(struct ctx_python_code *code)
 	*code = (struct ctx_python_code){0};
 }
 
-static void put_utf8(struct ctx_buf *out, uint32_t code)
-{
-	if (code < 0x80) {
-		ctx_buf_put_u8(out, (uint8_t)code);
-	} else if (code < 0x800) {
-		ctx_buf_put_u8(out, (uint8_t)(0xc0 | code >> 6));
-		ctx_buf_put_u8(out, (uint8_t)(0x80 | (code & 0x3f)));
-	} else if (code < 0x10000) {
-		ctx_buf_put_u8(out, (uint8_t)(0xe0 | code >> 12));
-		ctx_buf_put_u8(out, (uint8_t)(0x80 | (code >> 6 & 0x3f)));
-		ctx_buf_put_u8(out, (uint8_t)(0x80 | (code & 0x3f)));
-	} else {
-		ctx_buf_put_u8(out, (uint8_t)(0xf0 | (code >> 18 & 7)));
-		ctx_buf_put_u8(out, (uint8_t)(0x80 | (code >> 12 & 0x3f)));
-		ctx_buf_put_u8(out, (uint8_t)(0x80 | (code >> 6 & 0x3f)));
-		ctx_buf_put_u8(out, (uint8_t)(0x80 | (code & 0x3f)));
-	}
-}
-
 /* Appends a str, and a zero byte. */
 static bool read_text(const struct ctx_python_memory *memory, uint64_t address, struct ctx_buf *out)
 {
@@ -65,7 +48,7 @@ static bool read_text(const struct ctx_python_memory *memory, uint64_t address, 
 		uint32_t code = 0;
 
 		memcpy(&code, characters + i * width, width);
-		put_utf8(out, code != 0 && code <= 0x10ffff ? code : '?');
+		ctx_utf8_put(out, code != 0 && code <= 0x10ffff ? code : '?');
 	}
 	ctx_buf_put_u8(out, 0);
 	return !out->failed;

@@ -2,6 +2,7 @@
 
 #include "base/digits.h"
 #include "base/fileio.h"
+#include "base/utf8.h"
 
 #include <string.h>
 
@@ -82,26 +83,6 @@ static long entity(const char *name, size_t n)
 	return value != 0 && value <= 0x10ffff ? value : -1;
 }
 
-static void put_character(struct ctx_buf *out, long code)
-{
-	if (code < 0x80) {
-		ctx_buf_put_u8(out, (uint8_t)code);
-		return;
-	}
-	if (code >= 0x10000) {
-		ctx_buf_put_u8(out, (uint8_t)(0xf0 | code >> 18));
-		ctx_buf_put_u8(out, (uint8_t)(0x80 | (code >> 12 & 0x3f)));
-	} else if (code >= 0x800) {
-		ctx_buf_put_u8(out, (uint8_t)(0xe0 | code >> 12));
-	} else {
-		ctx_buf_put_u8(out, (uint8_t)(0xc0 | code >> 6));
-		ctx_buf_put_u8(out, (uint8_t)(0x80 | (code & 0x3f)));
-		return;
-	}
-	ctx_buf_put_u8(out, (uint8_t)(0x80 | (code >> 6 & 0x3f)));
-	ctx_buf_put_u8(out, (uint8_t)(0x80 | (code & 0x3f)));
-}
-
 /* Appends the text and a zero. An unknown entity is copied unchanged. */
 static void put_unescaped(struct ctx_buf *out, const char *text, size_t n)
 {
@@ -115,7 +96,7 @@ static void put_unescaped(struct ctx_buf *out, const char *text, size_t n)
 			end = memchr(text + i, ';', left);
 			code = end != NULL ? entity(text + i + 1, (size_t)(end - text) - i - 1) : -1;
 			if (code >= 0) {
-				put_character(out, code);
+				ctx_utf8_put(out, (uint32_t)code);
 				i = (size_t)(end - text);
 				continue;
 			}

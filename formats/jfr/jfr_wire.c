@@ -1,5 +1,7 @@
 #include "formats/jfr/jfr_wire.h"
 
+#include "base/utf8.h"
+
 #define LAST 8u /* the ninth byte has no bit for more */
 
 static uint64_t get_long(struct ctx_cursor *cursor)
@@ -66,25 +68,6 @@ void ctx_jfr_skip_text(struct ctx_jfr_bytes *bytes)
 	}
 }
 
-static void put_character(struct ctx_buf *out, uint32_t code)
-{
-	if (code < 0x80) {
-		ctx_buf_put_u8(out, (uint8_t)code);
-		return;
-	}
-	if (code >= 0x10000) {
-		ctx_buf_put_u8(out, (uint8_t)(0xf0 | code >> 18));
-		ctx_buf_put_u8(out, (uint8_t)(0x80 | (code >> 12 & 0x3f)));
-	} else if (code >= 0x800) {
-		ctx_buf_put_u8(out, (uint8_t)(0xe0 | code >> 12));
-	}
-	if (code < 0x800)
-		ctx_buf_put_u8(out, (uint8_t)(0xc0 | code >> 6));
-	else
-		ctx_buf_put_u8(out, (uint8_t)(0x80 | (code >> 6 & 0x3f)));
-	ctx_buf_put_u8(out, (uint8_t)(0x80 | (code & 0x3f)));
-}
-
 #define REPLACEMENT 0xfffdu
 
 static bool is_surrogate(uint32_t unit, uint32_t first)
@@ -101,18 +84,18 @@ static void put_units(struct ctx_jfr_bytes *bytes, struct ctx_buf *out, uint32_t
 		bool is_low = is_surrogate(unit, 0xdc00);
 
 		if (high != 0 && is_low) {
-			put_character(out, 0x10000 + ((high - 0xd800) << 10) + (unit - 0xdc00));
+			ctx_utf8_put(out, 0x10000 + ((high - 0xd800) << 10) + (unit - 0xdc00));
 			high = 0;
 			continue;
 		}
 		if (high != 0)
-			put_character(out, REPLACEMENT);
+			ctx_utf8_put(out, REPLACEMENT);
 		high = is_surrogate(unit, 0xd800) ? unit : 0;
 		if (high == 0)
-			put_character(out, is_low ? REPLACEMENT : unit);
+			ctx_utf8_put(out, is_low ? REPLACEMENT : unit);
 	}
 	if (high != 0)
-		put_character(out, REPLACEMENT);
+		ctx_utf8_put(out, REPLACEMENT);
 }
 
 static void put_latin1(struct ctx_jfr_bytes *bytes, struct ctx_buf *out)
@@ -121,7 +104,7 @@ static void put_latin1(struct ctx_jfr_bytes *bytes, struct ctx_buf *out)
 	const uint8_t *at = ctx_cursor_get_bytes(&bytes->cursor, n);
 
 	for (uint32_t i = 0; at != NULL && i < n; i++)
-		put_character(out, at[i]);
+		ctx_utf8_put(out, at[i]);
 }
 
 bool ctx_jfr_get_text(struct ctx_jfr_bytes *bytes, struct ctx_buf *out, uint64_t *ret_constant)
