@@ -6,13 +6,14 @@
 
 #define ENTRIES_MAX 20000u
 #define FLAGS_MAX 4000u
-#define VERSION_MIN 11 /* of Java, in which a jmethodID is the address of a pointer to the description */
+#define OFFSET_MAX 4096u /* bytes of an entry */
+#define VERSION_MIN 11	 /* of Java, in which a jmethodID is the address of a pointer to the description */
 #define VERSION_MAX 25
 
 /* A table of entries, and where in an entry things are: all by exported variables. */
 struct table {
 	const char *entries; /* NULL: there is none */
-	uint64_t type_name, field_name, is_static, offset, address, size, stride;
+	uint64_t type_name, field_name, offset, address, size, stride;
 };
 
 static struct {
@@ -23,13 +24,6 @@ static struct {
 	uint64_t code_size;	    /* in ConstMethod */
 } hotspot;
 
-static uint64_t number_of(void *library, const char *name)
-{
-	const uint64_t *at = dlsym(library, name);
-
-	return at != NULL ? *at : UINT64_MAX;
-}
-
 static const char *pointer_of(void *library, const char *name)
 {
 	char *const *at = dlsym(library, name);
@@ -37,27 +31,32 @@ static const char *pointer_of(void *library, const char *name)
 	return at != NULL ? *at : NULL;
 }
 
+/* Where in an entry something is, or the bytes of an entry. Without it the table cannot be read, and is none. */
+static uint64_t offset_of(struct table *table, void *library, const char *name)
+{
+	const uint64_t *at = dlsym(library, name);
+
+	if (at == NULL || *at > OFFSET_MAX) {
+		table->entries = NULL;
+		return 0;
+	}
+	return *at;
+}
+
 static void find_tables(void *library)
 {
-	hotspot.fields = (struct table){
-		.entries = pointer_of(library, "gHotSpotVMStructs"),
-		.type_name = number_of(library, "gHotSpotVMStructEntryTypeNameOffset"),
-		.field_name = number_of(library, "gHotSpotVMStructEntryFieldNameOffset"),
-		.is_static = number_of(library, "gHotSpotVMStructEntryIsStaticOffset"),
-		.offset = number_of(library, "gHotSpotVMStructEntryOffsetOffset"),
-		.address = number_of(library, "gHotSpotVMStructEntryAddressOffset"),
-		.stride = number_of(library, "gHotSpotVMStructEntryArrayStride"),
-	};
-	hotspot.types = (struct table){
-		.entries = pointer_of(library, "gHotSpotVMTypes"),
-		.type_name = number_of(library, "gHotSpotVMTypeEntryTypeNameOffset"),
-		.size = number_of(library, "gHotSpotVMTypeEntrySizeOffset"),
-		.stride = number_of(library, "gHotSpotVMTypeEntryArrayStride"),
-	};
-	if (hotspot.fields.stride > 4096 || hotspot.fields.address > 4096 || hotspot.fields.offset > 4096)
-		hotspot.fields.entries = NULL;
-	if (hotspot.types.stride > 4096 || hotspot.types.size > 4096)
-		hotspot.types.entries = NULL;
+	struct table *fields = &hotspot.fields, *types = &hotspot.types;
+
+	fields->entries = pointer_of(library, "gHotSpotVMStructs");
+	fields->type_name = offset_of(fields, library, "gHotSpotVMStructEntryTypeNameOffset");
+	fields->field_name = offset_of(fields, library, "gHotSpotVMStructEntryFieldNameOffset");
+	fields->offset = offset_of(fields, library, "gHotSpotVMStructEntryOffsetOffset");
+	fields->address = offset_of(fields, library, "gHotSpotVMStructEntryAddressOffset");
+	fields->stride = offset_of(fields, library, "gHotSpotVMStructEntryArrayStride");
+	types->entries = pointer_of(library, "gHotSpotVMTypes");
+	types->type_name = offset_of(types, library, "gHotSpotVMTypeEntryTypeNameOffset");
+	types->size = offset_of(types, library, "gHotSpotVMTypeEntrySizeOffset");
+	types->stride = offset_of(types, library, "gHotSpotVMTypeEntryArrayStride");
 }
 
 static const char *text_at(const char *entry, uint64_t offset)
