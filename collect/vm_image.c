@@ -21,20 +21,25 @@ void ctx_vm_image_deinit(struct ctx_vm_image *image)
 	*image = (struct ctx_vm_image){0};
 }
 
-/* A copy of what is left of a message; NULL: no room, which is counted, or no memory. */
-static const uint8_t *keep(struct ctx_vm_image *image, const struct ctx_cursor *rest)
+/* Copies what is left of a message. *ret is NULL where there is no room for it, which is counted. CTX_E_NOMEM. */
+static enum ctx_status keep(struct ctx_vm_image *image, const struct ctx_cursor *rest, const uint8_t **ret,
+			    struct ctx_err *err)
 {
 	size_t n = ctx_cursor_left(rest);
 	uint8_t *copy;
 
+	*ret = NULL;
 	if (image->arena.total_bytes >= CTX_VM_IMAGE_BYTES_MAX) {
 		image->left_out++;
-		return NULL;
+		return CTX_OK;
 	}
 	copy = ctx_arena_alloc(&image->arena, n + 1);
-	if (copy != NULL && n != 0)
+	if (copy == NULL)
+		return ctx_err_nomem(err);
+	if (n != 0)
 		memcpy(copy, rest->at, n);
-	return copy;
+	*ret = copy;
+	return CTX_OK;
 }
 
 static enum ctx_status set(struct ctx_map64 *map, uint64_t key, uint32_t value, struct ctx_err *err)
@@ -65,14 +70,13 @@ static enum ctx_status add_method(struct ctx_vm_image *image, const struct ctx_v
 static enum ctx_status take_methods(struct ctx_vm_image *image, const struct ctx_cursor *rest,
 				    struct ctx_err *err)
 {
-	struct ctx_vm_known_method known = {.class = keep(image, rest),
-					    .numbers = {CTX_NONE, CTX_NONE, CTX_NONE}};
+	struct ctx_vm_known_method known = {.numbers = {CTX_NONE, CTX_NONE, CTX_NONE}};
+	enum ctx_status status = keep(image, rest, &known.class, err);
 	struct ctx_cursor cursor;
-	enum ctx_status status = CTX_OK;
 	struct ctx_vm_class class;
 
 	if (known.class == NULL)
-		return image->left_out != 0 ? CTX_OK : ctx_err_nomem(err);
+		return status;
 	cursor = ctx_cursor_make(known.class, ctx_cursor_left(rest));
 	known.end = cursor.end;
 	if (!ctx_vm_parse_class(&cursor, &class)) {
@@ -135,16 +139,18 @@ static enum ctx_status take_rows(struct ctx_vm_image *image, struct ctx_cursor *
 	struct ctx_vm_known_code *code = unfinished(image, rest);
 	uint32_t n = ctx_cursor_get_u32(rest);
 	struct ctx_vm_kept_rows *rows;
+	enum ctx_status status;
+	const uint8_t *kept;
 
 	if (code == NULL || rest->failed)
 		return CTX_OK;
+	status = keep(image, rest, &kept, err);
+	if (kept == NULL)
+		return status;
 	rows = ctx_arena_alloc(&image->arena, sizeof(*rows));
 	if (rows == NULL)
 		return ctx_err_nomem(err);
-	*rows = (struct ctx_vm_kept_rows){.at = keep(image, rest), .n = n};
-	if (rows->at == NULL)
-		return image->left_out != 0 ? CTX_OK : ctx_err_nomem(err);
-	rows->end = rows->at + ctx_cursor_left(rest);
+	*rows = (struct ctx_vm_kept_rows){.at = kept, .end = kept + ctx_cursor_left(rest), .n = n};
 	if (code->last_rows != NULL)
 		code->last_rows->next = rows;
 	else
@@ -180,11 +186,9 @@ static enum ctx_status take_bytes(struct ctx_vm_image *image, struct ctx_cursor 
 	return CTX_OK;
 }
 
-/*
- * The first moment at which nothing else was there: code runs before its message is sent.
- */
+/* The first moment at which nothing else was there: code runs before its message is sent, which is at `sent_ns`. */
 static uint64_t begin_of(const struct ctx_vm_image *image, const struct ctx_vm_known_code *code,
-			 uint64_t told_ns)
+			 uint64_t sent_ns)
 {
 	uint64_t begin_ns = 0, end = code->address + code->bytes;
 
@@ -194,8 +198,8 @@ static uint64_t begin_of(const struct ctx_vm_image *image, const struct ctx_vm_k
 
 		if (range->end <= code->address)
 			break;
-		if (gone_ns > told_ns) /* its end was not told */
-			gone_ns = told_ns;
+		if (gone_ns > sent_ns) /* its unloading was not reported */
+			gone_ns = sent_ns;
 		begin_ns = gone_ns > begin_ns ? gone_ns : begin_ns;
 	}
 	return begin_ns;
