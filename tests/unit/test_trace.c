@@ -371,11 +371,25 @@ static void test_trace_segments__the_bound_counts_what_there_is(void **state)
 	close(fd);
 }
 
-/* By the name in one of both places. Returns the descriptor of the answer; -1: none. */
-static int ask(const char *name, bool by_path, unsigned char n_segments)
+static int connect_to(const char *name, bool by_path)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	socklen_t length = sizeof(address);
+	int connection = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (by_path)
+		snprintf(address.sun_path, sizeof(address.sun_path), CTX_RT_SOCKETS "/%s", name);
+	else
+		length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 +
+				     (size_t)snprintf(address.sun_path + 1, sizeof(address.sun_path) - 1,
+						      "%s", name));
+	assert_int_equal(connect(connection, (struct sockaddr *)&address, length), 0);
+	return connection;
+}
+
+/* By the name in one of both places. Returns the descriptor of the answer; -1: none. */
+static int ask(const char *name, bool by_path, unsigned char n_segments)
+{
 	char byte = (char)n_segments;
 	struct iovec data = {&byte, 1};
 	union {
@@ -386,15 +400,8 @@ static int ask(const char *name, bool by_path, unsigned char n_segments)
 				 .msg_iovlen = 1,
 				 .msg_control = control.bytes,
 				 .msg_controllen = sizeof(control.bytes)};
-	int connection = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), fd = -1;
+	int connection = connect_to(name, by_path), fd = -1;
 
-	if (by_path)
-		snprintf(address.sun_path, sizeof(address.sun_path), CTX_RT_SOCKETS "/%s", name);
-	else
-		length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 +
-				     (size_t)snprintf(address.sun_path + 1, sizeof(address.sun_path) - 1,
-						      "%s", name));
-	assert_int_equal(connect(connection, (struct sockaddr *)&address, length), 0);
 	assert_int_equal(write(connection, &byte, 1), 1);
 	assert_int_equal(recvmsg(connection, &message, MSG_CMSG_CLOEXEC), 1);
 	if (message.msg_controllen != 0)
@@ -459,19 +466,6 @@ static uint64_t locked(struct ctx_trace_segments *segments, const uint64_t *coun
 	return n;
 }
 
-static int connect_to(const struct ctx_trace_listener *listener)
-{
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	const char *name = ctx_trace_listener_name(listener);
-	int connection = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	memcpy(address.sun_path + 1, name, strlen(name));
-	assert_int_equal(connect(connection, (struct sockaddr *)&address,
-				 (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name))),
-			 0);
-	return connection;
-}
-
 static void test_trace_listener__of_those_who_say_nothing_the_oldest_are_dropped(void **state)
 {
 	struct ctx_trace_listener *listener;
@@ -483,7 +477,7 @@ static void test_trace_listener__of_those_who_say_nothing_the_oldest_are_dropped
 	ctx_trace_segments_init(&segments, 1 << 20);
 	assert_int_equal(ctx_trace_listener_create(&segments, &listener, NULL), CTX_OK);
 	for (unsigned i = 0; i < SILENT; i++)
-		silent[i] = connect_to(listener);
+		silent[i] = connect_to(ctx_trace_listener_name(listener), false);
 	assert_int_equal(ctx_trace_listener_start(listener, NULL), CTX_OK);
 	for (unsigned i = 0; i < 3; i++)
 		assert_int_equal(recv(silent[i], &byte, 1, 0), 0);
@@ -514,12 +508,12 @@ static void test_trace_listener__who_goes_on_without_is_counted_and_gets_nothing
 	ctx_trace_segments_init(&segments, 1 << 20);
 	assert_int_equal(ctx_trace_listener_create(&segments, &listener, NULL), CTX_OK);
 	for (size_t i = 0; i < CTX_COUNT_OF(told); i++) {
-		fd = connect_to(listener);
+		fd = connect_to(ctx_trace_listener_name(listener), false);
 		assert_int_equal(write(fd, &told[i], 1), 1);
 		close(fd);
 	}
 	/* It does not wait any more. */
-	fd = connect_to(listener);
+	fd = connect_to(ctx_trace_listener_name(listener), false);
 	assert_int_equal(write(fd, &byte, 1), 1);
 	close(fd);
 	assert_int_equal(ctx_trace_listener_start(listener, NULL), CTX_OK);
@@ -547,7 +541,7 @@ static void test_trace_listener__what_was_said_before_the_end_is_counted(void **
 	ctx_trace_segments_init(&segments, 1 << 20);
 	assert_int_equal(ctx_trace_listener_create(&segments, &listener, NULL), CTX_OK);
 	for (unsigned i = 0; i < 100; i++) {
-		int fd = connect_to(listener);
+		int fd = connect_to(ctx_trace_listener_name(listener), false);
 
 		assert_int_equal(write(fd, &told, 1), 1);
 		close(fd);
