@@ -131,6 +131,12 @@ static void put_hookless(const struct ctx_trace_counts *counts, char *text, size
 			 "-fxray-instrument");
 }
 
+/* Since the begin; 0: before it. Times are of words in the target's memory, and may be anything. */
+static double seconds_at(const struct ctx_trace_counts *counts, uint64_t time_ns)
+{
+	return time_ns > counts->start_ns ? (double)(time_ns - counts->start_ns) / 1e9 : 0;
+}
+
 static void put_lost_calls(const struct ctx_trace_counts *counts, const struct ctx_rec_trace *trace,
 			   char *text, size_t size)
 {
@@ -140,9 +146,8 @@ static void put_lost_calls(const struct ctx_trace_counts *counts, const struct c
 		 "%llu begins and ends of calls were not recorded, in %llu intervals between %.6f and %.6f "
 		 "s, since "
 		 "the recorder could not keep up%s: counts are too small",
-		 (number)lost->words, (number)lost->intervals,
-		 (double)(lost->first_ns - counts->start_ns) / 1e9,
-		 (double)(lost->last_ns - counts->start_ns) / 1e9,
+		 (number)lost->words, (number)lost->intervals, seconds_at(counts, lost->first_ns),
+		 seconds_at(counts, lost->last_ns),
 		 trace->waits ? "" : " (--trace-full wait makes the program wait)");
 }
 
@@ -225,7 +230,7 @@ bool ctx_trace_text(const struct ctx_trace_counts *counts, const struct ctx_rec_
 			 "calls are "
 			 "written once a second, and %s killed, or went on when the recording ended",
 			 (number)counts->calls.unsaid.threads, counts->calls.unsaid.threads == 1 ? "" : "s",
-			 (double)(counts->calls.unsaid.first_ns - counts->start_ns) / 1e9,
+			 seconds_at(counts, counts->calls.unsaid.first_ns),
 			 counts->calls.unsaid.threads == 1 ? "it was" : "they were");
 		return trace->calls_sums && counts->calls.unsaid.threads != 0;
 	case 14:

@@ -346,6 +346,21 @@ static void test_trace_calls__a_choice_among_functions_that_are_not_patched_is_s
 		assert_false(ctx_trace_text(&counts, &trace, i, text));
 }
 
+/* The target's memory may be anything: a time before the recording is its begin. */
+static void test_trace_calls__a_time_before_the_begin_is_the_begin(void **state)
+{
+	const struct ctx_rec_trace trace = {.calls = true, .calls_sums = true};
+	struct ctx_trace_counts counts = {.start_ns = 2000000000, .calls.unsaid = {1, 5}};
+	char text[CTX_TRACE_TEXT_MAX];
+
+	(void)state;
+	assert_true(ctx_trace_text(&counts, &trace, 13, text));
+	assert_non_null(strstr(text, " from 0.000000 s on "));
+	counts.calls.unsaid.first_ns = 3500000000;
+	assert_true(ctx_trace_text(&counts, &trace, 13, text));
+	assert_non_null(strstr(text, " from 1.500000 s on "));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -354,6 +369,7 @@ int main(void)
 		cmocka_unit_test(test_trace_calls__sums_are_a_walk_through_the_tree),
 		cmocka_unit_test(test_trace_calls__a_period_may_be_longer_than_its_calls),
 		cmocka_unit_test(test_trace_calls__sums_of_any_words_make_sense),
+		cmocka_unit_test(test_trace_calls__a_time_before_the_begin_is_the_begin),
 		cmocka_unit_test(test_trace_calls__where_words_are_missing_calls_end),
 		cmocka_unit_test(test_trace_calls__what_makes_no_sense_is_counted),
 		cmocka_unit_test(test_trace_calls__any_words_give_events_that_fit),
