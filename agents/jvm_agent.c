@@ -5,7 +5,7 @@
  *	classes, compiled code, garbage collections --JVMTI--> messages (runtime/vm_messages.h)
  *
  * It takes no samples, changes no code and interrupts no thread: the recorder samples with perf events, and this library
- * tells it what the code is. When nobody listens at the socket it stays silent. A failure of any call of JVMTI leaves
+ * reports what the code is. Without a recorder at the socket it does nothing. A failure of any call of JVMTI leaves
  * something unnamed, and never ends the virtual machine.
  */
 #include "agents/jvm_hotspot.h"
@@ -19,19 +19,19 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define TOLD_N (sizeof(told) / sizeof(*told))
+#define REPORTED_N (sizeof(reported) / sizeof(*reported))
 #define EXPORTED __attribute__((visibility("default")))
 
 static struct {
 	jvmtiEnv *jvmti;
-	pthread_mutex_t lock; /* for beginning and ending to tell */
+	pthread_mutex_t lock; /* for switching events on and off */
 	_Atomic uint64_t n_classes, n_compiled;
 	_Atomic uint64_t gc_begin_ns; /* of the collection that goes on; 0: none */
 } agent = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* --- hello and goodbye --- */
 
-/* A system property, "" without; released by the caller with Deallocate. */
+/* A system property, NULL: there is none; released by the caller with Deallocate. */
 static char *property_of(jvmtiEnv *jvmti, const char *name)
 {
 	char *value = NULL;
@@ -111,23 +111,23 @@ static void say_goodbye(JNIEnv *jni)
 
 /* --- events --- */
 
-static const jvmtiEvent told[] = {JVMTI_EVENT_CLASS_PREPARE,
-				  JVMTI_EVENT_COMPILED_METHOD_LOAD,
-				  JVMTI_EVENT_COMPILED_METHOD_UNLOAD,
-				  JVMTI_EVENT_DYNAMIC_CODE_GENERATED,
-				  JVMTI_EVENT_GARBAGE_COLLECTION_START,
-				  JVMTI_EVENT_GARBAGE_COLLECTION_FINISH};
+static const jvmtiEvent reported[] = {JVMTI_EVENT_CLASS_PREPARE,
+				      JVMTI_EVENT_COMPILED_METHOD_LOAD,
+				      JVMTI_EVENT_COMPILED_METHOD_UNLOAD,
+				      JVMTI_EVENT_DYNAMIC_CODE_GENERATED,
+				      JVMTI_EVENT_GARBAGE_COLLECTION_START,
+				      JVMTI_EVENT_GARBAGE_COLLECTION_FINISH};
 
 /* The recorder has gone: no event costs anything any more, until another one attaches. */
 static void leave(jvmtiEnv *jvmti)
 {
 	pthread_mutex_lock(&agent.lock);
-	for (size_t i = 0; !ctx_jvm_is_connected() && i < TOLD_N; i++)
-		(void)(*jvmti)->SetEventNotificationMode(jvmti, JVMTI_DISABLE, told[i], NULL);
+	for (size_t i = 0; !ctx_jvm_is_connected() && i < REPORTED_N; i++)
+		(void)(*jvmti)->SetEventNotificationMode(jvmti, JVMTI_DISABLE, reported[i], NULL);
 	pthread_mutex_unlock(&agent.lock);
 }
 
-static void tell_loaded_classes(jvmtiEnv *jvmti, JNIEnv *jni)
+static void report_loaded_classes(jvmtiEnv *jvmti, JNIEnv *jni)
 {
 	jclass *classes = NULL;
 	jint n = 0;
@@ -135,7 +135,7 @@ static void tell_loaded_classes(jvmtiEnv *jvmti, JNIEnv *jni)
 	if ((*jvmti)->GetLoadedClasses(jvmti, &n, &classes) != JVMTI_ERROR_NONE)
 		return;
 	for (jint i = 0; i < n; i++) {
-		ctx_jvm_tell_class(jvmti, classes[i]);
+		ctx_jvm_report_class(jvmti, classes[i]);
 		(*jni)->DeleteLocalRef(jni, classes[i]);
 	}
 	atomic_store(&agent.n_classes, (uint64_t)n);
@@ -147,12 +147,12 @@ static void enable(jvmtiEnv *jvmti, jvmtiEvent event)
 	(void)(*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, event, NULL);
 }
 
-/* What there was before events of it came. */
+/* Reports what was loaded and compiled before events were switched on. */
 static void catch_up(jvmtiEnv *jvmti, JNIEnv *jni)
 {
 	say_hello(jvmti, jni);
 	enable(jvmti, JVMTI_EVENT_CLASS_PREPARE);
-	tell_loaded_classes(jvmti, jni);
+	report_loaded_classes(jvmti, jni);
 	(void)(*jvmti)->GenerateEvents(jvmti, JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
 	(void)(*jvmti)->GenerateEvents(jvmti, JVMTI_EVENT_COMPILED_METHOD_LOAD);
 }
@@ -174,7 +174,7 @@ static void JNICALL on_class_prepare(jvmtiEnv *jvmti, JNIEnv *jni, jthread threa
 	(void)jni;
 	(void)thread;
 	atomic_fetch_add(&agent.n_classes, 1);
-	ctx_jvm_tell_class(jvmti, class);
+	ctx_jvm_report_class(jvmti, class);
 	if (!ctx_jvm_is_connected())
 		leave(jvmti);
 }
@@ -183,12 +183,12 @@ static void JNICALL on_compiled(jvmtiEnv *jvmti, jmethodID method, jint size, co
 				jint n_lines, const jvmtiAddrLocationMap *lines, const void *inlined)
 {
 	atomic_fetch_add(&agent.n_compiled, 1);
-	ctx_jvm_tell_code(&(struct ctx_jvm_code){.method = method,
-						 .address = address,
-						 .size = size,
-						 .inlined = inlined,
-						 .lines = lines,
-						 .n_lines = n_lines});
+	ctx_jvm_report_code(&(struct ctx_jvm_code){.method = method,
+						   .address = address,
+						   .size = size,
+						   .inlined = inlined,
+						   .lines = lines,
+						   .n_lines = n_lines});
 	if (!ctx_jvm_is_connected())
 		leave(jvmti);
 }
@@ -208,7 +208,7 @@ static void JNICALL on_unloaded(jvmtiEnv *jvmti, jmethodID method, const void *a
 static void JNICALL on_stub(jvmtiEnv *jvmti, const char *name, const void *address, jint size)
 {
 	(void)jvmti;
-	ctx_jvm_tell_code(&(struct ctx_jvm_code){.name = name, .address = address, .size = size});
+	ctx_jvm_report_code(&(struct ctx_jvm_code){.name = name, .address = address, .size = size});
 }
 
 static uint32_t own_tid(void)
@@ -222,7 +222,7 @@ static void JNICALL on_gc_start(jvmtiEnv *jvmti)
 	atomic_store(&agent.gc_begin_ns, ctx_jvm_now());
 }
 
-/* What the message costs is behind the end that it tells. */
+/* Sending the message is not part of the collection. */
 static void JNICALL on_gc_finish(jvmtiEnv *jvmti)
 {
 	uint64_t begin_ns = atomic_exchange(&agent.gc_begin_ns, 0);
@@ -283,9 +283,9 @@ EXPORTED JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *jvm, char *options, void *r
 		return JNI_OK;
 	enable(agent.jvmti, JVMTI_EVENT_VM_INIT);
 	enable(agent.jvmti, JVMTI_EVENT_VM_DEATH);
-	/* Classes are told with VMInit. */
-	for (size_t i = 1; i < TOLD_N; i++)
-		enable(agent.jvmti, told[i]);
+	/* Classes are reported from VMInit on. */
+	for (size_t i = 1; i < REPORTED_N; i++)
+		enable(agent.jvmti, reported[i]);
 	return JNI_OK;
 }
 
@@ -302,8 +302,8 @@ EXPORTED JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *jvm, char *options, void 
 	is_begun = !ctx_jvm_looks_connected() && ctx_jvm_connect(options) && prepare(jvm);
 	if (is_begun) {
 		enable(agent.jvmti, JVMTI_EVENT_VM_DEATH);
-		for (size_t i = 0; i < TOLD_N; i++)
-			enable(agent.jvmti, told[i]);
+		for (size_t i = 0; i < REPORTED_N; i++)
+			enable(agent.jvmti, reported[i]);
 	}
 	pthread_mutex_unlock(&agent.lock);
 	if (!is_begun)

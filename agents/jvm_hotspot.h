@@ -1,5 +1,5 @@
 /*
- * What OpenJDK's virtual machine says of its own structures: the tables that libjvm.so exports for debuggers
+ * Where OpenJDK's virtual machine has what in its own structures, by the tables that libjvm.so exports for debuggers
  * (vmStructs.hpp). Another virtual machine has none, and its interpreted frames have no names.
  */
 #ifndef CTX_AGENTS_JVM_HOTSPOT_H

@@ -10,14 +10,14 @@
 #define METHOD_BYTES 256u     /* of a message that must be left for another method without lines and names */
 #define LINES_MAX 4000u	      /* of a method */
 #define DEPTH_MAX 64u	      /* of inlined methods */
-#define CODE_BYTES_MAX 524288 /* of a method's instructions that are told */
+#define CODE_BYTES_MAX 524288 /* of a method's instructions that are sent */
 #define CHUNK_BYTES 49152u
 #define MODIFIER_NATIVE 0x0100
 
 static _Atomic uint32_t n_codes;
 
 /* A message with methods of a class, which is sent when it is full. */
-struct telling {
+struct reporting {
 	jvmtiEnv *jvmti;
 	const char *class, *file;
 	struct ctx_jvm_message *message; /* NULL: none is begun */
@@ -25,47 +25,47 @@ struct telling {
 	uint32_t n;
 };
 
-static void send_methods(struct telling *telling)
+static void send_methods(struct reporting *reporting)
 {
-	if (telling->message == NULL)
+	if (reporting->message == NULL)
 		return;
-	ctx_jvm_set_u32(telling->message, telling->count_at, telling->n);
-	ctx_jvm_send(telling->message);
-	telling->message = NULL;
+	ctx_jvm_set_u32(reporting->message, reporting->count_at, reporting->n);
+	ctx_jvm_send(reporting->message);
+	reporting->message = NULL;
 }
 
 /* Room for a method of so many bytes. False: there is no memory. */
-static bool make_room(struct telling *telling, size_t bytes)
+static bool make_room(struct reporting *reporting, size_t bytes)
 {
-	if (telling->message != NULL && ctx_jvm_left(telling->message) < bytes)
-		send_methods(telling);
-	if (telling->message != NULL)
+	if (reporting->message != NULL && ctx_jvm_left(reporting->message) < bytes)
+		send_methods(reporting);
+	if (reporting->message != NULL)
 		return true;
-	telling->message = ctx_jvm_begin(CTX_VM_METHODS);
-	if (telling->message == NULL)
+	reporting->message = ctx_jvm_begin(CTX_VM_METHODS);
+	if (reporting->message == NULL)
 		return false;
-	ctx_jvm_put_text(telling->message, telling->class, strlen(telling->class));
-	ctx_jvm_put_text(telling->message, telling->file, strlen(telling->file));
-	telling->count_at = telling->message->n;
-	ctx_jvm_put_u32(telling->message, 0);
-	telling->n = 0;
+	ctx_jvm_put_text(reporting->message, reporting->class, strlen(reporting->class));
+	ctx_jvm_put_text(reporting->message, reporting->file, strlen(reporting->file));
+	reporting->count_at = reporting->message->n;
+	ctx_jvm_put_u32(reporting->message, 0);
+	reporting->n = 0;
 	return true;
 }
 
 static void put_lines(struct ctx_jvm_message *message, const jvmtiLineNumberEntry *lines, jint n)
 {
 	size_t count_at = message->n;
-	uint32_t told = 0;
+	uint32_t n_put = 0;
 
 	ctx_jvm_put_u32(message, 0);
-	for (jint i = 0; i < n && told < LINES_MAX; i++) {
+	for (jint i = 0; i < n && n_put < LINES_MAX; i++) {
 		if (lines[i].start_location < 0 || lines[i].start_location > UINT16_MAX)
 			continue;
 		ctx_jvm_put_u16(message, (uint16_t)lines[i].start_location);
 		ctx_jvm_put_u16(message, (uint16_t)lines[i].line_number);
-		told++;
+		n_put++;
 	}
-	ctx_jvm_set_u32(message, count_at, told);
+	ctx_jvm_set_u32(message, count_at, n_put);
 }
 
 struct method_texts {
@@ -74,19 +74,19 @@ struct method_texts {
 	jint n_lines;
 };
 
-static void put_method(struct telling *telling, jmethodID id, const struct method_texts *texts)
+static void put_method(struct reporting *reporting, jmethodID id, const struct method_texts *texts)
 {
 	const struct ctx_jvm_bytecode bytecode = ctx_jvm_hotspot_method(id);
 	size_t n_name = strlen(texts->name), n_signature = strlen(texts->signature);
 	struct ctx_jvm_message *message;
 	jint modifiers = 0;
 
-	if (!make_room(telling, METHOD_BYTES + n_name + n_signature +
-					4 * (size_t)(texts->n_lines < (jint)LINES_MAX ? texts->n_lines
-										      : (jint)LINES_MAX)))
+	if (!make_room(reporting, METHOD_BYTES + n_name + n_signature +
+					  4 * (size_t)(texts->n_lines < (jint)LINES_MAX ? texts->n_lines
+											: (jint)LINES_MAX)))
 		return;
-	(void)(*telling->jvmti)->GetMethodModifiers(telling->jvmti, id, &modifiers);
-	message = telling->message;
+	(void)(*reporting->jvmti)->GetMethodModifiers(reporting->jvmti, id, &modifiers);
+	message = reporting->message;
 	ctx_jvm_put_u64(message, (uint64_t)(uintptr_t)id);
 	ctx_jvm_put_u64(message, bytecode.method);
 	ctx_jvm_put_u64(message, bytecode.begin);
@@ -95,12 +95,12 @@ static void put_method(struct telling *telling, jmethodID id, const struct metho
 	ctx_jvm_put_text(message, texts->name, n_name);
 	ctx_jvm_put_text(message, texts->signature, n_signature);
 	put_lines(message, texts->lines, texts->n_lines);
-	telling->n++;
+	reporting->n++;
 }
 
-static void tell_method(struct telling *telling, jmethodID id)
+static void report_method(struct reporting *reporting, jmethodID id)
 {
-	jvmtiEnv *jvmti = telling->jvmti;
+	jvmtiEnv *jvmti = reporting->jvmti;
 	struct method_texts texts = {0};
 
 	if ((*jvmti)->GetMethodName(jvmti, id, &texts.name, &texts.signature, NULL) != JVMTI_ERROR_NONE)
@@ -109,7 +109,7 @@ static void tell_method(struct telling *telling, jmethodID id)
 		texts.n_lines = 0;
 		texts.lines = NULL;
 	}
-	put_method(telling, id, &texts);
+	put_method(reporting, id, &texts);
 	(void)(*jvmti)->Deallocate(jvmti, (unsigned char *)texts.name);
 	(void)(*jvmti)->Deallocate(jvmti, (unsigned char *)texts.signature);
 	(void)(*jvmti)->Deallocate(jvmti, (unsigned char *)texts.lines);
@@ -126,9 +126,9 @@ static char *strip(char *signature)
 	return signature + 1;
 }
 
-void ctx_jvm_tell_class(jvmtiEnv *jvmti, jclass class)
+void ctx_jvm_report_class(jvmtiEnv *jvmti, jclass class)
 {
-	struct telling telling = {.jvmti = jvmti};
+	struct reporting reporting = {.jvmti = jvmti};
 	char *signature = NULL, *file = NULL;
 	jmethodID *methods = NULL;
 	jint n = 0;
@@ -139,11 +139,11 @@ void ctx_jvm_tell_class(jvmtiEnv *jvmti, jclass class)
 	if (n != 0 && (*jvmti)->GetClassSignature(jvmti, class, &signature, NULL) == JVMTI_ERROR_NONE) {
 		if ((*jvmti)->GetSourceFileName(jvmti, class, &file) != JVMTI_ERROR_NONE)
 			file = NULL;
-		telling.class = strip(signature);
-		telling.file = file != NULL ? file : "";
+		reporting.class = strip(signature);
+		reporting.file = file != NULL ? file : "";
 		for (jint i = 0; i < n; i++)
-			tell_method(&telling, methods[i]);
-		send_methods(&telling);
+			report_method(&reporting, methods[i]);
+		send_methods(&reporting);
 		(void)(*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
 		(void)(*jvmti)->Deallocate(jvmti, (unsigned char *)file);
 	}
@@ -204,18 +204,18 @@ static void put_place(struct rows *rows, jmethodID method, jint bytecode)
 static void put_stack(struct rows *rows, const PCStackInfo *info)
 {
 	uint32_t n = info->numstackframes > 0 ? (uint32_t)info->numstackframes : 0;
-	uint32_t told = n < DEPTH_MAX ? n : DEPTH_MAX;
+	uint32_t depth = n < DEPTH_MAX ? n : DEPTH_MAX;
 
-	if (n == 0 || !begin_row(rows, info->pc, told))
+	if (n == 0 || !begin_row(rows, info->pc, depth))
 		return;
-	for (uint32_t i = 0; i < told; i++) {
-		uint32_t from = i + 1 == told ? n - 1 : i;
+	for (uint32_t i = 0; i < depth; i++) {
+		uint32_t from = i + 1 == depth ? n - 1 : i;
 
 		put_place(rows, info->methods[from], info->bcis[from]);
 	}
 }
 
-static bool tell_inlined(struct rows *rows)
+static bool put_inlined(struct rows *rows)
 {
 	const jvmtiCompiledMethodLoadRecordHeader *record = rows->code->inlined;
 
@@ -231,7 +231,7 @@ static bool tell_inlined(struct rows *rows)
 	return false;
 }
 
-static void tell_lines(struct rows *rows)
+static void put_line_rows(struct rows *rows)
 {
 	const struct ctx_jvm_code *code = rows->code;
 
@@ -241,7 +241,7 @@ static void tell_lines(struct rows *rows)
 	}
 }
 
-static void tell_bytes(const struct ctx_jvm_code *code, uint32_t number)
+static void send_bytes(const struct ctx_jvm_code *code, uint32_t number)
 {
 	size_t n = code->size < CODE_BYTES_MAX ? (size_t)code->size : CODE_BYTES_MAX;
 
@@ -258,7 +258,7 @@ static void tell_bytes(const struct ctx_jvm_code *code, uint32_t number)
 	}
 }
 
-void ctx_jvm_tell_code(const struct ctx_jvm_code *code)
+void ctx_jvm_report_code(const struct ctx_jvm_code *code)
 {
 	const char *name = code->name != NULL ? code->name : "";
 	struct ctx_jvm_message *message = code->size > 0 ? ctx_jvm_begin(CTX_VM_CODE) : NULL;
@@ -273,10 +273,10 @@ void ctx_jvm_tell_code(const struct ctx_jvm_code *code)
 	ctx_jvm_put_text(message, name, strlen(name));
 	ctx_jvm_send(message);
 	if (code->method != NULL) {
-		if (!tell_inlined(&rows))
-			tell_lines(&rows);
+		if (!put_inlined(&rows))
+			put_line_rows(&rows);
 		send_rows(&rows);
-		tell_bytes(code, rows.number);
+		send_bytes(code, rows.number);
 	}
 	message = ctx_jvm_begin(CTX_VM_CODE_END);
 	if (message == NULL)

@@ -8,9 +8,9 @@
 #include <stdint.h>
 
 /* The names, lines and places of the methods of a class that is prepared. */
-void ctx_jvm_tell_class(jvmtiEnv *jvmti, jclass class);
+void ctx_jvm_report_class(jvmtiEnv *jvmti, jclass class);
 
-/* Code that was made. `inlined` is NULL where the virtual machine does not tell; `lines` then has the method's own places. */
+/* Compiled code, or a stub. `inlined` is NULL where the virtual machine does not report inlining; `lines` then has the method's own places. */
 struct ctx_jvm_code {
 	jmethodID method; /* NULL: a stub */
 	const char *name; /* of a stub */
@@ -20,6 +20,6 @@ struct ctx_jvm_code {
 	const jvmtiAddrLocationMap *lines;
 	jint n_lines;
 };
-void ctx_jvm_tell_code(const struct ctx_jvm_code *code);
+void ctx_jvm_report_code(const struct ctx_jvm_code *code);
 
 #endif

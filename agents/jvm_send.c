@@ -88,7 +88,7 @@ bool ctx_jvm_looks_connected(void)
 	int fd = atomic_load(&connection);
 	char byte;
 
-	/* The recorder says nothing: an end is all that can be read. */
+	/* The recorder sends nothing: the end of the connection is all that can be read. */
 	if (fd >= 0 && recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0)
 		atomic_store(&connection, -1);
 	return ctx_jvm_is_connected();

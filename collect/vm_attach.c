@@ -133,7 +133,7 @@ static enum ctx_status send_load(int fd, const char *library, const char *option
 		       : ctx_err_errno(err, CTX_E_IO, "the virtual machine does not listen any more");
 }
 
-/* An answer that is late is none: a large program has much to tell first. */
+/* A late answer is not waited for: the agent of a large program reports all classes before it. */
 static enum ctx_status wait_for_answer(int fd, struct ctx_err *err)
 {
 	uint64_t end_ns = ctx_clock_ns(CLOCK_MONOTONIC) + ANSWERS_MS * UINT64_C(1000000);

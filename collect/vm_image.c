@@ -52,7 +52,7 @@ static enum ctx_status set(struct ctx_map64 *map, uint64_t key, uint32_t value, 
 	return CTX_OK;
 }
 
-/* A class that is told again, since it was redefined, or agent and events told it both, takes the place of the first. */
+/* A class that is reported again, since it was redefined or was loaded while events were switched on, replaces the first. */
 static enum ctx_status add_method(struct ctx_vm_image *image, const struct ctx_vm_method *method,
 				  const struct ctx_vm_known_method *known, struct ctx_err *err)
 {
@@ -122,7 +122,7 @@ static enum ctx_status take_code(struct ctx_vm_image *image, struct ctx_cursor *
 	return set(&image->code_of_number, code.number, (uint32_t)image->n_codes++, err);
 }
 
-/* The code that a message says more of, which is not complete; NULL: none. */
+/* The incomplete code that a message continues; NULL: none. */
 static struct ctx_vm_known_code *unfinished(struct ctx_vm_image *image, struct ctx_cursor *rest)
 {
 	uint32_t number = ctx_cursor_get_u32(rest);

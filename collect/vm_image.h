@@ -1,5 +1,5 @@
 /*
- * What is known of a virtual machine's methods and of the code that it has made, as its agent told it.
+ * The methods of a virtual machine and its compiled code, as its agent reported them.
  *
  *	messages --ctx_vm_image_take--> methods by id and by address, code by address
  *
@@ -44,7 +44,7 @@ struct ctx_vm_known_code {
 	uint32_t bytes;
 	bool is_complete, is_written;
 	struct ctx_vm_kept_rows *rows, *last_rows;
-	uint8_t *instructions; /* `bytes` of them, zeros where they were not told; NULL: none were */
+	uint8_t *instructions; /* `bytes` of them, zeros where they were not reported; NULL: none were */
 };
 
 struct ctx_vm_image { /* all zero is empty */

@@ -26,8 +26,8 @@ static const struct ctx_listening_kind kind = {
 
 struct connection {
 	struct ctx_vm_connection info;
-	int fd; /* -1: it says nothing more */
-	struct ctx_buf said;
+	int fd; /* -1: closed */
+	struct ctx_buf received;
 };
 
 struct ctx_vm_listener {
@@ -62,7 +62,7 @@ void ctx_vm_listener_destroy(struct ctx_vm_listener *listener)
 	for (size_t i = 0; i < listener->n; i++) {
 		if (listener->connections[i]->fd >= 0)
 			close(listener->connections[i]->fd);
-		ctx_buf_deinit(&listener->connections[i]->said);
+		ctx_buf_deinit(&listener->connections[i]->received);
 		free(listener->connections[i]);
 	}
 	pthread_mutex_destroy(&listener->lock);
@@ -119,9 +119,10 @@ struct ctx_vm_connection ctx_vm_listener_get(struct ctx_vm_listener *listener, s
 /* With the lock held: one message. False: there is none now, or no room for it. */
 static bool read_one(struct connection *connection)
 {
-	uint8_t *room = connection->said.n < WAITING_MAX
-				? ctx_buf_reserve(&connection->said, sizeof(uint32_t) + CTX_VM_MESSAGE_MAX)
-				: NULL;
+	uint8_t *room =
+		connection->received.n < WAITING_MAX
+			? ctx_buf_reserve(&connection->received, sizeof(uint32_t) + CTX_VM_MESSAGE_MAX)
+			: NULL;
 	uint32_t n;
 	ssize_t got;
 
@@ -137,7 +138,7 @@ static bool read_one(struct connection *connection)
 	}
 	n = (uint32_t)got;
 	memcpy(room, &n, sizeof(n));
-	connection->said.n += sizeof(n) + n;
+	connection->received.n += sizeof(n) + n;
 	return true;
 }
 
@@ -158,9 +159,9 @@ bool ctx_vm_listener_take(struct ctx_vm_listener *listener, size_t number, struc
 	pthread_mutex_lock(&listener->lock);
 	connection = listener->connections[number];
 	read_all(connection);
-	*out = connection->said;
+	*out = connection->received;
 	out->failed = false;
-	connection->said = empty;
+	connection->received = empty;
 	goes_on = connection->fd >= 0;
 	pthread_mutex_unlock(&listener->lock);
 	return goes_on;
@@ -178,9 +179,9 @@ static nfds_t list(struct ctx_vm_listener *listener, struct pollfd *polled, bool
 	for (size_t i = 0; i < listener->n; i++) {
 		const struct connection *connection = listener->connections[i];
 
-		if (connection->fd >= 0 && connection->said.n < WAITING_MAX)
+		if (connection->fd >= 0 && connection->received.n < WAITING_MAX)
 			polled[n++] = (struct pollfd){.fd = connection->fd, .events = POLLIN};
-		*ret_is_full |= connection->fd >= 0 && connection->said.n >= WAITING_MAX;
+		*ret_is_full |= connection->fd >= 0 && connection->received.n >= WAITING_MAX;
 	}
 	return n;
 }

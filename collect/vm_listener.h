@@ -2,8 +2,8 @@
  * The sockets (listening.h) to which agents in virtual machines connect (runtime/vm_messages.h), and a thread that takes their
  * messages while the recorder is busy.
  *
- * The process id is the kernel's word. What a virtual machine says waits in memory until it is taken; where that is too
- * much, nothing more is read of this one, which then drops messages and counts them.
+ * The process id is the kernel's word. Messages wait in memory until they are taken; of a virtual machine with more than
+ * 32 MiB of them nothing more is read, and its agent drops messages and counts them.
  */
 #ifndef CTX_COLLECT_VM_LISTENER_H
 #define CTX_COLLECT_VM_LISTENER_H
@@ -40,8 +40,8 @@ struct ctx_vm_connection {
 struct ctx_vm_connection ctx_vm_listener_get(struct ctx_vm_listener *listener, size_t connection);
 
 /*
- * All that a connection has said up to now and that was not taken before, also what the thread has not read yet: messages, each
- * behind a u32 of its bytes. `out` is replaced; it keeps its memory. False: it says nothing more, and `out` has the last of it.
+ * All messages of a connection up to now that were not taken before, also those that the thread has not read yet, each behind a
+ * u32 of its bytes. `out` is replaced; it keeps its memory. False: the connection is closed, and `out` has the last messages.
  */
 bool ctx_vm_listener_take(struct ctx_vm_listener *listener, size_t connection, struct ctx_buf *out);
 

@@ -1,5 +1,5 @@
 /*
- * Writes what virtual machines tell to the experiment: methods as functions, code with its lines, their begin and end.
+ * Writes what virtual machines report to the experiment: methods as functions, code with its lines, their begin and end.
  */
 #ifndef CTX_COLLECT_VM_NAMES_H
 #define CTX_COLLECT_VM_NAMES_H
@@ -44,7 +44,7 @@ CTX_MUST_CHECK enum ctx_status ctx_vm_name_frame(const struct ctx_vm_target *tar
 						 struct ctx_vm_frame *frame, struct ctx_err *err);
 
 /*
- * Says which interpreted method a number of ctx_exp_function_reserve is; CTX_NONE: nobody has told, it is the interpreter.
+ * Defines a number of ctx_exp_function_reserve as an interpreted method; CTX_NONE: it was never reported, the function is the interpreter.
  */
 CTX_MUST_CHECK enum ctx_status ctx_vm_define(const struct ctx_vm_target *target, uint32_t number,
 					     uint32_t method, struct ctx_err *err);

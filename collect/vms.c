@@ -42,7 +42,7 @@ struct stop { /* for a garbage collection */
 	int64_t tid;
 };
 
-/* Methods that frames have before the agent tells of them: while the virtual machine starts. */
+/* Methods that are in frames before the agent has reported them: while the virtual machine starts. */
 struct pending {
 	struct ctx_map64 of_method; /* address of the description -> index in items */
 	struct pending_method {
@@ -58,7 +58,7 @@ struct vm {
 	int64_t pid;
 	uint64_t since_ns;
 	uint32_t process; /* CTX_NONE: not known yet */
-	bool is_silent;	  /* it says nothing more */
+	bool is_closed;	  /* its connection: no more messages come */
 	bool is_stranger;
 	bool has_hello;
 	struct ctx_vm_image image;
@@ -85,7 +85,7 @@ struct ctx_vms {
 	size_t n, cap;
 	int *attached; /* connections of ctx_vms_attach; owned */
 	size_t n_attached, attached_cap;
-	struct ctx_buf said; /* scratch */
+	struct ctx_buf received; /* scratch */
 	struct ctx_map64 of_process;
 	struct ctx_exp_writer *writer;
 	const struct ctx_proctree *tree;
@@ -140,7 +140,7 @@ void ctx_vms_destroy(struct ctx_vms *vms)
 	free(vms->attached);
 	free(vms->items);
 	free(vms->old_options);
-	ctx_buf_deinit(&vms->said);
+	ctx_buf_deinit(&vms->received);
 	ctx_map64_deinit(&vms->of_process);
 	free(vms);
 }
@@ -254,9 +254,8 @@ static enum ctx_status write_code(struct ctx_vms *vms, struct vm *vm, struct ctx
 	return ctx_vm_write_code(&vm->writing, &target, code, err);
 }
 
-/* Code that samples were in before it was told. */
-static enum ctx_status look_for_missed(struct ctx_vms *vms, struct vm *vm, uint32_t index,
-				       struct ctx_err *err)
+/* Code that is complete: the interpreter, or such as samples were in before it was reported, which is written. */
+static enum ctx_status take_complete(struct ctx_vms *vms, struct vm *vm, uint32_t index, struct ctx_err *err)
 {
 	struct ctx_vm_known_code *code = &vm->image.codes[index];
 
@@ -300,20 +299,20 @@ static enum ctx_status take_message(struct ctx_vms *vms, struct vm *vm, const ui
 		return take_stop(vm, &head, &rest, err);
 	default:
 		status = ctx_vm_image_take(&vm->image, &head, &rest, &code, err);
-		return status == CTX_OK && code != CTX_NONE ? look_for_missed(vms, vm, code, err) : status;
+		return status == CTX_OK && code != CTX_NONE ? take_complete(vms, vm, code, err) : status;
 	}
 }
 
-static enum ctx_status take_said(struct ctx_vms *vms, size_t i, struct ctx_err *err)
+static enum ctx_status take_messages(struct ctx_vms *vms, size_t i, struct ctx_err *err)
 {
 	struct vm *vm = vms->items[i];
 	enum ctx_status status = CTX_OK;
 	struct ctx_cursor cursor;
 
-	if (vm->is_silent)
+	if (vm->is_closed)
 		return CTX_OK;
-	vm->is_silent = !ctx_vm_listener_take(vms->listener, i, &vms->said);
-	cursor = ctx_cursor_make(vms->said.bytes, vms->said.n);
+	vm->is_closed = !ctx_vm_listener_take(vms->listener, i, &vms->received);
+	cursor = ctx_cursor_make(vms->received.bytes, vms->received.n);
 	while (status == CTX_OK && ctx_cursor_left(&cursor) != 0) {
 		uint32_t n = ctx_cursor_get_u32(&cursor);
 		const uint8_t *bytes = ctx_cursor_get_bytes(&cursor, n);
@@ -445,7 +444,7 @@ static enum ctx_status write_log(struct ctx_vms *vms, struct vm *vm, struct ctx_
 	return status;
 }
 
-/* Tells which methods frames were of; at the end also of those that nobody knows. */
+/* Defines the methods of frames that have been reported since; at the end also those that never were. */
 static enum ctx_status define_pending(struct ctx_vms *vms, struct vm *vm, bool is_last, struct ctx_err *err)
 {
 	struct ctx_vm_target target = {vms->writer, &vm->image, vm->process};
@@ -486,7 +485,7 @@ enum ctx_status ctx_vms_listen(struct ctx_vms *vms, struct ctx_err *err)
 	enum ctx_status status = add_new(vms, err);
 
 	for (size_t i = 0; i < vms->n && status == CTX_OK; i++)
-		status = take_said(vms, i, err);
+		status = take_messages(vms, i, err);
 	return status;
 }
 
@@ -508,7 +507,7 @@ enum ctx_status ctx_vms_before_end(struct ctx_vms *vms, const struct ctx_perf_re
 	for (size_t i = 0; i < vms->n && status == CTX_OK; i++) {
 		if (vms->items[i]->pid != record->pid)
 			continue;
-		status = take_said(vms, i, err);
+		status = take_messages(vms, i, err);
 		if (status == CTX_OK)
 			status = write_known(vms, i, record->time_ns, is_process, err);
 	}
@@ -554,7 +553,7 @@ static enum ctx_status add_pending(struct ctx_vms *vms, struct pending *pending,
 	return status;
 }
 
-/* A frame of a method that nobody has told of yet. */
+/* A frame of a method that the agent has not reported yet: named by a number that is defined later. */
 static enum ctx_status name_pending(struct ctx_vms *vms, struct vm *vm, uint64_t address,
 				    struct ctx_vm_frame *frame, struct ctx_err *err)
 {
@@ -702,8 +701,9 @@ bool ctx_vms_text(const struct ctx_vms_counts *counts, unsigned i, char text[CTX
 		uint64_t n;
 		const char *format;
 	} lines[CTX_VMS_TEXTS] = {
-		{counts->vms == 0, "no virtual machine of Java has told anything: none was started, or it "
-				   "cannot load the agent"},
+		{counts->vms == 0,
+		 "no virtual machine of Java has reported anything: none was started, or it "
+		 "cannot load the agent"},
 		{counts->dropped, "%llu messages of virtual machines were dropped, since the recorder was "
 				  "late: some methods have no names"},
 		{counts->damaged, "%llu messages of virtual machines made no sense"},

@@ -1,5 +1,5 @@
 /*
- * The virtual machines of a recording: what their agents tell of them becomes names of frames, and lines of the log.
+ * The virtual machines of a recording: what their agents report becomes names of frames, and lines of the log.
  *
  *	JAVA_TOOL_OPTIONS --> agents/ in each virtual machine --vm_listener--> vm_image --+--> functions, code: what samples hit
  *	sample's frames, copied stack ----------------------------------------------------+--> frames by name of interpreted methods
@@ -18,7 +18,7 @@
 
 struct ctx_vms;
 
-/* `command` is the program that is started, NULL: none. Fails with CTX_E_NOTFOUND (there is no agent), CTX_E_IO, CTX_E_NOMEM. */
+/* Finds the agent and makes the socket. Fails with CTX_E_NOTFOUND (there is no agent), CTX_E_IO, CTX_E_NOMEM. */
 CTX_MUST_CHECK enum ctx_status ctx_vms_create(struct ctx_vms **ret, struct ctx_err *err);
 void ctx_vms_destroy(struct ctx_vms *vms);
 
@@ -28,7 +28,7 @@ void ctx_vms_leave_environment(struct ctx_vms *vms);
 
 /*
  * Loads the agent into a virtual machine that runs; after ctx_vms_begin. Fails with CTX_E_NOTFOUND, CTX_E_PERM, CTX_E_IO,
- * CTX_E_NOMEM: then it is not told of, and goes on.
+ * CTX_E_NOMEM: then its methods are not recorded, and it runs on.
  */
 CTX_MUST_CHECK enum ctx_status ctx_vms_attach(struct ctx_vms *vms, int64_t pid, struct ctx_err *err);
 
@@ -36,16 +36,16 @@ CTX_MUST_CHECK enum ctx_status ctx_vms_attach(struct ctx_vms *vms, int64_t pid, 
 CTX_MUST_CHECK enum ctx_status ctx_vms_begin(struct ctx_vms *vms, struct ctx_exp_writer *writer,
 					     const struct ctx_proctree *tree, struct ctx_err *err);
 
-/* Takes what was told, so that samples that are taken next find their code. Fails as the writer does. */
+/* Takes the messages up to now, so that samples that are taken next find their code. Fails as the writer does. */
 CTX_MUST_CHECK enum ctx_status ctx_vms_listen(struct ctx_vms *vms, struct ctx_err *err);
 
 /*
- * Takes what was told, and writes what needs to know processes and threads; records up to this time have been taken,
+ * Takes the messages up to now, and writes what needs to know processes and threads; records up to this time have been taken,
  * UINT64_MAX: all. Fails as the writer does.
  */
 CTX_MUST_CHECK enum ctx_status ctx_vms_take(struct ctx_vms *vms, uint64_t until_ns, struct ctx_err *err);
 
-/* A thread or a process ends, or executes another program: takes what it told while it is known. */
+/* A thread or a process ends, or executes another program: takes its messages while it is known. */
 CTX_MUST_CHECK enum ctx_status ctx_vms_before_end(struct ctx_vms *vms, const struct ctx_perf_record *record,
 						  struct ctx_err *err);
 
@@ -78,7 +78,7 @@ struct ctx_vms_counts {
 };
 struct ctx_vms_counts ctx_vms_counts(const struct ctx_vms *vms);
 
-/* A line about them, for users and headers of reports, for i below CTX_VMS_TEXTS. False: there is nothing to say. */
+/* A line about them, for users and headers of reports, for i below CTX_VMS_TEXTS. False: there is none. */
 #define CTX_VMS_TEXTS 5u
 #define CTX_VMS_TEXT_MAX 256u
 bool ctx_vms_text(const struct ctx_vms_counts *counts, unsigned i, char text[CTX_VMS_TEXT_MAX]);

@@ -1,10 +1,10 @@
 /*
- * What an agent in a virtual machine tells the recorder: messages over a socket that stays connected as long as
+ * What an agent in a virtual machine reports to the recorder: messages over a socket that stays connected as long as
  * the virtual machine lives (agents/ writes them, collect/vm_parse.c reads them).
  *
  * The socket is SOCK_SEQPACKET: each message arrives whole or not at all, and the process id of the sender is the kernel's
  * word. Where the recorder is slow the agent waits for it, 20 s in all; then messages are dropped, and
- * counted in the next one that gets through. What the agent said before it was killed is still read.
+ * counted in the next one that gets through. What the agent sent before it was killed is still read.
  *
  *	u32 kind, u32 messages that were dropped before this one, u64 time (CLOCK_MONOTONIC, ns), then the fields of the kind
  *
@@ -41,7 +41,7 @@ enum ctx_vm_message {
 	/* u32 tid, u64 time at which the virtual machine stopped to collect garbage; the message's own time is the end of that */
 	CTX_VM_GC,
 	/*
-	 * The virtual machine ends, or the agent leaves: u64 bytes of the heap in use, at most; u64 classes loaded, methods compiled
+	 * The virtual machine ends: u64 bytes of the heap in use, at most; u64 classes loaded, methods compiled
 	 */
 	CTX_VM_BYE,
 	CTX_VM_MESSAGE_N,

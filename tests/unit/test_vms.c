@@ -1,5 +1,5 @@
 /*
- * What agents in virtual machines tell: messages whole and cut, code at an address over time against a list, and frames of a
+ * What agents in virtual machines report: messages whole and cut, code at an address over time against a list, and frames of a
  * stack that was made by hand, by a connection like that of an agent.
  */
 #include "experiment_place.h"
@@ -139,7 +139,7 @@ static void test_vms__a_message_that_is_cut_is_damage_and_keeps_what_is_whole(vo
 	}
 }
 
-/* Rows, bytes and ends of code that nobody has begun, or that are beyond it, mean nothing. */
+/* Rows, bytes and ends of code that was not begun, or that are beyond it, are ignored. */
 static void test_vms__parts_of_no_code_are_ignored(void **state)
 {
 	struct ctx_buf message CTX_AUTO_BUF = {0};
@@ -336,7 +336,7 @@ static void test_vms__interpreted_frames_get_the_names_and_lines_of_their_method
 	struct ctx_user_state user = {.regs = {.machine = CTX_MACHINE_X86_64, .valid = 1u << 7},
 				      .stack = (const uint8_t *)stack,
 				      .stack_bytes = sizeof(stack)};
-	/* The leaf calls into the virtual machine by a frame of its own; then fib, main, and one that is not told yet. */
+	/* The leaf calls into the virtual machine by a frame of its own; then fib, main, and one that is not reported yet. */
 	struct ctx_unwind_frame items[] = {{INTERPRETER + 1, STACK + 40},  {INTERPRETER + 2, STACK + 120},
 					   {INTERPRETER + 3, STACK + 200}, {INTERPRETER + 4, STACK + 280},
 					   {COMPILED + 5, STACK + 300},	   {0x401000, STACK + 400}};
@@ -469,7 +469,7 @@ static void test_vms__collections_are_marks_of_a_thread_that_begins_and_ends_in_
 	now_ns = ctx_clock_ns(CLOCK_MONOTONIC);
 	tell_gc(&recording, tid, now_ns + 20, now_ns + 25);
 	tell_gc(&recording, tid, now_ns + 30, now_ns + 36);
-	tell_gc(&recording, tid + 1, now_ns + 37, now_ns + 38); /* a thread that nobody knows */
+	tell_gc(&recording, tid + 1, now_ns + 37, now_ns + 38); /* an unknown thread */
 	assert_int_equal(ctx_vms_listen(recording.vms, NULL), CTX_OK);
 	record = task_record(PERF_RECORD_FORK, tid, now_ns + 10);
 	assert_int_equal(ctx_proctree_apply(recording.tree, &record, NULL), CTX_OK);

@@ -51,7 +51,7 @@ kill $program || fail "it was ended"
 # No virtual machine at all is said.
 rm -rf run.er
 ctxrec --vm java -o run.er -- true 2>err.txt || fail "without: exit status"
-grep -q 'no virtual machine of Java has told anything' err.txt || fail "without: $(cat err.txt)"
+grep -q 'no virtual machine of Java has reported anything' err.txt || fail "without: $(cat err.txt)"
 ctxrec --vm perl -o x.er -- true 2>err.txt && fail "perl is taken"
 grep -q -- '--vm: "perl" is no virtual machine' err.txt || fail "perl: $(cat err.txt)"
 finish
