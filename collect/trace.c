@@ -261,8 +261,8 @@ struct ctx_trace_counts ctx_trace_counts(struct ctx_trace *trace)
 	pthread_mutex_lock(&trace->segments.lock);
 	ctx_trace_count(&counts.nobodys, trace->segments.failed);
 	counts.ringless = trace->segments.refused;
-	counts.unmapped = trace->segments.told[CTX_RT_TOLD_UNMAPPED - CTX_RT_TOLD_FIRST];
-	counts.left = trace->segments.told[CTX_RT_TOLD_LEFT - CTX_RT_TOLD_FIRST];
+	counts.unmapped = trace->segments.untraced[CTX_RT_UNTRACED_UNMAPPED - CTX_RT_UNTRACED_FIRST];
+	counts.left = trace->segments.untraced[CTX_RT_UNTRACED_LEFT - CTX_RT_UNTRACED_FIRST];
 	if (trace->uring != NULL) {
 		ctx_trace_count(&counts.operations, ctx_trace_uring_operations(trace->uring));
 		ctx_trace_count(&counts.dropped, ctx_trace_uring_lost(trace->uring));

@@ -92,7 +92,7 @@ bool ctx_trace_is_sparse(const struct ctx_trace *trace);
 /* One line on io_uring for the header of the experiment; NULL: input and output is not recorded. Borrowed. */
 const char *ctx_trace_uring_text(const struct ctx_trace *trace);
 
-/* At the end: processes are not answered any more, and what they have said up to now is counted. */
+/* At the end: processes are not answered any more, and what they have reported up to now is counted. */
 struct ctx_trace_counts ctx_trace_counts(struct ctx_trace *trace);
 
 /* Which programs those were; borrowed. */

@@ -70,14 +70,15 @@ uint64_t ctx_trace_second_ticks(struct ctx_call_clock *clock)
 
 /* Sums */
 
-void ctx_trace_calls_add_unsaid(const struct ctx_rt_slot *slot, struct ctx_trace_calls_unsaid *unsaid)
+void ctx_trace_calls_add_unwritten(const struct ctx_rt_slot *slot,
+				   struct ctx_trace_calls_unwritten *unwritten)
 {
-	uint64_t from_ns = atomic_load(&slot->unsaid);
+	uint64_t from_ns = atomic_load(&slot->unwritten);
 
 	if (from_ns == 0 || from_ns > CTX_RT_SUM_VALUE_MAX)
 		return;
-	if (unsaid->threads++ == 0 || from_ns < unsaid->first_ns)
-		unsaid->first_ns = from_ns;
+	if (unwritten->threads++ == 0 || from_ns < unwritten->first_ns)
+		unwritten->first_ns = from_ns;
 }
 
 /* Of the walk through the tree: the period's ticks are as long as its time. What begins does so within the period. */

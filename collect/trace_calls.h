@@ -33,13 +33,14 @@ struct ctx_trace_calls_lost { /* where words found no room */
 };
 
 /* Sums of calls that a thread had not written when it was killed, or when the recording ended. */
-struct ctx_trace_calls_unsaid {
+struct ctx_trace_calls_unwritten {
 	uint64_t threads;
 	uint64_t first_ns; /* from there on */
 };
 
-/* What the target says in a slot at the end of its process, or of the recording. Impossible numbers are left out. */
-void ctx_trace_calls_add_unsaid(const struct ctx_rt_slot *slot, struct ctx_trace_calls_unsaid *unsaid);
+/* Adds what a slot has at the end of its process, or of the recording. Impossible numbers are left out. */
+void ctx_trace_calls_add_unwritten(const struct ctx_rt_slot *slot,
+				   struct ctx_trace_calls_unwritten *unwritten);
 
 /* Events that were read. */
 struct ctx_trace_calls {

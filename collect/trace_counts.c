@@ -36,7 +36,7 @@ static void take_name(const struct ctx_trace_segment *segment, char name[CTX_RT_
 /* What the target counted. */
 void ctx_trace_counts_add(struct ctx_trace_counts *counts, const struct ctx_trace_segment *segment)
 {
-	/* One that nobody has mapped has nothing: why not is told (enum ctx_rt_told), or the process was killed before it could. */
+	/* One that was never mapped has nothing: the process reported why (enum ctx_rt_untraced), or was killed before it could. */
 	if (segment->process == CTX_NONE) {
 		counts->nobodys += atomic_load(&segment->header->pid) != 0;
 		return;
@@ -54,7 +54,7 @@ void ctx_trace_counts_add(struct ctx_trace_counts *counts, const struct ctx_trac
 		add_counted(counts, &counts->dropped, &segment->rings[i].slot->dropped);
 		add_counted(counts, &counts->interrupted, &segment->rings[i].slot->interrupted);
 		add_counted(counts, &counts->calls.left_out, &segment->rings[i].slot->left_out);
-		ctx_trace_calls_add_unsaid(segment->rings[i].slot, &counts->calls.unsaid);
+		ctx_trace_calls_add_unwritten(segment->rings[i].slot, &counts->calls.unwritten);
 		counts->damaged += segment->rings[i].damaged + segment->rings[i].torn;
 	}
 }

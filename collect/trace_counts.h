@@ -16,7 +16,7 @@ struct ctx_trace_call_counts {
 	uint64_t patched, unpatched; /* functions of which hooks were made calls, and could not be */
 	bool is_late; /* processes ran already when they were attached: nothing is patched in these */
 	struct ctx_trace_calls_lost lost;
-	struct ctx_trace_calls_unsaid unsaid;
+	struct ctx_trace_calls_unwritten unwritten;
 };
 
 struct ctx_trace_counts {

@@ -110,12 +110,12 @@ static void answer(int connection, int fd)
 }
 
 /* It goes on without what it asked for. */
-static void count_told(struct ctx_trace_segments *segments, unsigned what)
+static void count_untraced(struct ctx_trace_segments *segments, unsigned what)
 {
-	if (what >= CTX_RT_TOLD_END)
+	if (what >= CTX_RT_UNTRACED_END)
 		return;
 	pthread_mutex_lock(&segments->lock);
-	segments->told[what - CTX_RT_TOLD_FIRST]++;
+	segments->untraced[what - CTX_RT_UNTRACED_FIRST]++;
 	pthread_mutex_unlock(&segments->lock);
 }
 
@@ -140,8 +140,8 @@ static bool serve(struct ctx_trace_listener *listener, int connection)
 		return false;
 	if (n != 1 || !ctx_listening_peer(connection, &pid))
 		return true;
-	if (number >= CTX_RT_TOLD_FIRST) {
-		count_told(listener->segments, number);
+	if (number >= CTX_RT_UNTRACED_FIRST) {
+		count_untraced(listener->segments, number);
 		return true;
 	}
 	if (has_left(connection))

@@ -2,7 +2,7 @@
  * The sockets (listening.h) to which traced processes connect for their memory (runtime/shared_layout.h), and a thread that
  * answers them while the recorder is busy.
  *
- * The process id is the kernel's word (SO_PEERCRED). Connections may say nothing for as long as they like: a process may not get a processor. Of
+ * The process id is the kernel's word (SO_PEERCRED). Connections may be silent for any time: their process may have no processor. Of
  * more than 256 such the oldest is dropped, and counted as a segment that could not be made.
  */
 #ifndef CTX_COLLECT_TRACE_LISTENER_H
@@ -24,8 +24,8 @@ CTX_MUST_CHECK enum ctx_status ctx_trace_listener_start(struct ctx_trace_listene
 							struct ctx_err *err);
 
 /*
- * Ends the thread, which may have had no processor for a while: what processes have said up to now is counted. Nobody is
- * answered any more. Cost: those who wait, at most 4,096 for each socket.
+ * Ends the thread, which may have had no processor for a while: what processes have sent up to now is counted. No further
+ * one is answered. Cost: those who wait, at most 4,096 for each socket.
  */
 void ctx_trace_listener_end(struct ctx_trace_listener *listener);
 

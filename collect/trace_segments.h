@@ -35,10 +35,10 @@ struct ctx_trace_segments {
 	uint64_t failed;       /* could not be made, for other reasons than the bound */
 	uint64_t refused;      /* for the bound: of processes that have none */
 	uint64_t refused_more; /* of processes that have some */
-	uint64_t told[CTX_RT_TOLD_END -
-		      CTX_RT_TOLD_FIRST]; /* how often processes said why they go on without */
-	bool are_closed;		  /* by ctx_trace_segments_close */
-	uint64_t start_ns, second_ticks;  /* for headers; set before there are segments */
+	uint64_t untraced[CTX_RT_UNTRACED_END -
+			  CTX_RT_UNTRACED_FIRST]; /* processes that go on without, by reason */
+	bool are_closed;			  /* by ctx_trace_segments_close */
+	uint64_t start_ns, second_ticks;	  /* for headers; set before there are segments */
 };
 
 void ctx_trace_segments_init(struct ctx_trace_segments *segments, uint64_t limit_bytes);

@@ -206,7 +206,7 @@ bool ctx_trace_text(const struct ctx_trace_counts *counts, const struct ctx_rec_
 	case 8:
 		put_hookless(counts, text, size);
 		return trace->calls && counts->calls.events == 0 && counts->processes != 0 &&
-		       counts->calls.unsaid.threads == 0;
+		       counts->calls.unwritten.threads == 0;
 	case 9:
 		snprintf(text, size, "%llu functions were patched to record their calls",
 			 (number)counts->calls.patched);
@@ -229,10 +229,11 @@ bool ctx_trace_text(const struct ctx_trace_counts *counts, const struct ctx_rec_
 			 "the last calls of %llu thread%s are not recorded, from %.6f s on or later: sums of "
 			 "calls are "
 			 "written once a second, and %s killed, or went on when the recording ended",
-			 (number)counts->calls.unsaid.threads, counts->calls.unsaid.threads == 1 ? "" : "s",
-			 seconds_at(counts, counts->calls.unsaid.first_ns),
-			 counts->calls.unsaid.threads == 1 ? "it was" : "they were");
-		return trace->calls_sums && counts->calls.unsaid.threads != 0;
+			 (number)counts->calls.unwritten.threads,
+			 counts->calls.unwritten.threads == 1 ? "" : "s",
+			 seconds_at(counts, counts->calls.unwritten.first_ns),
+			 counts->calls.unwritten.threads == 1 ? "it was" : "they were");
+		return trace->calls_sums && counts->calls.unwritten.threads != 0;
 	case 14:
 		snprintf(text, size,
 			 "--calls-of has chosen nothing: it is for functions that are patched, and the "

@@ -309,7 +309,7 @@ void ctx_rt_sums_border(struct ctx_rt_calls *calls, uint64_t ticks)
 	set_border(calls, now, last.ns);
 	if (calls->border <= ticks)
 		calls->border = ticks + 1;
-	atomic_store(sums->unsaid, sums->begin_ns);
+	atomic_store(sums->unwritten, sums->begin_ns);
 }
 
 void ctx_rt_sums_write(struct ctx_rt_calls *calls)
@@ -383,7 +383,7 @@ bool ctx_rt_sums_begin(struct ctx_rt_calls *calls)
 	}
 	if (header == NULL || header->second_ticks == 0 || !make_tree(calls))
 		return false;
-	sums->unsaid = &calls->ring.slot->unsaid;
+	sums->unwritten = &calls->ring.slot->unwritten;
 	sums->start_ns = header->start_ns;
 	sums->second_ticks = header->second_ticks;
 	sums->pair_ns = 0;
@@ -401,7 +401,7 @@ bool ctx_rt_sums_begin(struct ctx_rt_calls *calls)
 	sums->begin_ticks = calls->last = now.ticks;
 	sums->begin_ns = now.ns;
 	set_border(calls, now, now.ns);
-	atomic_store(sums->unsaid, now.ns);
+	atomic_store(sums->unwritten, now.ns);
 	watch_end(calls);
 	return true;
 }
@@ -409,7 +409,7 @@ bool ctx_rt_sums_begin(struct ctx_rt_calls *calls)
 void ctx_rt_sums_take_over(struct ctx_rt_calls *calls)
 {
 	if (calls->sums.tree.nodes != NULL && calls->ring.slot != NULL &&
-	    atomic_load(calls->sums.unsaid) != 0)
+	    atomic_load(calls->sums.unwritten) != 0)
 		ctx_rt_sums_write(calls);
 }
 
@@ -420,7 +420,7 @@ void ctx_rt_sums_end_thread(struct ctx_rt_calls *calls)
 		return;
 	calls->busy = 1;
 	ctx_rt_sums_write(calls);
-	atomic_store(calls->sums.unsaid, 0);
+	atomic_store(calls->sums.unwritten, 0);
 	calls->busy = 0;
 }
 

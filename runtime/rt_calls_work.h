@@ -46,7 +46,7 @@ struct ctx_rt_sums {
 	uint64_t second_ticks;
 	uint64_t pair_ticks, pair_ns; /* of both clocks, read together; 0: none yet */
 	uint64_t lost, lost_from;     /* calls that could not be written; ticks */
-	_Atomic uint64_t *unsaid;     /* of the ring's slot */
+	_Atomic uint64_t *unwritten;  /* of the ring's slot */
 	uint32_t ends;		      /* so often its thread has ended */
 };
 

@@ -138,7 +138,7 @@ static bool make_segment(struct segment *segment, uint32_t n)
 		segment->bytes = NULL;
 	}
 	if (segment->bytes == NULL) {
-		ctx_rt_recorder_tell(CTX_RT_TOLD_UNMAPPED);
+		ctx_rt_recorder_report(CTX_RT_UNTRACED_UNMAPPED);
 		return false;
 	}
 	atomic_store(&((struct ctx_rt_header *)segment->bytes)->pid, (uint32_t)getpid());

@@ -146,25 +146,25 @@ __attribute__((visibility("default"), noinline)) int ctx_rt_recorder_request(uin
 	if (fd == -2)
 		fd = request_by(&in_files, n_segments, &left);
 	if (left)
-		ctx_rt_recorder_tell(CTX_RT_TOLD_LEFT);
+		ctx_rt_recorder_report(CTX_RT_UNTRACED_LEFT);
 	return fd;
 }
 
 /* Waits for nothing. */
-static bool tell_by(const struct address *address, enum ctx_rt_told what)
+static bool report_by(const struct address *address, enum ctx_rt_untraced what)
 {
 	int socket_fd = ctx_rt_socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK);
-	bool told = socket_fd >= 0 && connect_to(socket_fd, address) && send_number(socket_fd, what);
+	bool is_sent = socket_fd >= 0 && connect_to(socket_fd, address) && send_number(socket_fd, what);
 
 	if (socket_fd >= 0)
 		ctx_rt_close(socket_fd);
-	return told;
+	return is_sent;
 }
 
-void ctx_rt_recorder_tell(enum ctx_rt_told what)
+void ctx_rt_recorder_report(enum ctx_rt_untraced what)
 {
-	if (!tell_by(&abstract, what))
-		(void)tell_by(&in_files, what);
+	if (!report_by(&abstract, what))
+		(void)report_by(&in_files, what);
 }
 
 static bool listens(const struct address *address)

@@ -17,12 +17,12 @@ bool ctx_rt_recorder_name(const char *name, size_t n);
 /*
  * Asks for one more memory file for a process that has `n_segments`. Returns its descriptor, for the caller to close; negative:
  * the recorder makes none, or is not there. Waits for an answer while the recorder runs, 30 s at most; where it has been
- * stopped, a second. A recorder that was not waited for is told so.
+ * stopped, a second. Giving up waiting is reported to the recorder.
  */
 int ctx_rt_recorder_request(uint32_t n_segments);
 
-/* Says why nothing of this process, or of further threads, can be recorded. Waits for nothing. */
-void ctx_rt_recorder_tell(enum ctx_rt_told what);
+/* Reports why nothing of this process, or of further threads, can be recorded. Waits for nothing. */
+void ctx_rt_recorder_report(enum ctx_rt_untraced what);
 
 /* Whether it listens. */
 bool ctx_rt_recorder_is_there(void);

@@ -9,8 +9,8 @@
  *
  * A process connects to the recorder's socket and sends one byte: how many segments it has. The recorder makes
  * the file, as large as what is left of its memory allows, and answers with one byte and the descriptor, or without
- * a descriptor: there is no memory left. A process that could not use it connects once more and says so, by an enum
- * ctx_rt_told in the place of the number, which is not answered. Either side closes the descriptor: from then on both have the memory
+ * a descriptor: there is no memory left. A process that could not use it connects once more and reports that, by an enum
+ * ctx_rt_untraced in the place of the number, which is not answered. Either side closes the descriptor: from then on both have the memory
  * alone. The file is sealed against shrinking and growing, so neither side can be killed by the other's truncating it.
  * A thread owns one slot at a time and is the only one that writes to its ring; when
  * it has ended, another thread of the process goes on in the same ring.
@@ -96,7 +96,7 @@ struct ctx_rt_slot {
 	_Atomic uint64_t dropped;     /* operations that found no room */
 	_Atomic uint64_t interrupted; /* those in a signal handler that interrupted the writing of another */
 	_Atomic uint64_t left_out;    /* calls that were too short to be recorded */
-	_Atomic uint64_t unsaid;      /* sums of calls are not written from this time on; 0: all are */
+	_Atomic uint64_t unwritten;   /* sums of calls are not written from this time on; 0: all are */
 	_Alignas(64) _Atomic uint64_t tail;
 };
 
@@ -116,11 +116,12 @@ static inline uint64_t ctx_rt_segment_bytes(uint32_t slots, uint64_t ring_bytes)
 }
 
 /* In the place of a number of segments, which is CTX_RT_SEGMENTS_MAX at most: why a process goes on without what it asked for. */
-enum ctx_rt_told {
-	CTX_RT_TOLD_FIRST = 0xf0,
-	CTX_RT_TOLD_UNMAPPED = CTX_RT_TOLD_FIRST, /* it could not map the file, or not within its limits */
-	CTX_RT_TOLD_LEFT,			  /* it did not wait for the answer any more */
-	CTX_RT_TOLD_END,
+enum ctx_rt_untraced {
+	CTX_RT_UNTRACED_FIRST = 0xf0,
+	CTX_RT_UNTRACED_UNMAPPED =
+		CTX_RT_UNTRACED_FIRST, /* it could not map the file, or not within its limits */
+	CTX_RT_UNTRACED_LEFT,	       /* it did not wait for the answer any more */
+	CTX_RT_UNTRACED_END,
 };
 
 /* Whether a segment can be so. */

@@ -497,8 +497,8 @@ static void test_trace_listener__of_those_who_say_nothing_the_oldest_are_dropped
 
 static void test_trace_listener__who_goes_on_without_is_counted_and_gets_nothing(void **state)
 {
-	static const unsigned char told[] = {CTX_RT_TOLD_UNMAPPED, CTX_RT_TOLD_LEFT, CTX_RT_TOLD_LEFT,
-					     CTX_RT_TOLD_END, 255};
+	static const unsigned char why[] = {CTX_RT_UNTRACED_UNMAPPED, CTX_RT_UNTRACED_LEFT,
+					    CTX_RT_UNTRACED_LEFT, CTX_RT_UNTRACED_END, 255};
 	struct ctx_trace_listener *listener;
 	struct ctx_trace_segments segments;
 	char byte = 0;
@@ -507,9 +507,9 @@ static void test_trace_listener__who_goes_on_without_is_counted_and_gets_nothing
 	(void)state;
 	ctx_trace_segments_init(&segments, 1 << 20);
 	assert_int_equal(ctx_trace_listener_create(&segments, &listener, NULL), CTX_OK);
-	for (size_t i = 0; i < CTX_COUNT_OF(told); i++) {
+	for (size_t i = 0; i < CTX_COUNT_OF(why); i++) {
 		fd = connect_to(ctx_trace_listener_name(listener), false);
-		assert_int_equal(write(fd, &told[i], 1), 1);
+		assert_int_equal(write(fd, &why[i], 1), 1);
 		close(fd);
 	}
 	/* It does not wait any more. */
@@ -521,8 +521,8 @@ static void test_trace_listener__who_goes_on_without_is_counted_and_gets_nothing
 	fd = ask(ctx_trace_listener_name(listener), false, 0);
 	assert_true(fd >= 0);
 	close(fd);
-	assert_int_equal(locked(&segments, &segments.told[0]), 1);
-	assert_int_equal(locked(&segments, &segments.told[1]), 2);
+	assert_int_equal(locked(&segments, &segments.untraced[0]), 1);
+	assert_int_equal(locked(&segments, &segments.untraced[1]), 2);
 	ctx_trace_segments_take(&segments);
 	assert_int_equal(segments.n, 1);
 	assert_int_equal(segments.failed, 0);
@@ -533,7 +533,7 @@ static void test_trace_listener__who_goes_on_without_is_counted_and_gets_nothing
 /* The thread may have had no processor meanwhile. */
 static void test_trace_listener__what_was_said_before_the_end_is_counted(void **state)
 {
-	const unsigned char told = CTX_RT_TOLD_UNMAPPED;
+	const unsigned char why = CTX_RT_UNTRACED_UNMAPPED;
 	struct ctx_trace_listener *listener;
 	struct ctx_trace_segments segments;
 
@@ -543,11 +543,11 @@ static void test_trace_listener__what_was_said_before_the_end_is_counted(void **
 	for (unsigned i = 0; i < 100; i++) {
 		int fd = connect_to(ctx_trace_listener_name(listener), false);
 
-		assert_int_equal(write(fd, &told, 1), 1);
+		assert_int_equal(write(fd, &why, 1), 1);
 		close(fd);
 	}
 	ctx_trace_listener_end(listener);
-	assert_int_equal(segments.told[0], 100);
+	assert_int_equal(segments.untraced[0], 100);
 	assert_int_equal(ctx_trace_listener_start(listener, NULL), CTX_OK);
 	ctx_trace_listener_end(listener);
 	ctx_trace_listener_end(listener);

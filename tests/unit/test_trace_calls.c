@@ -350,13 +350,13 @@ static void test_trace_calls__a_choice_among_functions_that_are_not_patched_is_s
 static void test_trace_calls__a_time_before_the_begin_is_the_begin(void **state)
 {
 	const struct ctx_rec_trace trace = {.calls = true, .calls_sums = true};
-	struct ctx_trace_counts counts = {.start_ns = 2000000000, .calls.unsaid = {1, 5}};
+	struct ctx_trace_counts counts = {.start_ns = 2000000000, .calls.unwritten = {1, 5}};
 	char text[CTX_TRACE_TEXT_MAX];
 
 	(void)state;
 	assert_true(ctx_trace_text(&counts, &trace, 13, text));
 	assert_non_null(strstr(text, " from 0.000000 s on "));
-	counts.calls.unsaid.first_ns = 3500000000;
+	counts.calls.unwritten.first_ns = 3500000000;
 	assert_true(ctx_trace_text(&counts, &trace, 13, text));
 	assert_non_null(strstr(text, " from 1.500000 s on "));
 }
