@@ -75,10 +75,9 @@ static uint64_t number_at(const char *entry, uint64_t offset)
 	return number;
 }
 
-/* The entry of a field; NULL: none. */
-static const char *find_field(const char *type, const char *field)
+/* The entry of a type, and in the table of fields of its field (else NULL); NULL: none. */
+static const char *find_entry(const struct table *table, const char *type, const char *field)
 {
-	const struct table *table = &hotspot.fields;
 	const char *entry = table->entries;
 
 	for (unsigned i = 0; entry != NULL && i < ENTRIES_MAX; i++, entry += table->stride) {
@@ -86,7 +85,8 @@ static const char *find_field(const char *type, const char *field)
 
 		if (name == NULL)
 			return NULL;
-		if (strcmp(name, type) == 0 && strcmp(text_at(entry, table->field_name), field) == 0)
+		if (strcmp(name, type) == 0 &&
+		    (field == NULL || strcmp(text_at(entry, table->field_name), field) == 0))
 			return entry;
 	}
 	return NULL;
@@ -94,7 +94,7 @@ static const char *find_field(const char *type, const char *field)
 
 static bool find_offset(const char *type, const char *field, uint64_t *ret)
 {
-	const char *entry = find_field(type, field);
+	const char *entry = find_entry(&hotspot.fields, type, field);
 
 	if (entry == NULL)
 		return false;
@@ -105,7 +105,7 @@ static bool find_offset(const char *type, const char *field, uint64_t *ret)
 /* The value of a static field. */
 static uint64_t static_value(const char *type, const char *field)
 {
-	const char *entry = find_field(type, field);
+	const char *entry = find_entry(&hotspot.fields, type, field);
 	const char *address = entry != NULL ? text_at(entry, hotspot.fields.address) : NULL;
 
 	return address != NULL ? number_at(address, 0) : 0;
@@ -113,20 +113,12 @@ static uint64_t static_value(const char *type, const char *field)
 
 static bool find_size(const char *type, uint64_t *ret)
 {
-	const struct table *table = &hotspot.types;
-	const char *entry = table->entries;
+	const char *entry = find_entry(&hotspot.types, type, NULL);
 
-	for (unsigned i = 0; entry != NULL && i < ENTRIES_MAX; i++, entry += table->stride) {
-		const char *name = text_at(entry, table->type_name);
-
-		if (name == NULL)
-			return false;
-		if (strcmp(name, type) == 0) {
-			*ret = number_at(entry, table->size);
-			return true;
-		}
-	}
-	return false;
+	if (entry == NULL)
+		return false;
+	*ret = number_at(entry, hotspot.types.size);
+	return true;
 }
 
 void ctx_jvm_hotspot_init(JavaVM *jvm, int version)
