@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/strtab.h"
 #include "collect/foreign_files.h"
+#include "collect/namespaces.h"
 #include "collect/procfs.h"
 #include "elf/elf_buildid.h"
 #include "model/jit_code.h"
@@ -558,19 +559,12 @@ enum ctx_status ctx_mapped_files_add(struct ctx_mapped_files *files, struct ctx_
 static int64_t inner_pid_of(int64_t pid)
 {
 	struct ctx_buf text = {0};
-	int64_t inner = pid;
+	int64_t inner = 0;
 
-	if (ctx_procfs_text(pid, "status", &text, NULL) == CTX_OK) {
-		const char *line = strstr((const char *)text.bytes, "\nNSpid:");
-		const char *end = line != NULL ? strchr(line + 1, '\n') : NULL;
-
-		while (end != NULL && end > line && end[-1] >= '0' && end[-1] <= '9')
-			end--;
-		if (end != NULL && strtoll(end, NULL, 10) > 0)
-			inner = strtoll(end, NULL, 10);
-	}
+	if (ctx_procfs_text(pid, "status", &text, NULL) == CTX_OK)
+		inner = ctx_namespaces_parse_inner((const char *)text.bytes);
 	ctx_buf_deinit(&text);
-	return inner;
+	return inner != 0 ? inner : pid;
 }
 
 enum ctx_status ctx_mapped_files_add_jit(struct ctx_mapped_files *files, struct ctx_mapper *mapper,
