@@ -108,11 +108,6 @@ static const struct ctx_section block_section = {"block", "Blocks that ran witho
 
 static const char *const sort_keys[] = {"count", "mispredicted", "cycles", NULL};
 
-static uint64_t value_of(const struct ctx_branch_sum *sum, size_t key)
-{
-	return key == 0 ? sum->taken : key == 1 ? sum->mispredicted : sum->cycles;
-}
-
 static uint64_t value(const struct ctx_traced_sums *sums, size_t key)
 {
 	(void)key;
@@ -247,47 +242,26 @@ static void put_row(struct branches *branches, struct ctx_cell *cells)
 
 /* ---- tables ---- */
 
-/* Rows of a table: `n` items of which sum_of gives the sum. */
-struct table {
-	const struct ctx_section *section;
-	size_t n;
-	const char *what;
-	const struct ctx_branch_sum *(*sum_of)(const struct branches *branches, size_t i);
-	void (*put)(struct branches *branches, size_t i);
-};
-
-static void put_table(struct branches *branches, const struct table *table)
+static bool order_by(const struct branches *branches, const struct ctx_branch_sum *sum,
+		     struct ctx_order_item *item)
 {
-	struct ctx_traced_page *page = &branches->page;
-	struct ctx_order_item *items CTX_AUTO_FREE = ctx_calloc(table->n + 1, sizeof(*items));
+	const uint64_t values[] = {sum->taken, sum->mispredicted, sum->cycles};
 
-	if (items == NULL) {
-		ctx_out_fail(&page->out, CTX_E_NOMEM);
-		return;
-	}
-	if (table->n == 0)
-		return;
-	ctx_sections_begin(&page->sections, table->section, NULL);
-	for (uint32_t i = 0; i < table->n; i++)
-		items[i] = (struct ctx_order_item){.index = i,
-						   .number = value_of(table->sum_of(branches, i), page->key),
-						   .second = table->sum_of(branches, i)->taken};
-	ctx_order_sort(items, table->n);
-	for (size_t i = 0; i < table->n && i < page->most; i++)
-		table->put(branches, items[i].index);
-	if (table->n > page->most) {
-		ctx_out_section(&page->out, NULL);
-		ctx_out_more(&page->out, table->n - page->most, table->what);
-	}
+	item->number = values[branches->page.key];
+	item->second = sum->taken;
+	return true;
 }
 
-static const struct ctx_branch_sum *sum_of_pair(const struct branches *branches, size_t i)
+static bool order_pair(const void *context, size_t i, struct ctx_order_item *item)
 {
-	return &branches->pairs[i].sum;
+	const struct branches *branches = context;
+
+	return order_by(branches, &branches->pairs[i].sum, item);
 }
 
-static void put_pair(struct branches *branches, size_t i)
+static void put_pair(void *context, size_t i)
 {
+	struct branches *branches = context;
 	const struct pair *pair = &branches->pairs[i];
 	struct ctx_cell cells[CTX_TRACED_COLUMNS];
 	const char *from = function_name(branches, pair->from), *to = function_name(branches, pair->to);
@@ -303,13 +277,16 @@ static void put_pair(struct branches *branches, size_t i)
 	put_row(branches, cells);
 }
 
-static const struct ctx_branch_sum *sum_of_edge(const struct branches *branches, size_t i)
+static bool order_edge(const void *context, size_t i, struct ctx_order_item *item)
 {
-	return &branches->sums.edges[i].sum;
+	const struct branches *branches = context;
+
+	return order_by(branches, &branches->sums.edges[i].sum, item);
 }
 
-static void put_edge(struct branches *branches, size_t i)
+static void put_edge(void *context, size_t i)
 {
+	struct branches *branches = context;
 	const struct ctx_branch_edge *edge = &branches->sums.edges[i];
 	struct ctx_cell cells[CTX_TRACED_COLUMNS];
 	uint64_t passed = edge->from != CTX_NONE ? ctx_branch_sums_passed(&branches->sums, edge->from) : 0;
@@ -328,13 +305,16 @@ static void put_edge(struct branches *branches, size_t i)
 	put_row(branches, cells);
 }
 
-static const struct ctx_branch_sum *sum_of_loop(const struct branches *branches, size_t i)
+static bool order_loop(const void *context, size_t i, struct ctx_order_item *item)
 {
-	return &branches->sums.loops[i].sum;
+	const struct branches *branches = context;
+
+	return order_by(branches, &branches->sums.loops[i].sum, item);
 }
 
-static void put_loop(struct branches *branches, size_t i)
+static void put_loop(void *context, size_t i)
 {
+	struct branches *branches = context;
 	const struct ctx_branch_loop *loop = &branches->sums.loops[i];
 	struct ctx_cell cells[CTX_TRACED_COLUMNS];
 
@@ -350,13 +330,16 @@ static void put_loop(struct branches *branches, size_t i)
 	put_row(branches, cells);
 }
 
-static const struct ctx_branch_sum *sum_of_block(const struct branches *branches, size_t i)
+static bool order_block(const void *context, size_t i, struct ctx_order_item *item)
 {
-	return &branches->sums.blocks[i].sum;
+	const struct branches *branches = context;
+
+	return order_by(branches, &branches->sums.blocks[i].sum, item);
 }
 
-static void put_block(struct branches *branches, size_t i)
+static void put_block(void *context, size_t i)
 {
+	struct branches *branches = context;
 	const struct ctx_branch_block *block = &branches->sums.blocks[i];
 	struct ctx_cell cells[CTX_TRACED_COLUMNS];
 
@@ -416,18 +399,18 @@ static enum ctx_status collect(struct branches *branches, struct ctx_err *err)
 
 static void put_tables(struct branches *branches)
 {
-	const struct table tables[] = {
-		{&function_section, branches->n_pairs, "pair", sum_of_pair, put_pair},
-		{&loop_section, branches->sums.n_loops, "loop", sum_of_loop, put_loop},
-		{&edge_section, branches->sums.n_edges, "edge", sum_of_edge, put_edge},
-		{&block_section, branches->sums.n_blocks, "block", sum_of_block, put_block},
+	const struct ctx_traced_rows tables[] = {
+		{"pair", &function_section, branches->n_pairs, order_pair, put_pair, branches},
+		{"loop", &loop_section, branches->sums.n_loops, order_loop, put_loop, branches},
+		{"edge", &edge_section, branches->sums.n_edges, order_edge, put_edge, branches},
+		{"block", &block_section, branches->sums.n_blocks, order_block, put_block, branches},
 	};
 
 	branches->page.total.count = branches->sums.total.taken;
 	branches->page.topic.totals.weight = branches->sums.total.taken;
 	ctx_traced_page_begin(&branches->page);
 	for (size_t i = 0; i < CTX_COUNT_OF(tables); i++)
-		put_table(branches, &tables[i]);
+		ctx_traced_put_rows(&branches->page, &tables[i]);
 }
 
 static enum ctx_status pull_code(struct branches *branches, struct ctx_report_source *source,

@@ -328,10 +328,7 @@ static void put_lines(struct cachelines *all, const struct ctx_order_item *items
 	ctx_sections_begin(&page->sections, &line_section, NULL);
 	for (size_t i = 0; i < n && i < page->most; i++)
 		put_line(all, &all->lines[items[i].index]);
-	if (n > page->most) {
-		ctx_out_section(&page->out, NULL);
-		ctx_out_more(&page->out, n - page->most, "line");
-	}
+	ctx_traced_put_more(page, n, "line");
 	for (size_t i = 0; i < n && i < page->most; i++) {
 		const struct line *line = &all->lines[items[i].index];
 

@@ -451,12 +451,26 @@ static uint64_t value_of(const struct call_times *times, uint32_t function)
 	}
 }
 
-static void put_function(struct call_times *times, uint32_t function)
+static bool order_function(const void *context, size_t function, struct ctx_order_item *item)
+{
+	const struct call_times *times = context;
+	const struct sums *sums = &times->sums[function];
+
+	if (sums->calls == 0 && sums->total_ns == 0 && sums->ended == 0)
+		return false;
+	item->number = value_of(times, (uint32_t)function);
+	item->second = sums->calls;
+	return true;
+}
+
+static void put_function(void *context, size_t row)
 {
 	static const struct {
 		unsigned column, permille;
 	} ranks[] = {{MIN, 0}, {P50, 500}, {P90, 900}, {P99, 990}, {P999, 999}, {MAX, 1000}};
+	struct call_times *times = context;
 	struct ctx_traced_page *page = &times->page;
+	uint32_t function = (uint32_t)row;
 	const struct sums *sums = &times->sums[function];
 	struct ctx_call_spread spread = ctx_call_durations_of(&times->durations, function);
 	struct ctx_cell cells[CTX_TRACED_COLUMNS];
@@ -484,27 +498,14 @@ static void put_function(struct call_times *times, uint32_t function)
 static void put_functions(struct call_times *times)
 {
 	struct ctx_traced_page *page = &times->page;
-	uint32_t n = 0, n_functions = page->profile->n_functions;
-	struct ctx_order_item *items CTX_AUTO_FREE = ctx_calloc(n_functions, sizeof(*items));
 
-	if (items == NULL) {
-		ctx_out_fail(&page->out, CTX_E_NOMEM);
-		return;
-	}
-	for (uint32_t i = 0; i < n_functions; i++) {
-		if (times->sums[i].calls != 0 || times->sums[i].total_ns != 0 || times->sums[i].ended != 0)
-			items[n++] = (struct ctx_order_item){
-				.index = i, .number = value_of(times, i), .second = times->sums[i].calls};
-	}
-	ctx_order_sort(items, n);
 	ctx_sections_begin(&page->sections,
 			   page->options->slower_than_ns != 0 ? &slower_section : &function_section, NULL);
-	for (uint32_t i = 0; i < n && i < page->most; i++)
-		put_function(times, items[i].index);
-	if (n > page->most) {
-		ctx_out_section(&page->out, NULL);
-		ctx_out_more(&page->out, n - page->most, "function");
-	}
+	ctx_traced_put_rows(page, &(struct ctx_traced_rows){.what = "function",
+							    .n = page->profile->n_functions,
+							    .order = order_function,
+							    .put = put_function,
+							    .context = times});
 }
 
 static void put_histogram(struct call_times *times)

@@ -567,10 +567,7 @@ static void put_growth(struct heap *heap)
 	put_grown(heap, NULL);
 	for (size_t i = 0; i < n && i < page->most; i++)
 		put_grown(heap, grown[i]);
-	if (n > page->most) {
-		ctx_out_section(&page->out, NULL);
-		ctx_out_more(&page->out, n - page->most, "stack");
-	}
+	ctx_traced_put_more(page, n, "stack");
 }
 
 static void put_tables(struct heap *heap)

@@ -117,6 +117,11 @@ struct marks {
 	uint64_t *sorted; /* the durations by group */
 };
 
+struct part { /* the groups of a section */
+	struct marks *marks;
+	enum section section;
+};
+
 /* NULL: no memory. */
 static struct group *group_of(struct marks *marks, enum section section, uint32_t name)
 {
@@ -274,8 +279,11 @@ static void set_time(struct ctx_traced_page *page, struct ctx_cell *cells, unsig
 	cells[texts[number]] = ctx_cell_figure(ctx_traced_text(page, "%s", text));
 }
 
-static void put_group(struct ctx_traced_page *page, const struct group *group)
+static void put_group(void *context, size_t row)
 {
+	struct marks *marks = ((struct part *)context)->marks;
+	const struct group *group = &marks->groups[row];
+	struct ctx_traced_page *page = &marks->page;
 	struct ctx_cell cells[CTX_TRACED_COLUMNS];
 	const char *name =
 		group->name < page->profile->n_files ? page->profile->files[group->name] : "<Unknown>";
@@ -321,33 +329,28 @@ static uint64_t value_of(const struct group *group, size_t key)
 			  : durations[group->count - 1];
 }
 
+static bool order_group(const void *context, size_t row, struct ctx_order_item *item)
+{
+	const struct part *part = context;
+	const struct group *group = &part->marks->groups[row];
+
+	if (group->section != part->section)
+		return false;
+	item->number = value_of(group, part->marks->page.key);
+	item->second = group->count;
+	return true;
+}
+
 static void put_section(struct marks *marks, enum section section)
 {
-	struct ctx_traced_page *page = &marks->page;
-	struct ctx_order_item *items CTX_AUTO_FREE = ctx_calloc(marks->n, sizeof(*items));
-	size_t n = 0;
+	struct part part = {marks, section};
 
-	if (items == NULL) {
-		ctx_out_fail(&page->out, CTX_E_NOMEM);
-		return;
-	}
-	for (size_t i = 0; i < marks->n; i++) {
-		if (marks->groups[i].section != section)
-			continue;
-		items[n++] = (struct ctx_order_item){.index = (uint32_t)i,
-						     .number = value_of(&marks->groups[i], page->key),
-						     .second = marks->groups[i].count};
-	}
-	if (n == 0)
-		return;
-	ctx_order_sort(items, n);
-	ctx_sections_begin(&page->sections, &sections[section], NULL);
-	for (size_t i = 0; i < n && i < page->most; i++)
-		put_group(page, &marks->groups[items[i].index]);
-	if (n > page->most) {
-		ctx_out_section(&page->out, NULL);
-		ctx_out_more(&page->out, n - page->most, "name");
-	}
+	ctx_traced_put_rows(&marks->page, &(struct ctx_traced_rows){.what = "name",
+								    .section = &sections[section],
+								    .n = marks->n,
+								    .order = order_group,
+								    .put = put_group,
+								    .context = &part});
 }
 
 static enum ctx_status print(struct ctx_report_source *source, const struct ctx_report_options *options,

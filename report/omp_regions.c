@@ -166,8 +166,11 @@ static enum ctx_status collect(struct regions *regions, struct ctx_report_source
 	return status;
 }
 
-static void put(struct ctx_traced_page *page, const struct region *region)
+static void put(void *context, size_t row)
 {
+	struct regions *regions = context;
+	const struct region *region = &regions->items[row];
+	struct ctx_traced_page *page = &regions->page;
 	struct ctx_cell cells[CTX_TRACED_COLUMNS];
 	uint64_t all_ns = region->work_ns + region->wait_ns + region->overhead_ns;
 
@@ -201,36 +204,17 @@ static void put(struct ctx_traced_page *page, const struct region *region)
 	ctx_sections_row_end(&page->sections);
 }
 
-static uint64_t value_of(const struct region *region, size_t key)
+static bool order(const void *context, size_t row, struct ctx_order_item *item)
 {
+	const struct regions *regions = context;
+	const struct region *region = &regions->items[row];
 	const uint64_t values[] = {region->elapsed_ns,	(uint64_t)(region->imbalance_ns + 0.5),
 				   region->wait_ns,	region->work_ns,
 				   region->overhead_ns, region->executions};
 
-	return values[key];
-}
-
-static void put_all(struct regions *regions)
-{
-	struct ctx_traced_page *page = &regions->page;
-	struct ctx_order_item *items CTX_AUTO_FREE = ctx_calloc(regions->n + 1, sizeof(*items));
-
-	if (items == NULL) {
-		ctx_out_fail(&page->out, CTX_E_NOMEM);
-		return;
-	}
-	for (size_t i = 0; i < regions->n; i++)
-		items[i] = (struct ctx_order_item){.index = (uint32_t)i,
-						   .number = value_of(&regions->items[i], page->key),
-						   .second = regions->items[i].executions};
-	ctx_order_sort(items, regions->n);
-	ctx_sections_begin(&page->sections, &section, NULL);
-	for (size_t i = 0; i < regions->n && i < page->most; i++)
-		put(page, &regions->items[items[i].index]);
-	if (regions->n > page->most) {
-		ctx_out_section(&page->out, NULL);
-		ctx_out_more(&page->out, regions->n - page->most, "region");
-	}
+	item->number = values[regions->page.key];
+	item->second = region->executions;
+	return true;
 }
 
 static enum ctx_status print(struct ctx_report_source *source, const struct ctx_report_options *options,
@@ -243,7 +227,12 @@ static enum ctx_status print(struct ctx_report_source *source, const struct ctx_
 		status = collect(&regions, source, err);
 	if (status == CTX_OK) {
 		ctx_traced_page_begin(&regions.page);
-		put_all(&regions);
+		ctx_sections_begin(&regions.page.sections, &section, NULL);
+		ctx_traced_put_rows(&regions.page, &(struct ctx_traced_rows){.what = "region",
+									     .n = regions.n,
+									     .order = order,
+									     .put = put,
+									     .context = &regions});
 		status = ctx_traced_page_end(&regions.page, err);
 	}
 	ctx_map64_deinit(&regions.numbers);

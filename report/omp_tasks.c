@@ -149,8 +149,11 @@ static enum ctx_status collect(struct tasks *tasks, struct ctx_report_source *so
 	return CTX_OK;
 }
 
-static void put(struct ctx_traced_page *page, const struct group *group)
+static void put(void *context, size_t row)
 {
+	struct tasks *tasks = context;
+	const struct group *group = &tasks->groups[row];
+	struct ctx_traced_page *page = &tasks->page;
 	struct ctx_cell cells[CTX_TRACED_COLUMNS];
 
 	ctx_sections_clear(&page->sections, cells);
@@ -172,8 +175,10 @@ static void put(struct ctx_traced_page *page, const struct group *group)
 	ctx_sections_row_end(&page->sections);
 }
 
-static uint64_t value_of(const struct group *group, size_t key)
+static bool order(const void *context, size_t row, struct ctx_order_item *item)
 {
+	const struct tasks *tasks = context;
+	const struct group *group = &tasks->groups[row];
 	const uint64_t values[] = {group->self_ns,
 				   group->elapsed_ns,
 				   group->count,
@@ -181,30 +186,9 @@ static uint64_t value_of(const struct group *group, size_t key)
 				   ctx_mark_percentile(group->durations, group->count, 99),
 				   group->durations[group->count - 1]};
 
-	return values[key];
-}
-
-static void put_all(struct tasks *tasks)
-{
-	struct ctx_traced_page *page = &tasks->page;
-	struct ctx_order_item *items CTX_AUTO_FREE = ctx_calloc(tasks->n + 1, sizeof(*items));
-
-	if (items == NULL) {
-		ctx_out_fail(&page->out, CTX_E_NOMEM);
-		return;
-	}
-	for (size_t i = 0; i < tasks->n; i++)
-		items[i] = (struct ctx_order_item){.index = (uint32_t)i,
-						   .number = value_of(&tasks->groups[i], page->key),
-						   .second = tasks->groups[i].count};
-	ctx_order_sort(items, tasks->n);
-	ctx_sections_begin(&page->sections, &section, NULL);
-	for (size_t i = 0; i < tasks->n && i < page->most; i++)
-		put(page, &tasks->groups[items[i].index]);
-	if (tasks->n > page->most) {
-		ctx_out_section(&page->out, NULL);
-		ctx_out_more(&page->out, tasks->n - page->most, "construct");
-	}
+	item->number = values[tasks->page.key];
+	item->second = group->count;
+	return true;
 }
 
 static enum ctx_status print(struct ctx_report_source *source, const struct ctx_report_options *options,
@@ -217,7 +201,12 @@ static enum ctx_status print(struct ctx_report_source *source, const struct ctx_
 		status = collect(&tasks, source, err);
 	if (status == CTX_OK) {
 		ctx_traced_page_begin(&tasks.page);
-		put_all(&tasks);
+		ctx_sections_begin(&tasks.page.sections, &section, NULL);
+		ctx_traced_put_rows(&tasks.page, &(struct ctx_traced_rows){.what = "construct",
+									   .n = tasks.n,
+									   .order = order,
+									   .put = put,
+									   .context = &tasks});
 		status = ctx_traced_page_end(&tasks.page, err);
 	}
 	ctx_map64_deinit(&tasks.numbers);

@@ -126,10 +126,7 @@ static void put_cycles(struct ctx_traced_page *page, const struct ctx_sync_cycle
 		for (uint32_t j = 0; j < cycles->items[i].n; j++)
 			put_order(page, columns, i + 1, orders->operations[cycles->items[i].orders[j]]);
 	}
-	if (cycles->n > page->most) {
-		ctx_out_section(&page->out, NULL);
-		ctx_out_more(&page->out, cycles->n - page->most, "cycle");
-	}
+	ctx_traced_put_more(page, cycles->n, "cycle");
 }
 
 enum ctx_status ctx_sync_cycles_put(struct ctx_traced_page *page,

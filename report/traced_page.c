@@ -250,9 +250,59 @@ void ctx_traced_put_total(struct ctx_traced_page *page,
 	ctx_sections_row_end(&page->sections);
 }
 
-static void put_group(struct ctx_traced_page *page, const struct ctx_traced_group *group,
-		      const struct ctx_traced_table *table)
+void ctx_traced_put_more(struct ctx_traced_page *page, size_t n, const char *what)
 {
+	if (n <= page->most)
+		return;
+	ctx_out_section(&page->out, NULL);
+	ctx_out_more(&page->out, n - page->most, what);
+}
+
+void ctx_traced_put_rows(struct ctx_traced_page *page, const struct ctx_traced_rows *rows)
+{
+	struct ctx_order_item *items CTX_AUTO_FREE = ctx_calloc(rows->n, sizeof(*items));
+	size_t n = 0;
+
+	if (items == NULL) {
+		ctx_out_fail(&page->out, CTX_E_NOMEM);
+		return;
+	}
+	for (size_t i = 0; i < rows->n; i++) {
+		items[n] = (struct ctx_order_item){.index = (uint32_t)i};
+		n += rows->order(rows->context, i, &items[n]);
+	}
+	ctx_order_sort(items, n);
+	if (n != 0 && rows->section != NULL)
+		ctx_sections_begin(&page->sections, rows->section, NULL);
+	for (size_t i = 0; i < n && i < page->most; i++)
+		rows->put(rows->context, items[i].index);
+	ctx_traced_put_more(page, n, rows->what);
+}
+
+/* Rows of groups. */
+struct listing {
+	struct ctx_traced_page *page;
+	const struct ctx_traced_groups *groups;
+	const struct ctx_traced_table *table;
+};
+
+static bool order_group(const void *context, size_t row, struct ctx_order_item *item)
+{
+	const struct listing *listing = context;
+	const struct ctx_traced_report *report = listing->page->report;
+	const struct ctx_traced_sums *sums = &listing->groups->items[row].sums;
+
+	item->number = report->value(sums, listing->page->key);
+	item->second = report->value(sums, 0);
+	return true;
+}
+
+static void put_group(void *context, size_t row)
+{
+	const struct listing *listing = context;
+	const struct ctx_traced_table *table = listing->table;
+	const struct ctx_traced_group *group = &listing->groups->items[row];
+	struct ctx_traced_page *page = listing->page;
 	struct ctx_cell cells[CTX_TRACED_COLUMNS];
 	bool csv = page->out.options->format == CTX_REPORT_CSV;
 
@@ -272,24 +322,13 @@ static void put_group(struct ctx_traced_page *page, const struct ctx_traced_grou
 void ctx_traced_put_groups(struct ctx_traced_page *page, const struct ctx_traced_groups *groups,
 			   const struct ctx_traced_table *table)
 {
-	struct ctx_order_item *items CTX_AUTO_FREE = ctx_calloc(groups->n, sizeof(*items));
+	struct listing listing = {page, groups, table};
 
-	if (items == NULL) {
-		ctx_out_fail(&page->out, CTX_E_NOMEM);
-		return;
-	}
-	for (uint32_t i = 0; i < groups->n; i++)
-		items[i] = (struct ctx_order_item){
-			.index = i,
-			.number = page->report->value(&groups->items[i].sums, page->key),
-			.second = page->report->value(&groups->items[i].sums, 0)};
-	ctx_order_sort(items, groups->n);
-	for (size_t i = 0; i < groups->n && i < page->most; i++)
-		put_group(page, &groups->items[items[i].index], table);
-	if (groups->n > page->most) {
-		ctx_out_section(&page->out, NULL);
-		ctx_out_more(&page->out, groups->n - page->most, table->what);
-	}
+	ctx_traced_put_rows(page, &(struct ctx_traced_rows){.what = table->what,
+							    .n = groups->n,
+							    .order = order_group,
+							    .put = put_group,
+							    .context = &listing});
 }
 
 const char *ctx_traced_bar(struct ctx_traced_page *page, uint64_t value, uint64_t largest)

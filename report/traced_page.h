@@ -81,6 +81,25 @@ void ctx_traced_put_total(struct ctx_traced_page *page,
 			  void (*more)(struct ctx_cell *cells, const void *context), const void *context);
 
 /*
+ * Rows of one table: those that `order` has, the largest by the page's sort key first, as many as the page shows, and
+ * the number of further ones. `what` is the singular: "stack". `section`: begins with the first row; NULL: it has begun.
+ */
+struct ctx_traced_rows {
+	const char *what;
+	const struct ctx_section *section;
+	size_t n; /* from which `order` selects */
+	/* Sets number and second; false: the row is not of this table. */
+	bool (*order)(const void *context, size_t row, struct ctx_order_item *item);
+	void (*put)(void *context, size_t row);
+	void *context; /* of both */
+};
+
+void ctx_traced_put_rows(struct ctx_traced_page *page, const struct ctx_traced_rows *rows);
+
+/* The number of rows that the page does not show, of `n`; nothing if it shows all. */
+void ctx_traced_put_more(struct ctx_traced_page *page, size_t n, const char *what);
+
+/*
  * Prints the heaviest groups, largest first, and the number of further ones. `what` is the
  * singular: "stack". `name`: additional cells of the group; NULL none. In text the page's text
  * column has the group's text; `lists`: the group's stack in JSON and CSV.
