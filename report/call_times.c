@@ -404,14 +404,6 @@ static enum ctx_status add(void *context, const struct ctx_traced *call, bool pa
 
 /* --- rows --- */
 
-static struct ctx_cell time_text(struct ctx_traced_page *page, uint64_t ns)
-{
-	char text[40];
-
-	ctx_time_format(ns, text, sizeof(text));
-	return ctx_cell_figure(ctx_traced_text(page, "%s", text));
-}
-
 static void set_time(struct ctx_traced_page *page, struct ctx_cell *cells, unsigned number, uint64_t ns)
 {
 	static const uint8_t texts[] = {[TOTAL] = TOTAL_TEXT,	  [SELF] = SELF_TEXT,
@@ -423,8 +415,7 @@ static void set_time(struct ctx_traced_page *page, struct ctx_cell *cells, unsig
 					[BEGIN_NS] = BEGIN_TEXT,  [DURATION_NS] = DURATION_TEXT,
 					[SELF_NS] = SELF_OF_TEXT};
 
-	cells[number] = ctx_cell_number(ns);
-	cells[texts[number]] = time_text(page, ns);
+	ctx_traced_set_time(page, &cells[number], &cells[texts[number]], ns);
 }
 
 static uint64_t value_of(const struct call_times *times, uint32_t function)

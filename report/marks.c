@@ -272,11 +272,8 @@ static void set_time(struct ctx_traced_page *page, struct ctx_cell *cells, unsig
 	static const uint8_t texts[] = {
 		[TOTAL_NS] = TOTAL_TEXT, [MIN_NS] = MIN_TEXT,	  [P50_NS] = P50_TEXT,	[P99_NS] = P99_TEXT,
 		[MAX_NS] = MAX_TEXT,	 [FIRST_NS] = FIRST_TEXT, [LAST_NS] = LAST_TEXT};
-	char text[40];
 
-	ctx_time_format(ns, text, sizeof(text));
-	cells[number] = ctx_cell_number(ns);
-	cells[texts[number]] = ctx_cell_figure(ctx_traced_text(page, "%s", text));
+	ctx_traced_set_time(page, &cells[number], &cells[texts[number]], ns);
 }
 
 static void put_group(void *context, size_t row)

@@ -28,13 +28,3 @@ struct ctx_omp_place ctx_omp_place_of(const struct ctx_profile *profile, const s
 	}
 	return place;
 }
-
-void ctx_omp_set_time(struct ctx_traced_page *page, struct ctx_cell *number, struct ctx_cell *text,
-		      uint64_t ns)
-{
-	char room[40];
-
-	ctx_time_format(ns, room, sizeof(room));
-	*number = ctx_cell_number(ns);
-	*text = ctx_cell_figure(ctx_traced_text(page, "%s", room));
-}

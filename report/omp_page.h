@@ -18,10 +18,6 @@ struct ctx_omp_place {
 struct ctx_omp_place ctx_omp_place_of(const struct ctx_profile *profile, const struct ctx_code *code,
 				      const struct ctx_traced *operation);
 
-/* A time as number in one cell and as text in another. */
-void ctx_omp_set_time(struct ctx_traced_page *page, struct ctx_cell *number, struct ctx_cell *text,
-		      uint64_t ns);
-
 /* Whether the page shows the operation: it is of the kind, and passes --function. */
 static inline bool ctx_omp_is_shown(const struct ctx_traced_page *page, const struct ctx_traced *operation,
 				    enum ctx_omp_operation kind)

@@ -183,14 +183,14 @@ static void put(void *context, size_t row)
 		cells[LINE] = ctx_cell_number(region->place.line);
 	cells[EXECUTIONS] = ctx_cell_number(region->executions);
 	cells[THREADS] = ctx_cell_number(region->threads);
-	ctx_omp_set_time(page, &cells[ELAPSED_NS], &cells[ELAPSED_TEXT], region->elapsed_ns);
-	ctx_omp_set_time(page, &cells[WORK_NS], &cells[WORK_TEXT], region->work_ns);
-	ctx_omp_set_time(page, &cells[WAIT_NS], &cells[WAIT_TEXT], region->wait_ns);
-	ctx_omp_set_time(page, &cells[OVERHEAD_NS], &cells[OVERHEAD_TEXT], region->overhead_ns);
-	ctx_omp_set_time(page, &cells[IMBALANCE_NS], &cells[IMBALANCE_TEXT],
-			 (uint64_t)(region->imbalance_ns + 0.5));
-	ctx_omp_set_time(page, &cells[IMBALANCE_MAX_NS], &cells[MAX_TEXT],
-			 (uint64_t)(region->imbalance_max_ns + 0.5));
+	ctx_traced_set_time(page, &cells[ELAPSED_NS], &cells[ELAPSED_TEXT], region->elapsed_ns);
+	ctx_traced_set_time(page, &cells[WORK_NS], &cells[WORK_TEXT], region->work_ns);
+	ctx_traced_set_time(page, &cells[WAIT_NS], &cells[WAIT_TEXT], region->wait_ns);
+	ctx_traced_set_time(page, &cells[OVERHEAD_NS], &cells[OVERHEAD_TEXT], region->overhead_ns);
+	ctx_traced_set_time(page, &cells[IMBALANCE_NS], &cells[IMBALANCE_TEXT],
+			    (uint64_t)(region->imbalance_ns + 0.5));
+	ctx_traced_set_time(page, &cells[IMBALANCE_MAX_NS], &cells[MAX_TEXT],
+			    (uint64_t)(region->imbalance_max_ns + 0.5));
 	/* Of the time that the longest took. */
 	cells[IMBALANCE] = ctx_cell_figure(ctx_traced_text(
 		page, "%.4f",

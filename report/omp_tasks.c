@@ -165,12 +165,12 @@ static void put(void *context, size_t row)
 		cells[LINE] = ctx_cell_number(group->place.line);
 	cells[COUNT] = ctx_cell_number(group->count);
 	cells[DEPTH] = ctx_cell_number(group->depth);
-	ctx_omp_set_time(page, &cells[SELF_NS], &cells[SELF_TEXT], group->self_ns);
-	ctx_omp_set_time(page, &cells[ELAPSED_NS], &cells[ELAPSED_TEXT], group->elapsed_ns);
-	ctx_omp_set_time(page, &cells[MEAN_NS], &cells[MEAN_TEXT], group->self_ns / group->count);
-	ctx_omp_set_time(page, &cells[P99_NS], &cells[P99_TEXT],
-			 ctx_mark_percentile(group->durations, group->count, 99));
-	ctx_omp_set_time(page, &cells[MAX_NS], &cells[MAX_TEXT], group->durations[group->count - 1]);
+	ctx_traced_set_time(page, &cells[SELF_NS], &cells[SELF_TEXT], group->self_ns);
+	ctx_traced_set_time(page, &cells[ELAPSED_NS], &cells[ELAPSED_TEXT], group->elapsed_ns);
+	ctx_traced_set_time(page, &cells[MEAN_NS], &cells[MEAN_TEXT], group->self_ns / group->count);
+	ctx_traced_set_time(page, &cells[P99_NS], &cells[P99_TEXT],
+			    ctx_mark_percentile(group->durations, group->count, 99));
+	ctx_traced_set_time(page, &cells[MAX_NS], &cells[MAX_TEXT], group->durations[group->count - 1]);
 	ctx_sections_row_begin(&page->sections, cells, NULL);
 	ctx_sections_row_end(&page->sections);
 }

@@ -190,6 +190,16 @@ const char *ctx_traced_text(struct ctx_traced_page *page, const char *fmt, ...)
 	return text;
 }
 
+void ctx_traced_set_time(struct ctx_traced_page *page, struct ctx_cell *number, struct ctx_cell *text,
+			 uint64_t ns)
+{
+	char room[40];
+
+	ctx_time_format(ns, room, sizeof(room));
+	*number = ctx_cell_number(ns);
+	*text = ctx_cell_figure(ctx_traced_text(page, "%s", room));
+}
+
 /* If the leaf is the collector itself, its caller is more informative. */
 static uint32_t without_collector(const struct ctx_profile *profile, uint32_t stack)
 {

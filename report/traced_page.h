@@ -70,6 +70,10 @@ CTX_MUST_CHECK enum ctx_status ctx_traced_page_end(struct ctx_traced_page *page,
 /* Formats text that is valid as long as the page; "" if memory runs out. */
 const char *ctx_traced_text(struct ctx_traced_page *page, const char *fmt, ...) CTX_PRINTF(2, 3);
 
+/* A time as number in one cell, and in another as text in the unit that fits. */
+void ctx_traced_set_time(struct ctx_traced_page *page, struct ctx_cell *number, struct ctx_cell *text,
+			 uint64_t ns);
+
 /* The innermost functions of a stack, abbreviated, for text; valid as long as the page. */
 const char *ctx_traced_chain(struct ctx_traced_page *page, uint32_t stack);
 
