@@ -1,6 +1,7 @@
 /*
  * Durations of many calls: how often each function took each time, exactly. Memory: 24 bytes for each
- * distinct pair, so that a function that is called often and returns fast costs little.
+ * distinct pair, so that a function that is called often and returns fast costs little. The numbers of
+ * functions may be those of anything else with durations.
  */
 #ifndef CTX_REPORT_CALL_DURATIONS_H
 #define CTX_REPORT_CALL_DURATIONS_H

@@ -1,13 +1,13 @@
 /*
  * Explicit tasks of OpenMP: how many were created where, and how long they ran themselves, without other tasks and waits.
  */
+#include "report/call_durations.h"
 #include "report/kinds.h"
 #include "report/omp_page.h"
 #include "report/out.h"
 
 #include "base/map64.h"
 #include "base/mem.h"
-#include "model/mark_spans.h"
 
 #include <stdlib.h>
 
@@ -68,12 +68,6 @@ static const struct ctx_traced_report tasks_report = {.report = &ctx_report_omp_
 struct group {
 	struct ctx_omp_place place;
 	uint64_t count, self_ns, elapsed_ns, depth;
-	const uint64_t *durations; /* ascending, `count` of them */
-};
-
-struct duration {
-	uint32_t group;
-	uint64_t ns;
 };
 
 struct tasks {
@@ -81,45 +75,31 @@ struct tasks {
 	struct ctx_map64 numbers; /* by function of the CCT node */
 	struct group *groups;
 	size_t n, cap;
-	struct duration *durations;
-	size_t n_durations, durations_cap;
-	uint64_t *sorted;
+	struct ctx_call_durations durations; /* their own times, by index of the group */
 };
 
 static enum ctx_status add(struct tasks *tasks, const struct ctx_code *code,
 			   const struct ctx_traced *operation, struct ctx_err *err)
 {
 	const struct ctx_trie *cct = &tasks->page.profile->cct;
-	struct ctx_omp_place place = ctx_omp_place_of(tasks->page.profile, code, operation);
 	uint32_t function = operation->stack < cct->n ? cct->key[operation->stack] : CTX_NONE;
 	uint32_t number = ctx_traced_number(&tasks->numbers, function);
 	enum ctx_status status = ctx_grow(&tasks->groups, &tasks->cap, tasks->n + 1, err);
 	struct group *group;
 
-	if (status == CTX_OK)
-		status = ctx_grow(&tasks->durations, &tasks->durations_cap, tasks->n_durations + 1, err);
 	if (status != CTX_OK || number == CTX_MAP64_NONE)
 		return ctx_err_nomem(err);
 	if (number == tasks->n)
-		tasks->groups[tasks->n++] = (struct group){.place = place};
+		tasks->groups[tasks->n++] =
+			(struct group){.place = ctx_omp_place_of(tasks->page.profile, code, operation)};
 	group = &tasks->groups[number];
 	group->count++;
 	group->self_ns += operation->self_ns;
 	group->elapsed_ns += operation->duration_ns;
 	group->depth = (uint64_t)operation->value > group->depth ? (uint64_t)operation->value : group->depth;
-	tasks->durations[tasks->n_durations++] = (struct duration){number, operation->self_ns};
 	tasks->page.total.count++;
 	tasks->page.topic.totals.weight += operation->self_ns;
-	return CTX_OK;
-}
-
-static int by_group_and_time(const void *a, const void *b)
-{
-	const struct duration *left = a, *right = b;
-
-	if (left->group != right->group)
-		return left->group < right->group ? -1 : 1;
-	return (left->ns > right->ns) - (left->ns < right->ns);
+	return ctx_call_durations_add(&tasks->durations, number, operation->self_ns, 1, err);
 }
 
 static enum ctx_status collect(struct tasks *tasks, struct ctx_report_source *source, struct ctx_err *err)
@@ -132,21 +112,9 @@ static enum ctx_status collect(struct tasks *tasks, struct ctx_report_source *so
 		if (ctx_omp_is_shown(&tasks->page, &traced->items[i], CTX_OMP_OF_TASK))
 			status = add(tasks, code.code, &traced->items[i], err);
 	}
-	if (status != CTX_OK)
-		return status;
-	tasks->sorted = ctx_calloc(tasks->n_durations + 1, sizeof(*tasks->sorted));
-	if (tasks->sorted == NULL)
-		return ctx_err_nomem(err);
-	if (tasks->n_durations != 0)
-		qsort(tasks->durations, tasks->n_durations, sizeof(*tasks->durations), by_group_and_time);
-	for (size_t i = 0; i < tasks->n_durations; i++) {
-		struct group *group = &tasks->groups[tasks->durations[i].group];
-
-		tasks->sorted[i] = tasks->durations[i].ns;
-		if (group->durations == NULL)
-			group->durations = &tasks->sorted[i];
-	}
-	return CTX_OK;
+	if (status == CTX_OK)
+		ctx_call_durations_sort(&tasks->durations);
+	return status;
 }
 
 static void put(void *context, size_t row)
@@ -154,6 +122,7 @@ static void put(void *context, size_t row)
 	struct tasks *tasks = context;
 	const struct group *group = &tasks->groups[row];
 	struct ctx_traced_page *page = &tasks->page;
+	struct ctx_call_spread spread = ctx_call_durations_of(&tasks->durations, (uint32_t)row);
 	struct ctx_cell cells[CTX_TRACED_COLUMNS];
 
 	ctx_sections_clear(&page->sections, cells);
@@ -168,9 +137,8 @@ static void put(void *context, size_t row)
 	ctx_traced_set_time(page, &cells[SELF_NS], &cells[SELF_TEXT], group->self_ns);
 	ctx_traced_set_time(page, &cells[ELAPSED_NS], &cells[ELAPSED_TEXT], group->elapsed_ns);
 	ctx_traced_set_time(page, &cells[MEAN_NS], &cells[MEAN_TEXT], group->self_ns / group->count);
-	ctx_traced_set_time(page, &cells[P99_NS], &cells[P99_TEXT],
-			    ctx_mark_percentile(group->durations, group->count, 99));
-	ctx_traced_set_time(page, &cells[MAX_NS], &cells[MAX_TEXT], group->durations[group->count - 1]);
+	ctx_traced_set_time(page, &cells[P99_NS], &cells[P99_TEXT], ctx_call_spread_rank(&spread, 990));
+	ctx_traced_set_time(page, &cells[MAX_NS], &cells[MAX_TEXT], ctx_call_spread_rank(&spread, 1000));
 	ctx_sections_row_begin(&page->sections, cells, NULL);
 	ctx_sections_row_end(&page->sections);
 }
@@ -179,12 +147,13 @@ static bool order(const void *context, size_t row, struct ctx_order_item *item)
 {
 	const struct tasks *tasks = context;
 	const struct group *group = &tasks->groups[row];
+	const struct ctx_call_spread spread = ctx_call_durations_of(&tasks->durations, (uint32_t)row);
 	const uint64_t values[] = {group->self_ns,
 				   group->elapsed_ns,
 				   group->count,
 				   group->self_ns / group->count,
-				   ctx_mark_percentile(group->durations, group->count, 99),
-				   group->durations[group->count - 1]};
+				   ctx_call_spread_rank(&spread, 990),
+				   ctx_call_spread_rank(&spread, 1000)};
 
 	item->number = values[tasks->page.key];
 	item->second = group->count;
@@ -211,8 +180,7 @@ static enum ctx_status print(struct ctx_report_source *source, const struct ctx_
 	}
 	ctx_map64_deinit(&tasks.numbers);
 	free(tasks.groups);
-	free(tasks.durations);
-	free(tasks.sorted);
+	ctx_call_durations_deinit(&tasks.durations);
 	ctx_traced_page_deinit(&tasks.page);
 	return status;
 }
