@@ -19,7 +19,8 @@
 
 /*
  * Inputs that are placed. The sources are owned by the result, and closed with it; by the caller if this
- * fails: CTX_E_NOMEM, CTX_E_LIMIT (more than 1000 recordings).
+ * fails: CTX_E_NOMEM, CTX_E_LIMIT (more than 1000 recordings), CTX_E_ARG (allocations that were sampled
+ * differently, single calls beside sums of calls).
  */
 CTX_MUST_CHECK enum ctx_status ctx_joint_open(const struct ctx_joint_input *inputs, size_t n,
 					      struct ctx_event_source **ret, struct ctx_err *err);

@@ -270,6 +270,26 @@ static enum ctx_status check_heaps(const struct ctx_joint *merged, struct ctx_er
 	return CTX_OK;
 }
 
+/* Reports of calls are of single ones, or of sums. */
+static enum ctx_status check_calls(const struct ctx_joint *merged, struct ctx_err *err)
+{
+	const struct ctx_joint_part *first = NULL;
+
+	for (size_t i = 0; i < merged->n; i++) {
+		const struct ctx_joint_part *part = &merged->parts[i];
+
+		if (!part->source->info.has_calls)
+			continue;
+		first = first == NULL ? part : first;
+		if (part->source->info.call_sums != first->source->info.call_sums)
+			return ctx_err_set(err, CTX_E_ARG,
+					   "--merge: of %s and %s one has single calls, the other sums of "
+					   "calls (ctxrec --calls=summary)",
+					   first->name, part->name);
+	}
+	return CTX_OK;
+}
+
 static void add_times(struct ctx_source_info *info, const struct ctx_joint_part *part)
 {
 	const struct ctx_source_info *from = &part->source->info;
@@ -306,6 +326,7 @@ static void add_facts(struct ctx_joint *merged, struct ctx_joint_part *part)
 	add_clocks(info, from);
 	info->closed = (is_first || info->closed) && from->closed;
 	info->has_calls |= from->has_calls;
+	info->call_sums |= from->call_sums;
 	info->has_omp |= from->has_omp;
 	if (info->n_call_counters == 0 && from->n_call_counters != 0) {
 		info->call_counters = from->call_counters;
@@ -363,6 +384,8 @@ enum ctx_status ctx_joint_describe(struct ctx_joint *merged, const struct ctx_jo
 	info->fallback_root = "";
 	if (status == CTX_OK)
 		status = check_heaps(merged, err);
+	if (status == CTX_OK)
+		status = check_calls(merged, err);
 	for (size_t i = 0; i < merged->n && status == CTX_OK; i++) {
 		struct ctx_joint_part *part = &merged->parts[i];
 

@@ -358,6 +358,52 @@ static void test_joint__losses_are_placed_and_unannounced_numbers_are_refused(vo
 	merged->close(merged);
 }
 
+/* The status of merging recordings with calls, each of single ones or of sums; those without have none. */
+static enum ctx_status merge_calls(const char *kinds, bool *ret_sums, struct ctx_err *err)
+{
+	struct list_source lists[3];
+	struct ctx_joint_input inputs[3];
+	struct ctx_event_source *merged = NULL;
+	size_t n = strlen(kinds);
+	enum ctx_status status;
+
+	for (size_t i = 0; i < n; i++) {
+		open_list(&lists[i], NULL, 0, 10);
+		lists[i].source.info.has_calls = kinds[i] != '-';
+		lists[i].source.info.call_sums = kinds[i] == 's';
+		inputs[i] = input_of(&lists[i], i == 0 ? "a" : i == 1 ? "b" : "c");
+		inputs[i].has_offset = true;
+		inputs[i].offset_ns = 0;
+		inputs[i].placed = "";
+	}
+	status = ctx_joint_open(inputs, n, &merged, err);
+	if (status != CTX_OK)
+		return status;
+	*ret_sums = merged->info.call_sums;
+	merged->close(merged);
+	return CTX_OK;
+}
+
+static void test_joint__sums_of_calls_stay_sums_and_are_refused_beside_single_calls(void **state)
+{
+	static const struct {
+		const char *kinds;
+		bool sums;
+	} merged[] = {{"--", false}, {"1-1", false}, {"s-", true}, {"-s", true}, {"s-s", true}};
+	struct ctx_err err = {0};
+	bool sums;
+
+	(void)state;
+	for (size_t i = 0; i < CTX_COUNT_OF(merged); i++) {
+		assert_int_equal(merge_calls(merged[i].kinds, &sums, &err), CTX_OK);
+		assert_int_equal(sums, merged[i].sums);
+	}
+	assert_int_equal(merge_calls("s-1", &sums, &err), CTX_E_ARG);
+	assert_non_null(strstr(err.msg, "of a and c one has single calls"));
+	assert_int_equal(merge_calls("1s", &sums, &err), CTX_E_ARG);
+	assert_non_null(strstr(err.msg, "of a and b one has single calls"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -370,6 +416,7 @@ int main(void)
 			test_joint__recordings_are_placed_by_clocks_of_one_host_else_by_the_wall_clock),
 		cmocka_unit_test(test_joint__what_has_no_times_begins_with_the_earliest),
 		cmocka_unit_test(test_joint__losses_are_placed_and_unannounced_numbers_are_refused),
+		cmocka_unit_test(test_joint__sums_of_calls_stay_sums_and_are_refused_beside_single_calls),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
