@@ -1,3 +1,4 @@
+#include "base/bisect.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "ingest/resolver.h"
@@ -155,17 +156,9 @@ static enum ctx_status inlined_method(struct ctx_resolver *resolver, uint32_t ob
 /* The row of an offset; NULL: there is none. */
 static const struct ctx_jit_row *row_of(const struct ctx_jit_places *places, uint64_t offset)
 {
-	size_t low = 0, high = places->n_rows;
+	size_t n = ctx_count_up_to(places->rows, places->n_rows, begin, offset);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (places->rows[middle].begin <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low != 0 ? &places->rows[low - 1] : NULL;
+	return n != 0 ? &places->rows[n - 1] : NULL;
 }
 
 #define INLINED_MAX 1024u

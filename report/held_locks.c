@@ -1,5 +1,6 @@
 #include "report/held_locks.h"
 
+#include "base/bisect.h"
 #include "base/mem.h"
 
 #include <stdlib.h>
@@ -10,26 +11,11 @@ void ctx_held_locks_deinit(struct ctx_held_locks *held)
 	*held = (struct ctx_held_locks){0};
 }
 
-/* The first of `n` slices that ends behind a time. */
-static size_t first_behind(const struct ctx_report_slice *slices, size_t n, uint64_t time_ns)
-{
-	size_t low = 0, high = n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (slices[middle].interval.end_ns <= time_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 /* Of one thread. */
 static void add(const struct ctx_report_slice *slices, size_t n, struct ctx_interval hold, uint64_t *ns)
 {
-	for (size_t i = first_behind(slices, n, hold.begin_ns);
+	/* From the first that ends behind the begin. */
+	for (size_t i = ctx_count_up_to(slices, n, interval.end_ns, hold.begin_ns);
 	     i < n && slices[i].interval.begin_ns < hold.end_ns; i++) {
 		struct ctx_interval slice = slices[i].interval;
 		uint64_t begin_ns = hold.begin_ns > slice.begin_ns ? hold.begin_ns : slice.begin_ns;
