@@ -156,6 +156,31 @@ static void describe(struct ctx_store *store, const struct ctx_sample *sample, c
 	}
 }
 
+/* Describes the samples of metric 0, which are in one leaf, and compares. Returns them: borrowed from the store. */
+static const struct ctx_sample *check_samples(struct ctx_store *store, const char *const *expected,
+					      size_t n_expected,
+					      void (*describe_one)(struct ctx_store *store,
+								   const struct ctx_sample *sample, char *out,
+								   size_t size))
+{
+	const struct ctx_sample *samples;
+	size_t n;
+
+	assert_int_equal(
+		ctx_store_get_leaf(store,
+				   (struct ctx_store_node){ctx_store_find_tree(store, CTX_NONE, 0)->id, 0},
+				   &samples, &n, NULL),
+		CTX_OK);
+	assert_int_equal(n, n_expected);
+	for (size_t i = 0; i < n; i++) {
+		char text[512];
+
+		describe_one(store, &samples[i], text, sizeof(text));
+		assert_string_equal(text, expected[i]);
+	}
+	return samples;
+}
+
 static void test_ingest_sources__functions_by_name_coexist_with_those_of_addresses(void **state)
 {
 	/* Leaf first; the last has an unannounced number. */
@@ -188,7 +213,6 @@ static void test_ingest_sources__functions_by_name_coexist_with_those_of_address
 	struct list_source list;
 	struct ctx_store *store;
 	struct ctx_flat flat;
-	size_t n;
 
 	(void)state;
 	events[3].function.file = "App.java";
@@ -199,18 +223,7 @@ static void test_ingest_sources__functions_by_name_coexist_with_those_of_address
 	events[4].function.line = 9;
 	list_open(&list, events, CTX_COUNT_OF(events), 100);
 	store = store_of(&list);
-	assert_int_equal(
-		ctx_store_get_leaf(store,
-				   (struct ctx_store_node){ctx_store_find_tree(store, CTX_NONE, 0)->id, 0},
-				   &samples, &n, NULL),
-		CTX_OK);
-	assert_int_equal(n, CTX_COUNT_OF(expected));
-	for (size_t i = 0; i < n; i++) {
-		char text[512];
-
-		describe(store, &samples[i], text, sizeof(text));
-		assert_string_equal(text, expected[i]);
-	}
+	samples = check_samples(store, expected, CTX_COUNT_OF(expected), describe);
 	/* Two lines of a function are one call stack, and two places in it. */
 	assert_int_equal(samples[0].stack, samples[1].stack);
 	assert_int_not_equal(samples[0].raw_stack, samples[1].raw_stack);
@@ -581,27 +594,14 @@ static void test_ingest_sources__code_of_methods_has_lines_and_inlined_methods(v
 		"J.main(); ",  "J.main():3; ", "J.leaf():9 inlined; J.mid():7 inlined; J.main():3; ",
 		"J.main(); ",  "J.main():3; ", "J.main():3; ",
 		"<Unknown>; ", "<Unknown>; "};
-	const struct ctx_sample *samples;
 	struct list_source list;
 	struct ctx_store *store;
 	struct ctx_flat flat;
-	size_t n;
 
 	(void)state;
 	list_open(&list, events, CTX_COUNT_OF(events), 100);
 	store = store_of(&list);
-	assert_int_equal(
-		ctx_store_get_leaf(store,
-				   (struct ctx_store_node){ctx_store_find_tree(store, CTX_NONE, 0)->id, 0},
-				   &samples, &n, NULL),
-		CTX_OK);
-	assert_int_equal(n, CTX_COUNT_OF(expected));
-	for (size_t i = 0; i < n; i++) {
-		char text[512];
-
-		describe_places(store, &samples[i], text, sizeof(text));
-		assert_string_equal(text, expected[i]);
-	}
+	check_samples(store, expected, CTX_COUNT_OF(expected), describe_places);
 	flat = flat_of(store);
 	assert_int_equal(row_of(store, &flat, "J.main()")->cum, 60);
 	assert_int_equal(row_of(store, &flat, "J.leaf()")->base, 10);

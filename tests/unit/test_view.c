@@ -186,6 +186,14 @@ static void fill(struct ctx_trie *trie)
 	}
 }
 
+/* Random stacks, and their view. */
+static void make_random(struct ctx_trie *trie, struct ctx_view_map *map)
+{
+	assert_int_equal(ctx_trie_init(trie, NULL), CTX_OK);
+	fill(trie);
+	assert_int_equal(ctx_view_map_make(map, trie, rules, NULL), CTX_OK);
+}
+
 static bool is_above(const struct ctx_trie *trie, uint32_t above, uint32_t node)
 {
 	return trie->depth[above] <= trie->depth[node] &&
@@ -198,9 +206,7 @@ static void test_view__every_stack_is_as_on_a_list(void **state)
 	struct ctx_view_map map;
 
 	(void)state;
-	assert_int_equal(ctx_trie_init(&trie, NULL), CTX_OK);
-	fill(&trie);
-	assert_int_equal(ctx_view_map_make(&map, &trie, rules, NULL), CTX_OK);
+	make_random(&trie, &map);
 	assert_int_equal(map.n, trie.n);
 	for (uint32_t i = 0; i < trie.n; i++) {
 		struct path from = path_of(&trie, i), want = viewed(&from), got = path_of(&map.to, map.of[i]);
@@ -222,9 +228,7 @@ static void test_view__what_is_common_is_above_all_that_goes_on(void **state)
 	struct ctx_view_map map;
 
 	(void)state;
-	assert_int_equal(ctx_trie_init(&trie, NULL), CTX_OK);
-	fill(&trie);
-	assert_int_equal(ctx_view_map_make(&map, &trie, rules, NULL), CTX_OK);
+	make_random(&trie, &map);
 	for (uint32_t i = 0; i < trie.n; i++) {
 		uint32_t deepest = map.of[i];
 
