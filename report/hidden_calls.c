@@ -28,6 +28,18 @@ static enum ctx_status lane_of(struct ctx_hidden_calls *calls, uint32_t thread, 
 	return status;
 }
 
+/* Durations of a hidden function are below no caller: they vanish. */
+static enum ctx_status pass_sum(const struct ctx_hidden_calls *calls, const struct ctx_traced *sum,
+				bool passes, struct ctx_err *err)
+{
+	struct ctx_traced shown = *sum;
+
+	shown.stack = calls->stack_of[sum->stack];
+	if (shown.stack == calls->stack_of[calls->cct->parent[sum->stack]])
+		shown.value = 0;
+	return shown.stack != CTX_TRIE_ROOT ? calls->each(calls->context, &shown, passes, err) : CTX_OK;
+}
+
 enum ctx_status ctx_hidden_calls_pass(void *context, const struct ctx_traced *call, bool passes,
 				      struct ctx_err *err)
 {
@@ -40,6 +52,8 @@ enum ctx_status ctx_hidden_calls_pass(void *context, const struct ctx_traced *ca
 
 	if (call->stack >= cct->n || call->stack == CTX_TRIE_ROOT)
 		return calls->each(calls->context, call, passes, err);
+	if (calls->sums)
+		return pass_sum(calls, call, passes, err);
 	depth = cct->depth[call->stack];
 	status = lane_of(calls, call->thread, depth, &lane, err);
 	if (status != CTX_OK)

@@ -543,6 +543,7 @@ static enum ctx_status calls(struct ctx_report_source *base, uint64_t from_ns, c
 	struct source *source = (struct source *)base;
 	struct ctx_hidden_calls shown = {.cct = &source->inner->selection.profile->cct,
 					 .stack_of = source->stack_of,
+					 .sums = source->inner->selection.profile->losses.call_log,
 					 .each = each,
 					 .context = context};
 	enum ctx_status status = INNER(base)->calls(INNER(base), from_ns, ctx_hidden_calls_pass, &shown, err);

@@ -187,11 +187,67 @@ static void test_hidden_calls__what_they_ran_is_their_callers(void **state)
 	free(shown);
 }
 
+/* a > b > c: of sums, the time of hidden paths is their caller's, and durations of hidden functions are left out. */
+static void test_hidden_calls__time_of_hidden_sums_is_their_callers(void **state)
+{
+	enum { A = 1, B, C, N };
+	const struct ctx_traced given[] = {{.time_ns = 9, .self_ns = 5, .stack = C},
+					   {.time_ns = 9, .value = 7, .stack = C},
+					   {.time_ns = 9, .self_ns = 3, .stack = B},
+					   {.time_ns = 8, .duration_ns = 2, .value = 7, .stack = A},
+					   {.time_ns = 9, .value = 1, .stack = A}};
+	const struct {
+		uint32_t stack_of[N];
+		struct shown_sum {
+			uint32_t stack;
+			int64_t calls;
+			uint64_t self_ns, duration_ns;
+		} want[CTX_COUNT_OF(given)];
+		size_t n;
+	} cases[] = {
+		{{0, A, B, C}, {{C, 0, 5, 0}, {C, 7, 0, 0}, {B, 0, 3, 0}, {A, 7, 0, 2}, {A, 1, 0, 0}}, 5},
+		{{0, A, A, C}, {{C, 0, 5, 0}, {C, 7, 0, 0}, {A, 0, 3, 0}, {A, 7, 0, 2}, {A, 1, 0, 0}}, 5},
+		{{0, A, B, B}, {{B, 0, 5, 0}, {B, 0, 0, 0}, {B, 0, 3, 0}, {A, 7, 0, 2}, {A, 1, 0, 0}}, 5},
+		{{0, 0, B, C}, {{C, 0, 5, 0}, {C, 7, 0, 0}, {B, 0, 3, 0}}, 3},
+	};
+	struct shown *shown = ctx_calloc(1, sizeof(*shown));
+	struct ctx_trie cct;
+	uint32_t node = CTX_TRIE_ROOT;
+
+	(void)state;
+	assert_non_null(shown);
+	assert_int_equal(ctx_trie_init(&cct, NULL), CTX_OK);
+	for (uint32_t i = A; i < N; i++)
+		assert_int_equal(ctx_trie_child(&cct, node, i, &node, NULL), CTX_OK);
+	for (size_t i = 0; i < CTX_COUNT_OF(cases); i++) {
+		struct ctx_hidden_calls calls = {.cct = &cct,
+						 .stack_of = cases[i].stack_of,
+						 .sums = true,
+						 .each = take,
+						 .context = shown};
+
+		shown->n = 0;
+		for (size_t k = 0; k < CTX_COUNT_OF(given); k++)
+			assert_int_equal(ctx_hidden_calls_pass(&calls, &given[k], true, NULL), CTX_OK);
+		assert_int_equal(shown->n, cases[i].n);
+		for (size_t k = 0; k < shown->n; k++) {
+			assert_int_equal(shown->calls[k].stack, cases[i].want[k].stack);
+			assert_int_equal(shown->calls[k].value, cases[i].want[k].calls);
+			assert_int_equal(shown->calls[k].self_ns, cases[i].want[k].self_ns);
+			assert_int_equal(shown->calls[k].duration_ns, cases[i].want[k].duration_ns);
+		}
+		ctx_hidden_calls_deinit(&calls);
+	}
+	ctx_trie_deinit(&cct);
+	free(shown);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_deepest_call__is_that_of_a_look_at_every_node),
 		cmocka_unit_test(test_hidden_calls__what_they_ran_is_their_callers),
+		cmocka_unit_test(test_hidden_calls__time_of_hidden_sums_is_their_callers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
