@@ -413,6 +413,7 @@ enum ctx_status ctx_pane_chart_call(struct ctx_pane *pane, struct ctx_interval *
 				    struct ctx_err *err)
 {
 	struct chart *chart = chart_of(pane);
+	const struct ctx_profile *profile = chart->source->selection.profile;
 	struct search search = {0};
 	const struct row *row;
 	struct frame frame;
@@ -424,7 +425,7 @@ enum ctx_status ctx_pane_chart_call(struct ctx_pane *pane, struct ctx_interval *
 	search.thread = slice_of(chart, row, 0)->thread;
 	search.node = frame.node;
 	search.within = interval_of(chart, row, &frame);
-	if (ctx_profile_elapsed_metric(chart->source->selection.profile) != CTX_NONE)
+	if (ctx_profile_elapsed_metric(profile) != CTX_NONE && !profile->losses.call_log)
 		status = chart->source->calls(chart->source, search.within.begin_ns, look_at, &search, err);
 	if (status != CTX_OK && status != CTX_END)
 		return status;

@@ -5,9 +5,15 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+/* Sums of calls have no begin and end. */
+static bool has_single_calls(const struct ctx_profile *profile)
+{
+	return profile->traced[CTX_TRACED_CALL] != 0 && !profile->losses.call_log;
+}
+
 bool ctx_html_calls_are_there(const struct ctx_profile *profile)
 {
-	return profile->traced[CTX_TRACED_CALL] != 0 || profile->traced[CTX_TRACED_SYNC] != 0;
+	return has_single_calls(profile) || profile->traced[CTX_TRACED_SYNC] != 0;
 }
 
 /* --- calls --- */
@@ -208,7 +214,7 @@ enum ctx_status ctx_html_calls_collect(struct ctx_html_calls *calls, size_t most
 			(struct ctx_interval){selection->intervals[0].begin_ns,
 					      selection->intervals[selection->n_intervals - 1].end_ns};
 	calls->spans.most = calls->locks.most = most;
-	if (profile->traced[CTX_TRACED_CALL] != 0)
+	if (has_single_calls(profile))
 		status = source->calls(source, 0, add_call, calls, err);
 	if (status == CTX_OK)
 		status = ctx_call_spans_end(&calls->spans, err);

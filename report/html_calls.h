@@ -36,7 +36,7 @@ struct ctx_html_calls {
 	size_t n_holds;
 };
 
-/* Whether the recording has calls or locks at all. */
+/* Whether the recording has calls (not sums of them) or locks at all. */
 bool ctx_html_calls_are_there(const struct ctx_profile *profile);
 
 /*

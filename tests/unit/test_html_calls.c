@@ -240,12 +240,35 @@ static void test_html_calls__a_selection_has_the_calls_that_overlap_it(void **st
 	drop(fixture);
 }
 
+static void test_html_calls__sums_of_calls_are_no_calls(void **state)
+{
+	struct fixture *fixture = make();
+	struct ctx_html_calls calls = {.input = fake_export(&fixture->fake)};
+
+	(void)state;
+	fixture->profile.losses.call_log = true;
+	assert_true(ctx_html_calls_are_there(&fixture->profile));
+	assert_int_equal(ctx_html_calls_collect(&calls, 1000, NULL), CTX_OK);
+	assert_int_equal(calls.n_calls, 0);
+	expect(&calls, "width 0 from 0 for 1000\n" LOCKS "thread 0\n"
+		       "locks 0: 110-140:1 s30\n"
+		       "locks 1: 120-130:3 s10 130-150:2 s20\n"
+		       "thread 1\n"
+		       "thread 2\n"
+		       "locks 0: 300-310:0 s10\n");
+	ctx_html_calls_deinit(&calls);
+	fixture->profile.traced[CTX_TRACED_SYNC] = 0;
+	assert_false(ctx_html_calls_are_there(&fixture->profile));
+	drop(fixture);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_html_calls__calls_and_locks_are_read_back),
 		cmocka_unit_test(test_html_calls__runs_are_those_of_the_width),
 		cmocka_unit_test(test_html_calls__a_selection_has_the_calls_that_overlap_it),
+		cmocka_unit_test(test_html_calls__sums_of_calls_are_no_calls),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
