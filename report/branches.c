@@ -189,6 +189,15 @@ static const char *object_name(const struct branches *branches, uint32_t locatio
 	return object < profile->n_objects ? profile->objects[object].path : NULL;
 }
 
+/* The innermost place in the source of a location; NULL: its file or line is not known. */
+static const struct ctx_site *line_of(const struct ctx_code *code, uint32_t location)
+{
+	uint32_t number = code->locations[location].site;
+	const struct ctx_site *site = number < code->n_sites ? &code->sites[number] : NULL;
+
+	return site != NULL && site->file < code->n_files && site->line != 0 ? site : NULL;
+}
+
 /* "walk+0x1a (walk.c:12)", "0x7f12 [libc.so.6]" */
 static const char *place_text(struct branches *branches, uint32_t location)
 {
@@ -200,9 +209,8 @@ static const char *place_text(struct branches *branches, uint32_t location)
 	if (location == CTX_NONE)
 		return "<Unknown>";
 	place = ctx_code_place_of(&branches->view, location);
-	site = code->locations[location].site < code->n_sites ? &code->sites[code->locations[location].site]
-							      : NULL;
-	if (site != NULL && site->file < code->n_files && site->line != 0)
+	site = line_of(code, location);
+	if (site != NULL)
 		line = ctx_traced_text(&branches->page, " (%s:%" PRIu32 ")",
 				       ctx_path_base(code->files[site->file].path), site->line);
 	if (place.has_offset)
@@ -226,9 +234,8 @@ static void put_place(struct branches *branches, uint32_t location, struct ctx_c
 	if (place.has_offset)
 		cells[OFFSET - FUNCTION] = ctx_cell_number(place.offset);
 	cells[ADDRESS - FUNCTION] = ctx_cell_number(code->locations[location].address);
-	site = code->locations[location].site < code->n_sites ? &code->sites[code->locations[location].site]
-							      : NULL;
-	if (site == NULL || site->file >= code->n_files || site->line == 0)
+	site = line_of(code, location);
+	if (site == NULL)
 		return;
 	cells[FILE_NAME - FUNCTION] = ctx_cell_name(code->files[site->file].path);
 	cells[LINE - FUNCTION] = ctx_cell_number(site->line);

@@ -7,6 +7,7 @@
 #include "base/map64.h"
 #include "base/mem.h"
 #include "model/indicator.h"
+#include "report/head.h"
 #include "report/kinds.h"
 #include "report/out.h"
 #include "report/part_cells.h"
@@ -246,15 +247,6 @@ static void count_entries(struct page *page)
 	}
 }
 
-static bool is_whole(const struct ctx_report_selection *selection)
-{
-	const struct ctx_interval run = selection->profile->run;
-
-	return selection->n_intervals == 1 && selection->intervals[0].begin_ns == run.begin_ns &&
-	       selection->intervals[0].end_ns == run.end_ns && selection->threads == NULL &&
-	       selection->filter[0] == '\0';
-}
-
 /*
  * The kernel's counters know all executions, those that are not the last one of a threshold, and those whose samples were
  * lost. Returns how many of the latter there are.
@@ -481,7 +473,7 @@ static enum ctx_status print(struct ctx_report_source *source, const struct ctx_
 		status = read_indicator(&page, source, err);
 	if (status == CTX_OK)
 		count_entries(&page);
-	if (status == CTX_OK && is_whole(&source->selection))
+	if (status == CTX_OK && ctx_head_is_whole_run(&source->selection))
 		lost = take_counts(&page);
 	if (status == CTX_OK)
 		status = sort(&page, err);
