@@ -8,6 +8,7 @@
  */
 #include "ingest/ingest_omp.h"
 
+#include "base/fileio.h"
 #include "base/mem.h"
 #include "ingest/resolver_place.h"
 
@@ -38,17 +39,24 @@ void ctx_ingest_omp_deinit(struct ctx_ingest_omp *omp)
 
 /* --- functions --- */
 
-/* The location of a function that is none of the program's. */
-static enum ctx_status make_function(struct ingest *in, const char *text, enum ctx_code_kind kind,
-				     uint32_t *ret, struct ctx_err *err)
+/* The location of a function that is none of the program's: `function` has its name, kind and place. */
+static enum ctx_status make_function(struct ingest *in, struct ctx_event_function function, uint32_t *ret,
+				     struct ctx_err *err)
 {
-	struct ctx_ingest_omp *omp = in->omp;
-	struct ctx_event_function function = {
-		.id = omp->next_function--, .name = text, .module = MODULE, .code_kind = kind};
-	enum ctx_status status = ctx_resolver_add_named(in->resolver, &function, err);
+	enum ctx_status status;
 
-	return status == CTX_OK ? ctx_resolver_named(in->resolver, ctx_frame_named(function.id, 0), ret, err)
+	function.id = in->omp->next_function--;
+	function.module = MODULE;
+	status = ctx_resolver_add_named(in->resolver, &function, err);
+	return status == CTX_OK ? ctx_resolver_named(in->resolver,
+						     ctx_frame_named(function.id, function.line), ret, err)
 				: status;
+}
+
+static enum ctx_status make_mark(struct ingest *in, const char *text, enum ctx_code_kind kind, uint32_t *ret,
+				 struct ctx_err *err)
+{
+	return make_function(in, (struct ctx_event_function){.name = text, .code_kind = kind}, ret, err);
 }
 
 /* That of a construct at a place in the source. */
@@ -56,18 +64,13 @@ static enum ctx_status make_construct(struct ingest *in, const char *text,
 				      const struct ctx_resolver_place *place, uint32_t *ret,
 				      struct ctx_err *err)
 {
-	struct ctx_event_function function = {.id = in->omp->next_function--,
-					      .name = text,
-					      .module = MODULE,
-					      .file = place->file,
-					      .line = place->line,
-					      .positions = CTX_POSITION_LINE,
-					      .code_kind = CTX_CODE_OMP_OUTLINED};
-	enum ctx_status status = ctx_resolver_add_named(in->resolver, &function, err);
+	const struct ctx_event_function function = {.name = text,
+						    .file = place->file,
+						    .line = place->line,
+						    .positions = CTX_POSITION_LINE,
+						    .code_kind = CTX_CODE_OMP_OUTLINED};
 
-	return status == CTX_OK ? ctx_resolver_named(in->resolver,
-						     ctx_frame_named(function.id, function.line), ret, err)
-				: status;
+	return make_function(in, function, ret, err);
 }
 
 /* The same once for each text and file: a construct that was inlined in several places is one. */
@@ -195,9 +198,8 @@ static bool is_runtimes(const char *object)
 {
 	static const char *const names[] = {"libgomp.so", "libomp.so", "libomp5.so", "libiomp5.so",
 					    "libctxrt.so"};
-	const char *base = strrchr(object, '/');
+	const char *base = ctx_path_base(object);
 
-	base = base != NULL ? base + 1 : object;
 	for (size_t i = 0; i < CTX_COUNT_OF(names); i++) {
 		if (strncmp(base, names[i], strlen(names[i])) == 0)
 			return true;
@@ -467,12 +469,11 @@ static enum ctx_status make_states(struct ingest *in, struct ctx_err *err)
 		in->omp->states[i] = CTX_NONE;
 		in->omp->marks[i] = CTX_NONE;
 		if (name != NULL)
-			status = make_function(in, name, CTX_CODE_OMP_SPAN, &in->omp->states[i], err);
+			status = make_mark(in, name, CTX_CODE_OMP_SPAN, &in->omp->states[i], err);
 		if (name != NULL && status == CTX_OK)
-			status = make_function(in, name, CTX_CODE_OMP_STATE, &in->omp->marks[i], err);
+			status = make_mark(in, name, CTX_CODE_OMP_STATE, &in->omp->marks[i], err);
 	}
-	return status == CTX_OK ? make_function(in, GRAFT_NAME, CTX_CODE_GRAFT, &in->omp->graft, err)
-				: status;
+	return status == CTX_OK ? make_mark(in, GRAFT_NAME, CTX_CODE_GRAFT, &in->omp->graft, err) : status;
 }
 
 enum ctx_status ctx_ingest_begin_omp(struct ingest *in, struct ctx_err *err)

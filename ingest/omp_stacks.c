@@ -64,7 +64,7 @@ static enum ctx_status note_outlined(struct ingest *in, uint32_t thread, uint32_
 	return CTX_OK;
 }
 
-/* Depths of the innermost frames of the runtime: the first is `*ret_begin`; 0: there is none. Notes the outlined function behind the ones before. */
+/* The depth at which the innermost run of the runtime's frames begins; 0: there is none. */
 static enum ctx_status find_runtime(struct ingest *in, uint32_t raw, uint32_t *ret_begin, struct ctx_err *err)
 {
 	const struct ctx_trie *trie = &in->stacks.raw;

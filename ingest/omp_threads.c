@@ -31,7 +31,7 @@ struct thread {
 };
 
 struct region {
-	uint64_t key; /* process << 32 | number; 0: free */
+	uint64_t key; /* process << 32 | number */
 	uint64_t begin_ns, work_ns, wait_ns, longest_ns;
 	uint32_t raw, overhead_raw, caller_raw;
 	uint32_t *members; /* owned: threads that have joined; kept when it is free */
@@ -347,7 +347,6 @@ static enum ctx_status end_region(struct ctx_omp_threads *threads, uint32_t plac
 					.kind = CTX_TRACED_OMP,
 					.operation = CTX_OMP_OF_REGION};
 	ctx_map64_remove(&threads->region_of, region->key);
-	region->key = 0;
 	if (status == CTX_OK)
 		status = ctx_grow(&threads->free_regions, &threads->free_regions_cap,
 				  threads->n_free_regions + 1, err);
