@@ -159,21 +159,27 @@ static enum ctx_status find_kinds(struct making *making, struct ctx_err *err)
 	return CTX_OK;
 }
 
+/* The number of a name in a load object; a new one if the table has grown. */
+static enum ctx_status number_name(struct ctx_strtab *names, uint32_t object, const char *name, uint32_t *ret,
+				   struct ctx_err *err)
+{
+	struct ctx_buf key CTX_AUTO_BUF = {0};
+	enum ctx_status status;
+
+	ctx_buf_put_u32(&key, object);
+	ctx_buf_put_text(&key, name);
+	status = ctx_buf_check(&key, err);
+	return status == CTX_OK ? ctx_strtab_add(names, (const char *)key.bytes, key.n, ret, err) : status;
+}
+
 /* The function that stands for all of the name: compiled, if one is, since it has code. */
 static enum ctx_status merge(struct making *making, uint32_t function, uint32_t *ret, struct ctx_err *err)
 {
 	const struct ctx_function_info *info = &making->profile->functions[function];
-	struct ctx_buf key CTX_AUTO_BUF = {0};
 	size_t n = making->merged.n;
-	enum ctx_status status;
 	uint32_t id;
+	enum ctx_status status = number_name(&making->merged, info->object, info->name, &id, err);
 
-	ctx_buf_printf(&key, "%u", (unsigned)info->object);
-	ctx_buf_put_u8(&key, 0);
-	ctx_buf_put_text(&key, info->name);
-	status = ctx_buf_check(&key, err);
-	if (status == CTX_OK)
-		status = ctx_strtab_add(&making->merged, (const char *)key.bytes, key.n, &id, err);
 	if (status == CTX_OK)
 		status = ctx_grow(&making->first, &making->first_cap, making->merged.n, err);
 	if (status != CTX_OK)
@@ -190,18 +196,12 @@ static enum ctx_status add_label(struct making *making, const char *name,
 				 const struct ctx_function_info *like, uint32_t *ret, struct ctx_err *err)
 {
 	struct ctx_view_rules *rules = making->rules;
-	struct ctx_buf key CTX_AUTO_BUF = {0};
 	size_t n = making->labels.n;
-	enum ctx_status status;
 	const char *text;
 	uint32_t id;
+	enum ctx_status status =
+		number_name(&making->labels, like != NULL ? like->object : CTX_NONE, name, &id, err);
 
-	ctx_buf_printf(&key, "%u", (unsigned)(like != NULL ? like->object : CTX_NONE));
-	ctx_buf_put_u8(&key, 0);
-	ctx_buf_put_text(&key, name);
-	status = ctx_buf_check(&key, err);
-	if (status == CTX_OK)
-		status = ctx_strtab_add(&making->labels, (const char *)key.bytes, key.n, &id, err);
 	if (status == CTX_OK)
 		status = ctx_grow(&making->label_of, &making->label_cap, making->labels.n, err);
 	if (status == CTX_OK)
