@@ -1,5 +1,5 @@
 /*
- * OpenMP: what threads tell (model/omp.h) -> what each did at any time, and what came of each region and task.
+ * OpenMP: events of threads (model/omp.h) -> what each did at any time, and what came of each region and task.
  *
  *	begin, join, enter, leave, ... --> stack of the thread --spans, each ending now---------> sink
  *	                                        `--regions and tasks that ended, as operations--> sink
@@ -8,10 +8,10 @@
  *	worker	idle             | work  |barrier          | idle
  *	region	       begin    join     enter             end
  *
- * A thread's life, from its begin on, is divided into spans without gaps as soon as it has told anything. Its stack
+ * A thread's life, from its begin on, is divided into spans without gaps as soon as it has an event. Its stack
  * has the regions that it is in, the tasks that it runs, and what it waits for. Time in an inner region is work of the thread
- * in the outer one. A region's end ends the parts of all threads of its team, which need not have told that they have
- * left the barrier.
+ * in the outer one. A region's end ends the parts of all threads of its team, which need no event of leaving
+ * the barrier.
  *
  * Events may be missing: what is left without having been entered is ignored, and a thread that joins another
  * team has left the one before. Times never decrease over all threads: an earlier one counts as now. At most CTX_OMP_DEPTH_MAX are
@@ -81,13 +81,13 @@ uint32_t ctx_omp_threads_region(const struct ctx_omp_threads *threads, uint32_t 
 /* The raw stack of the innermost region that the thread is in, or of the task that it runs there; 0: none. */
 uint32_t ctx_omp_threads_base(const struct ctx_omp_threads *threads, uint32_t number);
 
-/* What a thread that has told anything does now. */
+/* What a thread that has had an event does now. */
 struct ctx_omp_doing {
 	enum ctx_omp_state state;
 	uint32_t graft; /* raw stack of the construct whose team it has joined as a worker; 0: none */
 };
 
-/* False: it has told nothing yet, or has ended. */
+/* False: it has had no event yet, or has ended. */
 bool ctx_omp_threads_doing(const struct ctx_omp_threads *threads, uint32_t number, struct ctx_omp_doing *ret);
 
 /* `work` of when the task was created; 0: unknown. */
