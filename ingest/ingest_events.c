@@ -189,27 +189,28 @@ static enum ctx_status on_fork_maps(struct ingest *in, const struct ctx_event *e
 		if (status == CTX_OK)
 			status = ctx_addrspace_map(&process->space, &map, err);
 	}
+	for (size_t i = 0; status == CTX_OK && i < parent->anonymous.n; i++) {
+		uint64_t bytes;
+
+		status = ctx_ranges_put(&process->anonymous, parent->anonymous.items[i], &bytes, err);
+	}
 	return status;
 }
 
 static enum ctx_status on_unmap(struct ingest *in, const struct ctx_event *event, struct ctx_err *err)
 {
-	uint64_t bytes;
+	uint64_t begin = event->map.address, end = begin + event->map.size, bytes;
 	struct ctx_mapped map;
 	struct ctx_addrspace *space;
 	enum ctx_status status = space_of(in, event->process, &space, err);
 
 	if (status != CTX_OK)
 		return status;
-	if (ctx_addrspace_find(space, event->map.address, &map) && map.record != CTX_NONE)
+	if (ctx_addrspace_find(space, begin, &map) && map.record != CTX_NONE)
 		in->mappings[map.record].life.end_ns = event->time_ns;
-	if (event->process != CTX_NONE && event->map.size != 0 &&
-	    in->processes[event->process].anonymous.n != 0)
-		status = ctx_ranges_cut(&in->processes[event->process].anonymous, event->map.address,
-					event->map.address + event->map.size, &bytes, err);
-	return status == CTX_OK ? ctx_addrspace_unmap(space, event->map.address,
-						      event->map.address + event->map.size, err)
-				: status;
+	if (event->process != CTX_NONE && begin < end && in->processes[event->process].anonymous.n != 0)
+		status = ctx_ranges_cut(&in->processes[event->process].anonymous, begin, end, &bytes, err);
+	return status == CTX_OK ? ctx_addrspace_unmap(space, begin, end, err) : status;
 }
 
 static enum ctx_status on_stacks(struct ingest *in, const struct ctx_event *event, struct ctx_err *err)

@@ -609,10 +609,46 @@ static void test_ingest_sources__code_of_methods_has_lines_and_inlined_methods(v
 	ctx_store_close(store);
 }
 
+/* What a fork has of its parent's memory stays, too, when that memory grows in it. */
+static void test_ingest_sources__code_of_methods_stays_in_memory_that_grows_after_a_fork(void **state)
+{
+	const uint64_t inside[] = {0x1003}, beyond[] = {0x3000};
+	struct ctx_event fork_maps = {.kind = CTX_EV_FORK_MAPS, .time_ns = 2, .process = 1};
+	struct ctx_event events[] = {
+		process_start(0, 0, 100),
+		thread_start(0, 0, 0, 100),
+		map_event(0, 0x1000, 0x1000, "/tmp/perf-100.map"),
+		code_event(1, 0x1000, "J.main()", NULL),
+		process_start(2, 1, 101),
+		thread_start(2, 1, 1, 101),
+		fork_maps,
+		map_event(3, 0x1000, 0x3000, "/tmp/perf-101.map"),
+		whole_sample(10, inside, 1),
+		whole_sample(20, beyond, 1),
+		map_event(30, 0x1000, 0x3000, "/tmp/perf-100.map"),
+		whole_sample(40, inside, 1),
+	};
+	static const char *const expected[] = {"J.main(); ", "<Unknown>; ", "J.main(); "};
+	struct list_source list;
+	struct ctx_store *store;
+
+	(void)state;
+	events[6].maps_of = 0;
+	events[7].process = 1;
+	for (size_t i = 8; i < 10; i++)
+		events[i].process = events[i].thread = 1;
+	list_open(&list, events, CTX_COUNT_OF(events), 100);
+	store = store_of(&list);
+	check_samples(store, expected, CTX_COUNT_OF(expected), describe_places);
+	ctx_store_close(store);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ingest_sources__code_of_methods_has_lines_and_inlined_methods),
+		cmocka_unit_test(
+			test_ingest_sources__code_of_methods_stays_in_memory_that_grows_after_a_fork),
 		cmocka_unit_test(test_ingest_sources__functions_by_name_coexist_with_those_of_addresses),
 		cmocka_unit_test(test_ingest_sources__functions_by_name_may_be_in_dictionaries),
 		cmocka_unit_test(test_ingest_sources__a_number_is_one_function),
