@@ -14,21 +14,28 @@
 #define LABEL_WIDTH 16
 #define MAX_COLUMNS 400
 
-/* Assigns letters to the functions counted by `items` (by function), the largest count first. */
-static void give_letters(struct ctx_strips *strips, struct ctx_order_item *items, uint32_t n_functions,
-			 bool first_strip)
+/*
+ * Assigns letters to the functions counted by `items` (by function), the largest count first. counts[letter]: their
+ * counts; NULL not wanted. Returns the sum of those without one.
+ */
+static uint64_t give_letters(struct ctx_strips *strips, struct ctx_order_item *items, uint32_t n_functions,
+			     uint64_t *counts)
 {
+	uint64_t others = 0;
+
 	ctx_order_sort(items, n_functions);
 	for (uint32_t i = 0; i < n_functions && items[i].number != 0; i++) {
 		if (strips->n_letters == CTX_STRIP_LETTERS) {
 			strips->has_others = true;
-			strips->other_slices += first_strip ? items[i].number : 0;
+			others += items[i].number;
 			continue;
 		}
 		strips->functions[strips->n_letters] = items[i].index;
-		strips->dominated[strips->n_letters] = first_strip ? items[i].number : 0;
+		if (counts != NULL)
+			counts[strips->n_letters] = items[i].number;
 		strips->n_letters++;
 	}
+	return others;
 }
 
 static void count_slices(const struct ctx_report_slice *slices, size_t n, struct ctx_order_item *items,
@@ -70,16 +77,7 @@ static void give_letters_to_calls(struct ctx_strips *strips, struct ctx_order_it
 		strips->calls[letter] = items[strips->functions[letter]].number;
 		items[strips->functions[letter]].number = 0;
 	}
-	ctx_order_sort(items, n_functions);
-	for (uint32_t i = 0; i < n_functions && items[i].number != 0; i++) {
-		if (strips->n_letters == CTX_STRIP_LETTERS) {
-			strips->has_others = true;
-			continue;
-		}
-		strips->functions[strips->n_letters] = items[i].index;
-		strips->calls[strips->n_letters] = items[i].number;
-		strips->n_letters++;
-	}
+	(void)give_letters(strips, items, n_functions, strips->calls);
 }
 
 enum ctx_status ctx_strips_init(struct ctx_strips *strips, const struct ctx_report_selection *selection,
@@ -95,11 +93,11 @@ enum ctx_status ctx_strips_init(struct ctx_strips *strips, const struct ctx_repo
 	if (slices->n == 0)
 		return CTX_OK;
 	count_slices(slices->slices, n_first, items, n_functions);
-	give_letters(strips, items, n_functions, true);
+	strips->other_slices = give_letters(strips, items, n_functions, strips->dominated);
 	count_slices(slices->slices + n_first, slices->n - n_first, items, n_functions);
 	for (unsigned letter = 0; letter < strips->n_letters; letter++)
 		items[strips->functions[letter]].number = 0;
-	give_letters(strips, items, n_functions, false);
+	(void)give_letters(strips, items, n_functions, NULL);
 	give_letters_to_calls(strips, items, n_functions);
 	return CTX_OK;
 }
