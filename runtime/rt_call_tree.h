@@ -104,7 +104,7 @@ CTX_RT_TREE_KEEPS void ctx_rt_tree_count_slow(struct ctx_rt_tree *tree, uint64_t
 /* The node was left and is small: it goes. */
 CTX_RT_TREE_KEEPS void ctx_rt_tree_prune(struct ctx_rt_tree *tree, uint32_t node);
 
-/* Prunes what is not open. `open`: nodes of the open calls, from the root; `ticks`: how long each has been open. */
+/* Prunes small nodes without CTX_RT_NODE_OPEN, compared with `all_ticks` of their parents; those below the root with `root_ticks`. */
 void ctx_rt_tree_sweep(struct ctx_rt_tree *tree, uint64_t root_ticks);
 
 /*

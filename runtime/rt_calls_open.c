@@ -74,10 +74,7 @@ static void sum_time(struct ctx_rt_calls *calls, uint64_t ticks)
 
 	if (calls->ring.slot != NULL && ticks >= calls->border)
 		ctx_rt_calls_heavy(&request);
-	if (ticks > calls->last) {
-		ctx_rt_tree_pass(&calls->sums.tree, ticks - calls->last);
-		calls->last = ticks;
-	}
+	ctx_rt_calls_pass(calls, ticks);
 }
 
 /* The calls above `depth` end. */

@@ -261,15 +261,6 @@ static void write_period(struct ctx_rt_calls *calls, struct pair end)
 	calls->last = end.ticks;
 }
 
-/* All that is since the last hook is of the current node. */
-static void pass(struct ctx_rt_calls *calls, uint64_t ticks)
-{
-	if (ticks > calls->last)
-		ctx_rt_tree_pass(&calls->sums.tree, ticks - calls->last);
-	if (ticks > calls->last)
-		calls->last = ticks;
-}
-
 static void sweep(struct ctx_rt_calls *calls, uint64_t ticks)
 {
 	struct ctx_rt_tree *tree = &calls->sums.tree;
@@ -293,7 +284,7 @@ void ctx_rt_sums_border(struct ctx_rt_calls *calls, uint64_t ticks)
 	const struct pair border = {calls->border, sums->border_ns};
 	struct pair now = read_pair(), last = {0};
 
-	pass(calls, border.ticks);
+	ctx_rt_calls_pass(calls, border.ticks);
 	write_period(calls, border);
 	sweep(calls, border.ticks);
 	look(sums, now);
@@ -301,7 +292,7 @@ void ctx_rt_sums_border(struct ctx_rt_calls *calls, uint64_t ticks)
 	last.ns = border_before(sums, ns_at(sums, now, ticks));
 	last.ticks = ticks_at(sums, now, last.ns);
 	if (last.ns > border.ns && last.ticks > border.ticks && last.ticks <= ticks) {
-		pass(calls, last.ticks);
+		ctx_rt_calls_pass(calls, last.ticks);
 		write_period(calls, last);
 	} else {
 		last = border;
@@ -321,7 +312,7 @@ void ctx_rt_sums_write(struct ctx_rt_calls *calls)
 		now.ticks = calls->last > sums->begin_ticks ? calls->last + 1 : sums->begin_ticks + 1;
 	if (now.ticks >= calls->border)
 		ctx_rt_sums_border(calls, now.ticks);
-	pass(calls, now.ticks);
+	ctx_rt_calls_pass(calls, now.ticks);
 	if (now.ns <= sums->begin_ns)
 		now.ns = sums->begin_ns + 1;
 	write_period(calls, now);
@@ -455,7 +446,7 @@ __attribute__((destructor)) static void end(void)
 	ctx_rt_sums_end(false);
 }
 
-static void leave(int status)
+__attribute__((noreturn)) static void leave(int status)
 {
 	ctx_rt_sums_end(false);
 	for (;;)
@@ -465,11 +456,9 @@ static void leave(int status)
 __attribute__((visibility("default"), noreturn)) void _exit(int status)
 {
 	leave(status);
-	__builtin_unreachable();
 }
 
 __attribute__((visibility("default"), noreturn)) void _Exit(int status)
 {
 	leave(status);
-	__builtin_unreachable();
 }

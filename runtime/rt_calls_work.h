@@ -146,6 +146,15 @@ static inline void ctx_rt_calls_append(struct ctx_rt_calls *calls, uint64_t word
 	calls->ring.head += 8;
 }
 
+/* Of sums: time from the last hook up to `ticks` is that of the innermost open call. */
+static inline void ctx_rt_calls_pass(struct ctx_rt_calls *calls, uint64_t ticks)
+{
+	if (ticks <= calls->last)
+		return;
+	ctx_rt_tree_pass(&calls->sums.tree, ticks - calls->last);
+	calls->last = ticks;
+}
+
 /* What a setting says, "c" and so on; NULL: calls are not recorded. */
 void ctx_rt_calls_set(const char *letters);
 
