@@ -225,86 +225,34 @@ SLOW static void leave_slow(uint64_t place, uint64_t function, enum ctx_rt_call_
 
 /* The usual way */
 
-/* False: nothing was done. */
-static inline __attribute__((always_inline)) bool sum_entered(uint64_t place, uint64_t function,
-							      enum ctx_rt_call_hook hook)
+/* Whether a call can be added to the tree, or its word, with so many ticks at most, to the ring. */
+static inline __attribute__((always_inline)) bool is_usual(const struct ctx_rt_calls *calls, uint64_t ticks,
+							   uint64_t most, bool sums)
 {
-	struct ctx_rt_calls *calls = own;
-	struct ctx_rt_open_call *call;
-	uint64_t ticks, passed;
+	uint64_t passed = ticks - calls->last;
 
-	if (!LIKELY(calls != NULL && calls->busy == 0))
-		return false;
-	begin_hook(calls, place);
-	call = &calls->open[calls->depth];
-	ticks = ctx_rt_calls_tsc();
-	passed = ticks - calls->last;
-	if (!LIKELY(calls->depth < calls->cap && ticks < calls->border && (int64_t)passed >= 0) ||
-	    !LIKELY(hook == CTX_RT_CALL_BY_HOOK ? call->place >= place : call->place > place) ||
-	    (hook == CTX_RT_CALL_BY_RETURN &&
-	     !LIKELY((place + 8) >> 16 == calls->chunk && !returns_here(*(uint64_t *)(uintptr_t)place)))) {
-		calls->busy = 0;
-		return false;
-	}
-	if (hook == CTX_RT_CALL_BY_RETURN)
-		*(uint64_t *)(uintptr_t)(place + 8 + calls->bias) = *(uint64_t *)(uintptr_t)place;
-	ctx_rt_tree_pass(&calls->sums.tree, passed);
-	call[1] = (struct ctx_rt_open_call){place, function, ticks,
-					    ctx_rt_tree_enter(&calls->sums.tree, function)};
-	calls->depth++;
-	calls->last = ticks;
-	end_hook(calls);
-	return true;
+	if (sums)
+		return ticks < calls->border && (int64_t)passed >= 0;
+	return calls->lost == 0 && passed <= most && calls->ring.head < calls->limit;
 }
 
-static inline __attribute__((always_inline)) bool sum_left(uint64_t place, uint64_t function,
-							   enum ctx_rt_call_hook hook)
-{
-	struct ctx_rt_calls *calls = own;
-	const struct ctx_rt_open_call *call;
-	uint64_t ticks, passed;
-
-	if (!LIKELY(calls != NULL && calls->busy == 0))
-		return false;
-	begin_hook(calls, place);
-	call = &calls->open[calls->depth];
-	ticks = ctx_rt_calls_tsc();
-	passed = ticks - calls->last;
-	if (!LIKELY((hook == CTX_RT_CALL_BY_HOOK ? call->function == function && calls->skipped == 0
-						 : call->place == place) &&
-		    calls->depth != 0 && ticks < calls->border && (int64_t)passed >= 0)) {
-		calls->busy = 0;
-		return false;
-	}
-	calls->depth--;
-	calls->last = ticks;
-	ctx_rt_tree_pass(&calls->sums.tree, passed);
-	ctx_rt_tree_leave(&calls->sums.tree, call->function, ticks - call->ticks, call[-1].node,
-			  ticks - call[-1].ticks);
-	end_hook(calls);
-	return true;
-}
-
-/* False: nothing was done. */
-static inline __attribute__((always_inline)) bool enter_fast(uint64_t place, uint64_t function,
-							     enum ctx_rt_call_hook hook)
+/* False: nothing was done. `sums` is a constant, as `hook` is: the call is added to the tree, not written to the ring. */
+static inline __attribute__((always_inline)) bool enter_as(uint64_t place, uint64_t function,
+							   enum ctx_rt_call_hook hook, bool sums)
 {
 	struct ctx_rt_calls *calls = own;
 	struct ctx_rt_open_call *call;
 	uint64_t ticks, passed;
 	uint32_t depth;
 
-	if (mode() == CTX_RT_CALLS_SUMS)
-		return sum_entered(place, function, hook);
-	if (!LIKELY(mode() == CTX_RT_CALLS_FAST && calls != NULL && calls->busy == 0))
+	if (!LIKELY(calls != NULL && calls->busy == 0))
 		return false;
 	begin_hook(calls, place);
 	depth = calls->depth;
 	call = &calls->open[depth];
 	ticks = ctx_rt_calls_tsc();
 	passed = ticks - calls->last;
-	if (!LIKELY(depth < calls->cap && calls->lost == 0 && passed <= CTX_RT_CALL_TICKS_MAX &&
-		    calls->ring.head < calls->limit) ||
+	if (!LIKELY(depth < calls->cap && is_usual(calls, ticks, CTX_RT_CALL_TICKS_MAX, sums)) ||
 	    !LIKELY(hook == CTX_RT_CALL_BY_HOOK ? call->place >= place : call->place > place) ||
 	    (hook == CTX_RT_CALL_BY_RETURN &&
 	     !LIKELY((place + 8) >> 16 == calls->chunk && !returns_here(*(uint64_t *)(uintptr_t)place)))) {
@@ -313,25 +261,28 @@ static inline __attribute__((always_inline)) bool enter_fast(uint64_t place, uin
 	}
 	if (hook == CTX_RT_CALL_BY_RETURN)
 		*(uint64_t *)(uintptr_t)(place + 8 + calls->bias) = *(uint64_t *)(uintptr_t)place;
-	call[1] = (struct ctx_rt_open_call){place, function, ticks, 0};
+	if (sums)
+		ctx_rt_tree_pass(&calls->sums.tree, passed);
+	call[1] = (struct ctx_rt_open_call){place, function, ticks,
+					    sums ? ctx_rt_tree_enter(&calls->sums.tree, function) : 0};
 	calls->depth = depth + 1;
 	calls->last = ticks;
-	ctx_rt_calls_append(calls, ctx_rt_call_enter(passed, function));
-	ctx_rt_calls_publish(calls);
+	if (!sums) {
+		ctx_rt_calls_append(calls, ctx_rt_call_enter(passed, function));
+		ctx_rt_calls_publish(calls);
+	}
 	end_hook(calls);
 	return true;
 }
 
-static inline __attribute__((always_inline)) bool leave_fast(uint64_t place, uint64_t function,
-							     enum ctx_rt_call_hook hook)
+static inline __attribute__((always_inline)) bool leave_as(uint64_t place, uint64_t function,
+							   enum ctx_rt_call_hook hook, bool sums)
 {
 	struct ctx_rt_calls *calls = own;
 	const struct ctx_rt_open_call *call;
 	uint64_t ticks, passed;
 
-	if (mode() == CTX_RT_CALLS_SUMS)
-		return sum_left(place, function, hook);
-	if (!LIKELY(mode() == CTX_RT_CALLS_FAST && calls != NULL && calls->busy == 0))
+	if (!LIKELY(calls != NULL && calls->busy == 0))
 		return false;
 	begin_hook(calls, place);
 	call = &calls->open[calls->depth];
@@ -339,17 +290,38 @@ static inline __attribute__((always_inline)) bool leave_fast(uint64_t place, uin
 	passed = ticks - calls->last;
 	if (!LIKELY((hook == CTX_RT_CALL_BY_HOOK ? call->function == function && calls->skipped == 0
 						 : call->place == place) &&
-		    calls->depth != 0 && calls->lost == 0 && passed <= CTX_RT_CALL_VALUE_MAX &&
-		    calls->ring.head < calls->limit)) {
+		    calls->depth != 0 && is_usual(calls, ticks, CTX_RT_CALL_VALUE_MAX, sums))) {
 		calls->busy = 0;
 		return false;
 	}
 	calls->depth--;
 	calls->last = ticks;
-	ctx_rt_calls_append(calls, ctx_rt_call_word(CTX_RT_CALL_LEAVE, passed));
-	ctx_rt_calls_publish(calls);
+	if (sums) {
+		ctx_rt_tree_pass(&calls->sums.tree, passed);
+		ctx_rt_tree_leave(&calls->sums.tree, call->function, ticks - call->ticks, call[-1].node,
+				  ticks - call[-1].ticks);
+	} else {
+		ctx_rt_calls_append(calls, ctx_rt_call_word(CTX_RT_CALL_LEAVE, passed));
+		ctx_rt_calls_publish(calls);
+	}
 	end_hook(calls);
 	return true;
+}
+
+static inline __attribute__((always_inline)) bool enter_fast(uint64_t place, uint64_t function,
+							     enum ctx_rt_call_hook hook)
+{
+	if (mode() == CTX_RT_CALLS_SUMS)
+		return enter_as(place, function, hook, true);
+	return LIKELY(mode() == CTX_RT_CALLS_FAST) && enter_as(place, function, hook, false);
+}
+
+static inline __attribute__((always_inline)) bool leave_fast(uint64_t place, uint64_t function,
+							     enum ctx_rt_call_hook hook)
+{
+	if (mode() == CTX_RT_CALLS_SUMS)
+		return leave_as(place, function, hook, true);
+	return LIKELY(mode() == CTX_RT_CALLS_FAST) && leave_as(place, function, hook, false);
 }
 
 /* Hooks */
