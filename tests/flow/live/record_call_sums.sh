@@ -1,27 +1,12 @@
 # ctxrec --calls=summary: calls are summed in the program: how often each function was called is what programs count themselves, with each kind of
 # hook, threads, longjmp, exceptions, children; seconds are exact; too little memory changes no sums; what needs single calls says that there are none.
 . "$(dirname "$0")/../common.sh" "$@"
+. "$source_dir/tests/flow/call_counts.sh"
 need jq gcc
-[ -e "$bin/libctxrt.so" ] || skip "the runtime is for x86-64"
-need_perf
+need_runtime
 targets=$source_dir/testdata/targets
 
-# counts ER: NAME COUNT of each function.
-counts() {
-	ctxan "$1" -r calls --format json | jq -r '.rows[] | select(.section == "function") | "\(.function | sub(".*::"; "") | sub("[(.].*"; "")) \(.calls)"' |
-		awk '$1 != "uncounted" { n[$1] += $2 } END { for (name in n) print name, n[name] }' | sort
-}
-
-# try NAME PROGRAM ARGUMENTS...: its own counts are those recorded.
-try() {
-	name=$1
-	shift
-	ctxrec -q -O -o run.er --calls=summary -- "$@" >own.txt 2>err.txt || fail "$name: exit status $?: $(cat err.txt)"
-	grep -v 'functions were patched' err.txt && fail "$name: messages"
-	sort own.txt >wanted.txt
-	counts run.er >got.txt
-	cmp -s wanted.txt got.txt || fail "$name: counts: $(diff wanted.txt got.txt)"
-}
+try() { try_with '--calls=summary' "$@"; }
 
 for hooks in -finstrument-functions -pg "-pg -mfentry" -fpatchable-function-entry=5; do
 	# shellcheck disable=SC2086

@@ -1,27 +1,12 @@
 # ctxrec --calls: every call of programs that count their calls themselves, with each kind of hook that compilers make; exceptions, longjmp, other
 # stacks, signals in the middle of hooks, children; what the programs do is the same as without. Limits; programs without hooks; killed.
 . "$(dirname "$0")/../common.sh" "$@"
+. "$source_dir/tests/flow/call_counts.sh"
 need jq gcc
-[ -e "$bin/libctxrt.so" ] || skip "the runtime is for x86-64"
-need_perf
+need_runtime
 targets=$source_dir/testdata/targets
 
-# counts ER: NAME COUNT of each function.
-counts() {
-	ctxan "$1" -r calls --format json | jq -r '.rows[] | select(.section == "function") | "\(.function | sub(".*::"; "") | sub("[(.].*"; "")) \(.calls)"' |
-		awk '$1 != "uncounted" { n[$1] += $2 } END { for (name in n) print name, n[name] }' | sort
-}
-
-# try NAME PROGRAM ARGUMENTS...: its own counts are those recorded.
-try() {
-	name=$1
-	shift
-	ctxrec -q -O -o run.er --calls --trace-full wait -- "$@" >own.txt 2>err.txt || fail "$name: exit status $?: $(cat err.txt)"
-	grep -v 'functions were patched' err.txt && fail "$name: messages"
-	sort own.txt >wanted.txt
-	counts run.er >got.txt
-	cmp -s wanted.txt got.txt || fail "$name: counts: $(diff wanted.txt got.txt)"
-}
+try() { try_with '--calls --trace-full wait' "$@"; }
 
 # Each kind of hook, where the compiler has it.
 compilers=gcc

@@ -2,8 +2,7 @@
 # Cost: a call with its begin and end against empty hooks is printed, and not judged.
 . "$(dirname "$0")/../common.sh" "$@"
 need jq gcc
-[ -e "$bin/libctxrt.so" ] || skip "the runtime is for x86-64"
-need_perf
+need_runtime
 cat >many.c <<'END'
 #include <pthread.h>
 #include <stdio.h>
