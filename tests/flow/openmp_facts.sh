@@ -16,8 +16,8 @@ task() {
 		jq -r --argjson line "$(line_of "$openmp_source" "task $1")" ".rows[] | select(.line == \$line or .line == \$line + 1) | $2"
 }
 
-# expect WHAT GOT WANTED
-expect() {
+# equal WHAT GOT WANTED
+equal() {
 	[ "$2" = "$3" ] || fail "$1: '$2', not '$3'"
 }
 
@@ -36,12 +36,12 @@ check_views() {
 		for view in user expert machine; do
 			ctxan run.er --view $view -r functions --limit 0 --metric $metric --format json >view.$view.json || fail "$1: view $view"
 		done
-		expect "$1: $metric of experts" "$(jq .weight view.expert.json)" "$(jq .weight view.user.json)"
-		expect "$1: $metric of the machine" "$(jq .weight view.machine.json)" "$(jq .weight view.user.json)"
-		expect "$1: $metric, rows of users" "$(jq '[.rows[] | select(.function != "<Total>") | .exclusive] | add' view.user.json)" "$(jq .weight view.user.json)"
-		expect "$1: $metric, runtimes for users" "$(jq -r '[.rows[] | select((.object // "") | test("lib(gomp|omp|ctxrt)"))] | length' view.user.json)" 0
+		equal "$1: $metric of experts" "$(jq .weight view.expert.json)" "$(jq .weight view.user.json)"
+		equal "$1: $metric of the machine" "$(jq .weight view.machine.json)" "$(jq .weight view.user.json)"
+		equal "$1: $metric, rows of users" "$(jq '[.rows[] | select(.function != "<Total>") | .exclusive] | add' view.user.json)" "$(jq .weight view.user.json)"
+		equal "$1: $metric, runtimes for users" "$(jq -r '[.rows[] | select((.object // "") | test("lib(gomp|omp|ctxrt)"))] | length' view.user.json)" 0
 		[ $metric = omp-wait ] && continue
-		expect "$1: $metric, marks for the machine" "$(jq -r '[.rows[] | select((.function | test("^<OMP-")) and .exclusive != 0)] | length' view.machine.json)" 0
+		equal "$1: $metric, marks for the machine" "$(jq -r '[.rows[] | select((.function | test("^<OMP-")) and .exclusive != 0)] | length' view.machine.json)" 0
 	done
 	ctxan run.er -r functions --format json >default.json
 	ctxan run.er --view user -r functions --format json | cmp -s - default.json || fail "$1: the view of users is not the usual one"
@@ -51,21 +51,21 @@ check_views() {
 check_openmp() {
 	openmp_source=$2
 	for pair in uneven:2 held:2 locked:1 barriers:1 in_order:1 sum:1 outer:1 inner:2 tasks:1 loop:1; do
-		expect "$1: region ${pair%:*}" "$(region "${pair%:*}" '"\(.executions) \(.threads)"')" "${pair#*:} 2"
-		expect "$1: function of ${pair%:*}" "$(region "${pair%:*}" '.function | test("^[a-z_]+([(][)])? -- OMP parallel region from line [0-9]+$")')" true
+		equal "$1: region ${pair%:*}" "$(region "${pair%:*}" '"\(.executions) \(.threads)"')" "${pair#*:} 2"
+		equal "$1: function of ${pair%:*}" "$(region "${pair%:*}" '.function | test("^[a-z_]+([(][)])? -- OMP parallel region from line [0-9]+$")')" true
 	done
-	expect "$1: number of regions" "$(ctxan run.er -r omp-regions --limit 0 --format json | jq '.rows | length')" 10
-	expect "$1: file" "$(region sum '.file | endswith("openmp.c")')" true
-	expect "$1: object" "$(region sum '.object | endswith("/program")')" true
+	equal "$1: number of regions" "$(ctxan run.er -r omp-regions --limit 0 --format json | jq '.rows | length')" 10
+	equal "$1: file" "$(region sum '.file | endswith("openmp.c")')" true
+	equal "$1: object" "$(region sum '.object | endswith("/program")')" true
 	# fib(8) makes 66 tasks, which are in one another.
-	expect "$1: tasks" "$(($(task first .count | paste -sd+) + $(task second .count | paste -sd+)))" 66
-	expect "$1: depth" "$(task first .depth | sort -n | tail -1)" 6
-	expect "$1: tasks of a loop" "$(task loop '"\(.count) \(.depth)"')" "10 0"
+	equal "$1: tasks" "$(($(task first .count | paste -sd+) + $(task second .count | paste -sd+)))" 66
+	equal "$1: depth" "$(task first .depth | sort -n | tail -1)" 6
+	equal "$1: tasks of a loop" "$(task loop '"\(.count) \(.depth)"')" "10 0"
 	# Each thread has worked at least as long as it says, and the longer one more than the mean.
-	expect "$1: work" "$(region uneven '.work_ns >= 16000000')" true
-	expect "$1: held" "$(region held '.work_ns >= 12000000')" true
-	expect "$1: bound" "$(region uneven '(.bound | tonumber) >= 1 and (.bound | tonumber) <= 2')" true
-	expect "$1: waits of barriers" "$(ctxan run.er -r functions --limit 0 --metric omp-wait --format json | jq '[.rows[] | select(.function == "<OMP-explicit_barrier>" or .function == "<OMP-implicit_barrier>")] | length')" 2
+	equal "$1: work" "$(region uneven '.work_ns >= 16000000')" true
+	equal "$1: held" "$(region held '.work_ns >= 12000000')" true
+	equal "$1: bound" "$(region uneven '(.bound | tonumber) >= 1 and (.bound | tonumber) <= 2')" true
+	equal "$1: waits of barriers" "$(ctxan run.er -r functions --limit 0 --metric omp-wait --format json | jq '[.rows[] | select(.function == "<OMP-explicit_barrier>" or .function == "<OMP-implicit_barrier>")] | length')" 2
 	check_sums "$1"
 	check_views "$1"
 }
@@ -73,10 +73,10 @@ check_openmp() {
 check_fortran() {
 	openmp_source=$1
 	for name in first summed tasks; do
-		expect "Fortran: region $name" "$(region $name '"\(.executions) \(.threads)"')" "1 2"
+		equal "Fortran: region $name" "$(region $name '"\(.executions) \(.threads)"')" "1 2"
 	done
-	expect "Fortran: tasks" "$(task counted .count)" 5
-	expect "Fortran: file" "$(region first '.file | endswith("openmp.f90")')" true
+	equal "Fortran: tasks" "$(task counted .count)" 5
+	equal "Fortran: file" "$(region first '.file | endswith("openmp.f90")')" true
 	check_sums "Fortran"
 	check_views "Fortran"
 }

@@ -10,11 +10,11 @@ check_workers() {
 		ctxan run.er --view $view -r stacks --limit 0 --format json >stacks.$view.json || fail "$1: stacks, view $view"
 	done
 	work='[.rows[].frames | map(.function) | select(any(test("OMP (parallel region|task)|omp_fn|omp_outlined")))]'
-	expect "$1: work" "$(jq "$work | length > 5" stacks.user.json)" true
-	expect "$1: work that is not below main" "$(jq "$work | map(select(index(\"main\") | not)) | length" stacks.user.json)" 0
-	expect "$1: threads for users" "$(jq "$work | map(select(index(\"start_thread\"))) | length" stacks.user.json)" 0
-	expect "$1: names of outlined functions for users" "$(jq "$work | map(select(any(test(\"omp_fn\")))) | length" stacks.user.json)" 0
-	expect "$1: work of workers" "$(jq "$work | map(select(index(\"main\") | not)) | length > 0" stacks.machine.json)" true
+	equal "$1: work" "$(jq "$work | length > 5" stacks.user.json)" true
+	equal "$1: work that is not below main" "$(jq "$work | map(select(index(\"main\") | not)) | length" stacks.user.json)" 0
+	equal "$1: threads for users" "$(jq "$work | map(select(index(\"start_thread\"))) | length" stacks.user.json)" 0
+	equal "$1: names of outlined functions for users" "$(jq "$work | map(select(any(test(\"omp_fn\")))) | length" stacks.user.json)" 0
+	equal "$1: work of workers" "$(jq "$work | map(select(index(\"main\") | not)) | length > 0" stacks.machine.json)" true
 }
 
 unpack recordings/openmp
@@ -32,7 +32,7 @@ check_fortran "$source_dir/testdata/targets/openmp.f90"
 for metric in omp-work omp-wait omp-serial omp-idle; do
 	whole=$(ctxan run.er -r functions --metric $metric --format json | jq .weight)
 	halves=$(for part in 0:37% 37%:100%; do ctxan run.er -r functions --metric $metric -i $part --format json | jq .weight; done | paste -sd+)
-	expect "$metric of two parts" "$(($halves))" "$whole"
+	equal "$metric of two parts" "$(($halves))" "$whole"
 done
 [ "$(ctxan run.er --by OMP_preg --metric omp-work --format json | jq '[.rows[] | .omp_region] | length')" = 3 ] || fail "no index by region: $(ctxan run.er --by OMP_preg --metric omp-work)"
 [ "$(ctxan run.er --by omp-task --metric omp-work --format json | jq -r '[.rows[].omp_task | select(. != null and test("OMP task from line"))] | length')" = 1 ] || fail "no index by task: $(ctxan run.er --by omp-task --metric omp-work)"
