@@ -9,3 +9,14 @@ made_program() {
 	echo 'int main(void) { return f_a(f_b(f_c(f_d(f_e(f_f(f_g(f_h(f_i(f_j(f_k(f_l(1)))))))))))) == 1; }' >>made.c
 	"${CC:-cc}" -O0 -o "$1" made.c || fail "made.c"
 }
+
+# memory_as_made [PERF.txt]: the reports of made.data have the accesses that answers.json says it was made of, and those that perf says.
+memory_as_made() {
+	expect 0 '' ctxan made.data -r memory --format json
+	cp out.txt memory.json
+	expect 0 '' ctxan made.data -r cachelines --format json
+	cp out.txt cachelines.json
+	expect 0 '' ctxan made.data --by page4k --metric memory-accesses --format json
+	cp out.txt pages.json
+	python3 "$source_dir/tests/flow/memory_made.py" memory.json cachelines.json pages.json answers.json "$@"
+}

@@ -5,13 +5,7 @@ need python3
 
 made_program "$work/program"
 python3 "$source_dir/tests/flow/perfdata_make.py" memory "$work/program" made.data >answers.json || fail "perfdata_make.py"
-expect 0 '' ctxan made.data -r memory --format json
-cp out.txt memory.json
-expect 0 '' ctxan made.data -r cachelines --format json
-cp out.txt cachelines.json
-expect 0 '' ctxan made.data --by page4k --metric memory-accesses --format json
-cp out.txt pages.json
-python3 "$source_dir/tests/flow/memory_made.py" memory.json cachelines.json pages.json answers.json || fail "not what the recording was made of"
+memory_as_made || fail "not what the recording was made of"
 expect 0 '' ctxan made.data -r memory,cachelines --limit 2
 grep -q 'By mapping' out.txt && grep -q '^Line 0x' out.txt && grep -q 'more lines)' out.txt || fail "the text lacks tables"
 grep -q 'locked store, L1' out.txt || fail "the text lacks the operation"

@@ -7,11 +7,5 @@ made_program "$work/program"
 python3 "$source_dir/tests/flow/perfdata_make.py" memory "$work/program" made.data >answers.json || fail "perfdata_make.py"
 perf script -i made.data -F addr,weight 2>perf.err >perf.txt
 [ -s perf.txt ] || { cat perf.err; skip "this perf does not read the recording"; }
-expect 0 '' ctxan made.data -r memory --format json
-cp out.txt memory.json
-expect 0 '' ctxan made.data -r cachelines --format json
-cp out.txt cachelines.json
-expect 0 '' ctxan made.data --by page4k --metric memory-accesses --format json
-cp out.txt pages.json
-python3 "$source_dir/tests/flow/memory_made.py" memory.json cachelines.json pages.json answers.json perf.txt || fail "perf reads it otherwise"
+memory_as_made perf.txt || fail "perf reads it otherwise"
 finish
