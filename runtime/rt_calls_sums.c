@@ -18,7 +18,7 @@
 #define PAUSE_NS 50000
 
 static struct ctx_rt_tree_memory memory;
-static uint32_t memory_of; /* generation */
+static _Atomic uint32_t memory_of; /* generation */
 
 /* Clocks */
 
@@ -360,18 +360,30 @@ static bool make_tree(struct ctx_rt_calls *calls)
 	return at != NULL;
 }
 
+/*
+ * A new generation begins with no memory in use: what was counted before was of the parent's trees, or of the recording before. Several
+ * threads may come here at the same time. Nobody counts anything until one of them has set the generation, so that one knows what to subtract.
+ */
+static void begin_memory(void)
+{
+	uint32_t before = atomic_load(&memory_of);
+	uint64_t used = atomic_load(&memory.used);
+
+	if (before == *ctx_rt_generation)
+		return;
+	memory.limit = ctx_rt_calls_settings.memory_bytes;
+	memory.share = ctx_rt_calls_settings.share;
+	if (atomic_compare_exchange_strong(&memory_of, &before, *ctx_rt_generation))
+		atomic_fetch_sub(&memory.used, used);
+}
+
 bool ctx_rt_sums_begin(struct ctx_rt_calls *calls)
 {
 	struct ctx_rt_sums *sums = &calls->sums;
 	const struct ctx_rt_header *header = ctx_rt_process_header();
 	struct pair now;
 
-	if (memory_of != *ctx_rt_generation) {
-		memory_of = *ctx_rt_generation;
-		memory.limit = ctx_rt_calls_settings.memory_bytes;
-		memory.share = ctx_rt_calls_settings.share;
-		atomic_store(&memory.used, 0);
-	}
+	begin_memory();
 	if (header == NULL || header->second_ticks == 0 || !make_tree(calls))
 		return false;
 	sums->unwritten = &calls->ring.slot->unwritten;

@@ -73,6 +73,37 @@ gcc -O1 -g -fpatchable-function-entry=5 rare.c -o rare
 ctxrec -q -O -o rare.er --calls=summary --calls-of '^leaf$' -- ./rare 2>/dev/null || fail "rare: exit status $?"
 ctxan rare.er -r calls --format json | jq -e '[.rows[] | select(.section == "function")] | length == 1 and .[0].calls == 5 and .[0].self == .[0].total and .[0].total <= 5 * .[0].max + 5' >/dev/null || fail "rare: $(ctxan rare.er -r calls)"
 
+# Threads whose first calls are at the same time.
+cat >together.c <<'END'
+#include <pthread.h>
+#include <stdatomic.h>
+volatile long sink;
+static _Atomic int ready;
+__attribute__((noinline)) void leaf(void) { sink++; }
+__attribute__((no_instrument_function)) static void *run(void *x)
+{
+	atomic_fetch_add(&ready, 1);
+	while (atomic_load(&ready) < 4)
+		;
+	for (int i = 0; i < 100; i++)
+		leaf();
+	return x;
+}
+__attribute__((no_instrument_function)) int main(void)
+{
+	pthread_t threads[4];
+
+	for (int i = 0; i < 4; i++)
+		pthread_create(&threads[i], NULL, run, NULL);
+	for (int i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	return 0;
+}
+END
+gcc -O1 -g -finstrument-functions together.c -o together -pthread
+ctxrec -q -O -o together.er --calls=summary -- ./together || fail "together: exit status $?"
+[ "$(counts together.er)" = "leaf 400" ] || fail "together: $(counts together.er)"
+
 # What needs single calls.
 expect 1 'there is no event log' ctxan seconds.er -r events
 expect 1 'there is no event log' ctxan seconds.er -i call:leaf
