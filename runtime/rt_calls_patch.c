@@ -7,7 +7,8 @@
  *
  * When the program starts: in what is loaded then, and only as long as there is one thread, since another one might be
  * executing what changes. And in libraries that are opened later by a path (rt_jump.c), before the program knows of them; with several threads
- * only in the library itself, not in those that it needs. Sections and symbols are read from the files.
+ * only in the library itself, not in those that it needs, and not where its constructors have started the first of them. Sections and symbols
+ * are read from the files.
  *
  *	object --its file--> sections of places --> symbol, chosen? --> 5 bytes: a call of a jump near the object --> hook
  */
@@ -488,6 +489,7 @@ static void set_bounds(struct object *object)
 	}
 }
 
+/* `context`: NULL, or the object has just been opened, and no thread knows of it. */
 static int patch_object(struct dl_phdr_info *info, size_t size, void *context)
 {
 	struct object object = {.base = info->dlpi_addr,
@@ -558,6 +560,7 @@ static int see_object(struct dl_phdr_info *info, size_t size, void *context)
 void ctx_rt_calls_see_loaded(struct ctx_rt_loaded *ret)
 {
 	ret->n = 0;
+	ret->is_alone = __libc_single_threaded != 0;
 	ret->is_wanted = atomic_load(&ctx_rt_calls_mode) != CTX_RT_CALLS_OFF && !ctx_rt_is_restricted() &&
 			 !ctx_rt_is_late() && environ != NULL;
 	if (ret->is_wanted)
@@ -579,7 +582,8 @@ static int patch_opened(struct dl_phdr_info *info, size_t size, void *context)
 	}
 	if (__libc_single_threaded == 0 && info->dlpi_addr != opened->base)
 		return 0;
-	return patch_object(info, size, context);
+	return patch_object(info, size,
+			    opened->before->is_alone && __libc_single_threaded == 0 ? NULL : context);
 }
 
 void ctx_rt_calls_patch_opened(const struct ctx_rt_loaded *before, const void *handle)
@@ -617,6 +621,7 @@ static void patch_all(const char *of)
 void ctx_rt_calls_see_loaded(struct ctx_rt_loaded *ret)
 {
 	ret->n = 0;
+	ret->is_alone = false;
 	ret->is_wanted = false;
 }
 

@@ -13,13 +13,17 @@
 /* What is loaded. */
 struct ctx_rt_loaded {
 	bool is_wanted; /* calls are recorded, so that what comes is patched; else the rest means nothing */
+	bool is_alone;	/* there is one thread */
 	size_t n;
 	uint64_t objects[CTX_RT_LOADED_MAX]; /* where each is, as the loader says */
 };
 
 void ctx_rt_calls_see_loaded(struct ctx_rt_loaded *ret);
 
-/* Patches what was not loaded before a library was opened, whose handle it is. errno is kept. */
+/*
+ * Patches what was not loaded before a library was opened, whose handle it is. Nothing where there was one thread before and there are more
+ * now: the library's constructors have started them, and they may be executing it. errno is kept.
+ */
 void ctx_rt_calls_patch_opened(const struct ctx_rt_loaded *before, const void *handle);
 
 #endif

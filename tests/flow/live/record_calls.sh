@@ -53,9 +53,15 @@ grep -q 'functions could not be patched' err.txt || fail "2 bytes of nops: $(cat
 
 # Libraries that are opened later, with one thread and with another one beside it; opened, closed and opened again.
 cat >later.c <<'END'
+#include <pthread.h>
+#include <unistd.h>
 volatile long sink;
 __attribute__((noinline)) void inner(void) { sink++; }
 void called(void) { inner(); inner(); }
+#ifdef STARTS_THREAD
+static void *run(void *x) { for (;; usleep(100)) inner(); return x; }
+__attribute__((constructor)) static void start(void) { pthread_t thread; pthread_create(&thread, NULL, run, NULL); }
+#endif
 END
 cat >opens.c <<'END'
 #include <dlfcn.h>
@@ -89,6 +95,10 @@ for threads in "" two; do
 	ctxrec -q -O -o later.er --calls -- ./opens $threads 2>err.txt || fail "dlopen $threads: exit status $?: $(cat err.txt)"
 	[ "$(counts later.er | tr '\n' ,)" = "called 15,inner 30," ] || fail "dlopen $threads: $(counts later.er) $(cat err.txt)"
 done
+# A thread that its constructor has started is in the library: it is left alone.
+gcc -O2 -g -fPIC -shared -fpatchable-function-entry=5 -DSTARTS_THREAD -Wl,-z,nodelete later.c -o later.so -pthread
+ctxrec -q -O -o later.er --calls -- ./opens 2>err.txt || fail "dlopen with a constructor: exit status $?: $(cat err.txt)"
+[ -z "$(counts later.er)" ] && grep -q ' 4 functions could not be patched: .* or threads ran already' err.txt || fail "dlopen with a constructor: $(counts later.er) $(cat err.txt)"
 
 # B is interrupted: elapsed time has it, its own time on a processor has not, where that is known.
 gcc -O0 -g -pg "$targets/calls_wait.c" -o wait
