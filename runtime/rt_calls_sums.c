@@ -439,18 +439,18 @@ static void end_other(void *memory_of_calls)
 
 void ctx_rt_sums_end(bool goes_on)
 {
-	const struct timespec pause = {
-		.tv_nsec = PAUSE_NS}; /* who has seen the mode before is in a hook by then */
-	uint32_t mode = atomic_load(&ctx_rt_calls_mode);
+	const struct timespec pause = {.tv_nsec = PAUSE_NS};
 
-	if (!ctx_rt_calls_settings.sums || mode == CTX_RT_CALLS_OFF || !ctx_rt_process_is_own())
+	if (!ctx_rt_calls_settings.sums || atomic_load(&ctx_rt_calls_mode) == CTX_RT_CALLS_OFF ||
+	    !ctx_rt_process_is_own())
 		return;
 	atomic_store(&ctx_rt_calls_mode, CTX_RT_CALLS_OFF);
+	/* A thread that has read the mode before is in its hook by then. */
 	if (__libc_single_threaded == 0)
 		(void)ctx_rt_syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &pause, NULL);
 	ctx_rt_process_each_calls(end_other);
 	if (goes_on)
-		atomic_store(&ctx_rt_calls_mode, mode);
+		ctx_rt_calls_choose_mode();
 }
 
 __attribute__((destructor)) static void end(void)

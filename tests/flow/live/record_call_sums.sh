@@ -104,6 +104,25 @@ gcc -O1 -g -finstrument-functions together.c -o together -pthread
 ctxrec -q -O -o together.er --calls=summary -- ./together || fail "together: exit status $?"
 [ "$(counts together.er)" = "leaf 400" ] || fail "together: $(counts together.er)"
 
+# What could not execute another program goes on.
+cat >stays.c <<'END'
+#include <unistd.h>
+volatile long sink;
+__attribute__((noinline)) void leaf(void) { sink++; }
+int main(void)
+{
+	for (int i = 0; i < 10; i++)
+		leaf();
+	execl("./nothing", "nothing", (char *)0);
+	for (int i = 0; i < 5; i++)
+		leaf();
+	return 0;
+}
+END
+gcc -O1 -g -finstrument-functions stays.c -o stays
+ctxrec -q -O -o stays.er --calls=summary -- ./stays || fail "stays: exit status $?"
+[ "$(counts stays.er | tr '\n' ,)" = "leaf 15,main 1," ] || fail "stays: $(counts stays.er)"
+
 # What needs single calls.
 expect 1 'there is no event log' ctxan seconds.er -r events
 expect 1 'there is no event log' ctxan seconds.er -i call:leaf
