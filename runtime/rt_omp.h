@@ -1,5 +1,5 @@
 /*
- * OpenMP inside the target: what threads of teams tell (model/omp.h), each one record.
+ * OpenMP inside the target: events of threads of teams (model/omp.h), one record each.
  *
  *	LLVM's libomp --OMPT--> rt_omp_ompt.c --------.
  *	gcc's libgomp <--the program's calls--        v

@@ -3,7 +3,7 @@
  *
  *	program --> GOMP_parallel (here) --> GOMP_parallel (libgomp) --> run_region (here), each thread --> f._omp_fn.0
  *
- * run_region tells when a thread begins and ends its part. Worker threads wait for the next region inside libgomp:
+ * run_region records when a thread begins and ends its part. Worker threads wait for the next region inside libgomp:
  * that they are idle follows from the region's end.
  */
 #include "runtime/rt_omp.h"

@@ -1,5 +1,5 @@
 /*
- * Explicit tasks of libgomp: what it is given to run is a function of this library, which tells the begin and the end
+ * Explicit tasks of libgomp: what it is given to run is a function of this library, which records the begin and the end
  * of the task, with data that begins with what it needs for that:
  *
  *	task		struct task, then the program's data as it aligns them
@@ -14,8 +14,8 @@
 
 #define EXPORT CTX_RT_OMP_EXPORT
 #define REAL(name, is_recorded) CTX_RT_OMP_REAL(name, is_recorded)
-#define DATA_MAX 16384	    /* bytes, on the stack of who creates the task; larger ones are not told */
-#define FLAG_DETACH 0x2000u /* libgomp writes at the begin of the data: such tasks are not told */
+#define DATA_MAX 16384	    /* bytes, on the stack of who creates the task; larger tasks are not recorded */
+#define FLAG_DETACH 0x2000u /* libgomp writes at the begin of the data: such tasks are not recorded */
 
 typedef void function(void *data);
 typedef void copier(void *to, void *from);
@@ -35,7 +35,8 @@ struct request { /* what libgomp was asked to make */
 	long size, align;
 };
 
-static bool is_told(const struct request *request, unsigned flags)
+/* Whether the task can run inside a function of this library. */
+static bool can_wrap(const struct request *request, unsigned flags)
 {
 	return request->size >= 0 && request->size <= DATA_MAX && request->align <= 64 &&
 	       (flags & FLAG_DETACH) == 0;
@@ -62,7 +63,7 @@ static struct task task_of(const struct request *request, long offset)
 			     .number = ctx_rt_omp_number()};
 }
 
-/* `block` is aligned for the data: room for that alignment is beside it. */
+/* The first aligned address of `room`, which is `align` bytes larger than what is put there. */
 static uint8_t *aligned(uint8_t *room, long align)
 {
 	uintptr_t rest = (uintptr_t)room % (uintptr_t)align;
@@ -104,7 +105,7 @@ EXPORT void GOMP_task(function *body, void *data, copier *copy, long size, long 
 	struct task task;
 	long offset, all;
 
-	if (!is_recorded || !is_told(&request, flags)) {
+	if (!is_recorded || !can_wrap(&request, flags)) {
 		real(body, data, copy, size, align, is_deferred, flags, depend, priority, detach);
 		return;
 	}
@@ -162,7 +163,7 @@ EXPORT void GOMP_task(function *body, void *data, copier *copy, long size, long 
 		struct loop_of_##name loop = {.reductions = NULL};                                           \
 		long offset, all;                                                                            \
                                                                                                              \
-		if (!is_recorded || !is_told(&request, flags) || size < (long)(2 * sizeof(type))) {          \
+		if (!is_recorded || !can_wrap(&request, flags) || size < (long)(2 * sizeof(type))) {         \
 			real(body, data, copy, size, align, flags, n, priority, begin, end, step);           \
 			return;                                                                              \
 		}                                                                                            \
