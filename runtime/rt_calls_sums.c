@@ -320,8 +320,7 @@ void ctx_rt_sums_write(struct ctx_rt_calls *calls)
 
 /* Threads */
 
-static pthread_key_t key;
-static _Atomic uint32_t has_key; /* 1: being made; 2: made */
+static _Atomic uint32_t key; /* one more than the pthread_key_t; 0: none yet */
 
 /* Once more behind the destructors of other keys. */
 static void end_thread(void *context)
@@ -330,17 +329,22 @@ static void end_thread(void *context)
 
 	ctx_rt_sums_end_thread(calls);
 	if (calls->sums.ends++ == 0)
-		(void)pthread_setspecific(key, calls);
+		(void)pthread_setspecific(atomic_load(&key) - 1, calls);
 }
 
 static void watch_end(struct ctx_rt_calls *calls)
 {
-	uint32_t none = 0;
+	uint32_t known = atomic_load(&key);
+	pthread_key_t made;
 
-	if (atomic_compare_exchange_strong(&has_key, &none, 1) && pthread_key_create(&key, end_thread) == 0)
-		atomic_store(&has_key, 2);
-	if (atomic_load(&has_key) == 2)
-		(void)pthread_setspecific(key, calls);
+	if (known == 0 && pthread_key_create(&made, end_thread) == 0) {
+		if (atomic_compare_exchange_strong(&key, &known, made + 1))
+			known = made + 1;
+		else /* another thread has made one meanwhile */
+			(void)pthread_key_delete(made);
+	}
+	if (known != 0)
+		(void)pthread_setspecific(known - 1, calls);
 }
 
 static bool make_tree(struct ctx_rt_calls *calls)
