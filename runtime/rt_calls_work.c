@@ -153,8 +153,11 @@ struct ctx_rt_calls *ctx_rt_calls_take_ring(struct ctx_rt_calls *calls,
 		calls = *place.memory != NULL ? *place.memory : make_calls();
 		if (calls == NULL)
 			return NULL;
-		if (*place.memory != NULL)
+		if (*place.memory != NULL) {
 			take_over(calls);
+			/* What was written just now is in this ring. */
+			place.ring.head = atomic_load(&place.ring.slot->head);
+		}
 		clear(calls);
 	}
 	*place.memory = calls;

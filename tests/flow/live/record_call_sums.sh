@@ -104,6 +104,37 @@ gcc -O1 -g -finstrument-functions together.c -o together -pthread
 ctxrec -q -O -o together.er --calls=summary -- ./together || fail "together: exit status $?"
 [ "$(counts together.er)" = "leaf 400" ] || fail "together: $(counts together.er)"
 
+# Threads that end without the C library: the next one writes what they have left.
+cat >gone.c <<'END'
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+volatile long sink;
+__attribute__((noinline)) void leaf(void) { sink++; }
+__attribute__((no_instrument_function)) static void *run(void *x)
+{
+	for (int i = 0; i < 100; i++)
+		leaf();
+	if (x != NULL)
+		syscall(SYS_exit, 0);
+	return x;
+}
+__attribute__((no_instrument_function)) int main(void)
+{
+	pthread_t thread;
+
+	for (int i = 0; i < 4; i++) {
+		pthread_create(&thread, NULL, run, &thread);
+		pthread_join(thread, NULL);
+	}
+	pthread_create(&thread, NULL, run, NULL);
+	return pthread_join(thread, NULL);
+}
+END
+gcc -O1 -g -finstrument-functions gone.c -o gone -pthread
+ctxrec -q -O -o gone.er --calls=summary -- ./gone || fail "gone: exit status $?"
+[ "$(counts gone.er)" = "leaf 500" ] || fail "gone: $(counts gone.er)"
+
 # What could not execute another program goes on.
 cat >stays.c <<'END'
 #include <unistd.h>
