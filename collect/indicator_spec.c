@@ -1,6 +1,6 @@
 #include "collect/indicator_spec.h"
 
-#include "base/mem.h"
+#include "collect/time_text.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -28,24 +28,10 @@ static bool parse_number(const char *text, uint64_t *ret)
 	return errno == 0 && *end == '\0' && end != text;
 }
 
-/* "2ms". False: it is no time, or out of range. */
+/* "2ms"; begins with a digit, as the other numbers do. */
 static bool parse_time(const char *text, uint64_t *ret_ns)
 {
-	static const struct {
-		const char *name;
-		double ns;
-	} units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
-	char *end;
-	double number = strtod(text, &end);
-	size_t unit = 0;
-
-	while (unit < CTX_COUNT_OF(units) && strcmp(end, units[unit].name) != 0)
-		unit++;
-	if (*text < '0' || *text > '9' || unit == CTX_COUNT_OF(units) || !(number * units[unit].ns >= 1) ||
-	    number * units[unit].ns > 1e15)
-		return false;
-	*ret_ns = (uint64_t)(number * units[unit].ns);
-	return true;
+	return *text >= '0' && *text <= '9' && ctx_time_text_parse(text, ret_ns);
 }
 
 /* The last colon that stands alone: "::" is part of a name. NULL: none. */

@@ -4,6 +4,7 @@
 #include "base/fileio.h"
 #include "base/mem.h"
 #include "collect/priority.h"
+#include "collect/time_text.h"
 #include "collect/wait_budget.h"
 
 #include <dirent.h>
@@ -275,26 +276,6 @@ SETTER(trace)
 	}
 }
 
-/* "10us": a number with a unit. False: it is none, or out of range. */
-static bool parse_time(const char *text, uint64_t *ret_ns)
-{
-	static const struct {
-		const char *name;
-		double ns;
-	} units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
-	char *end;
-	double number = strtod(text, &end);
-	size_t unit = 0;
-
-	while (unit < CTX_COUNT_OF(units) && strcmp(end, units[unit].name) != 0)
-		unit++;
-	if (end == text || unit == CTX_COUNT_OF(units) || !(number * units[unit].ns >= 1) ||
-	    number * units[unit].ns > 1e15)
-		return false;
-	*ret_ns = (uint64_t)(number * units[unit].ns);
-	return true;
-}
-
 /* A time, all, or calibrate. */
 SETTER(sync_threshold)
 {
@@ -304,7 +285,7 @@ SETTER(sync_threshold)
 	trace->sync_threshold_ns = strcmp(value, "all") == 0 ? 0 : CTX_REC_CALIBRATE;
 	if (strcmp(value, "all") == 0 || strcmp(value, "calibrate") == 0)
 		return CTX_OK;
-	if (!parse_time(value, &trace->sync_threshold_ns))
+	if (!ctx_time_text_parse(value, &trace->sync_threshold_ns))
 		return ctx_err_set(
 			err, CTX_E_ARG,
 			"--%s: \"%s\" is neither a time with a unit (10us), nor all, nor calibrate",
@@ -373,7 +354,7 @@ SETTER(calls_min)
 	struct ctx_rec_trace *trace = &((struct ctx_rec_options *)context)->trace;
 
 	trace->calls = true;
-	if (!parse_time(value, &trace->calls_min_ns))
+	if (!ctx_time_text_parse(value, &trace->calls_min_ns))
 		return ctx_err_set(err, CTX_E_ARG, "--%s: \"%s\" is not a time with a unit (5us)",
 				   option->name, value);
 	return CTX_OK;

@@ -1166,6 +1166,39 @@ static void refuse(const char *want, int argc, const char **argv)
 	ctx_rec_options_deinit(&options);
 }
 
+static void test_recargs__a_length_of_time_is_a_number_with_a_unit(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t ns; /* 0: refused */
+	} cases[] = {{"1ns", 1},	 {"10us", 10000},
+		     {"2.5ms", 2500000}, {"100s", UINT64_C(100000000000)},
+		     {".5ms", 500000},	 {" 5us", 5000},
+		     {"+5us", 5000},	 {"1000000s", UINT64_C(1000000000000000)},
+		     {"1000001s", 0},	 {"0.5ns", 0},
+		     {"0s", 0},		 {"-0.5us", 0},
+		     {"-5us", 0},	 {"5", 0},
+		     {"us", 0},		 {"", 0},
+		     {"5 us", 0},	 {"5usx", 0},
+		     {"5m", 0},		 {"infs", 0},
+		     {"inf", 0},	 {"-infs", 0},
+		     {"nans", 0},	 {"1e300s", 0}};
+
+	(void)state;
+	for (size_t i = 0; i < CTX_COUNT_OF(cases); i++) {
+		struct ctx_rec_options options;
+
+		if (cases[i].ns == 0) {
+			refuse("is not a time with a unit", ARGS("--calls-min", cases[i].text, "true"));
+			continue;
+		}
+		assert_int_equal(parse_args(&options, NULL, ARGS("--calls-min", cases[i].text, "true")),
+				 CTX_OK);
+		assert_int_equal(options.trace.calls_min_ns, cases[i].ns);
+		ctx_rec_options_deinit(&options);
+	}
+}
+
 static void test_recargs__reports_errors(void **state)
 {
 	(void)state;
@@ -1251,6 +1284,7 @@ int main(void)
 		cmocka_unit_test(test_procfs__quotes_arguments_that_the_shell_would_split),
 		cmocka_unit_test(test_procfs__knows_this_process),
 		cmocka_unit_test(test_session__reads_lists_of_cpus),
+		cmocka_unit_test(test_recargs__a_length_of_time_is_a_number_with_a_unit),
 		cmocka_unit_test(test_recargs__takes_options_up_to_the_command),
 		cmocka_unit_test(test_recargs__reports_errors),
 		cmocka_unit_test(test_recargs__counts_default_names_up),
