@@ -3,6 +3,7 @@
 #include "base/fileio.h"
 #include "base/mem.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -35,21 +36,33 @@ static enum ctx_status read_text(const char *tracefs, const char *name, const ch
 	return status;
 }
 
+static enum ctx_status read_id(const char *tracefs, const char *name, uint64_t *ret, struct ctx_err *err)
+{
+	char *id CTX_AUTO_FREE = NULL;
+	enum ctx_status status = read_text(tracefs, name, "id", &id, err);
+
+	if (status == CTX_OK && sscanf(id, "%" SCNu64, ret) != 1)
+		status = ctx_err_set(err, CTX_E_FORMAT, "its id is not a number");
+	return status;
+}
+
+enum ctx_status ctx_tracepoint_id(const char *tracefs, const char *name, uint64_t *ret, struct ctx_err *err)
+{
+	enum ctx_status status = read_id(tracefs, name, ret, err);
+
+	return status == CTX_OK ? CTX_OK : ctx_err_prefix(err, status, "tracepoint %s", name);
+}
+
 enum ctx_status ctx_tracepoint_read(const char *tracefs, const char *name, struct ctx_tracepoint *ret,
 				    struct ctx_err *err)
 {
 	struct ctx_tracepoint tracepoint = {0};
-	char *id CTX_AUTO_FREE = NULL;
-	unsigned long long number = 0;
-	enum ctx_status status = read_text(tracefs, name, "id", &id, err);
+	enum ctx_status status = read_id(tracefs, name, &tracepoint.id, err);
 
-	if (status == CTX_OK && sscanf(id, "%llu", &number) != 1)
-		status = ctx_err_set(err, CTX_E_FORMAT, "its id is not a number");
 	if (status == CTX_OK)
 		status = read_text(tracefs, name, "format", &tracepoint.format, err);
 	if (status != CTX_OK)
 		return ctx_err_prefix(err, status, "tracepoint %s", name);
-	tracepoint.id = number;
 	*ret = tracepoint;
 	return CTX_OK;
 }

@@ -23,4 +23,8 @@ CTX_MUST_CHECK enum ctx_status ctx_tracepoint_read(const char *tracefs, const ch
 						   struct ctx_tracepoint *ret, struct ctx_err *err);
 void ctx_tracepoint_deinit(struct ctx_tracepoint *tracepoint);
 
+/* The number alone. Fails as ctx_tracepoint_read does. */
+CTX_MUST_CHECK enum ctx_status ctx_tracepoint_id(const char *tracefs, const char *name, uint64_t *ret,
+						 struct ctx_err *err);
+
 #endif

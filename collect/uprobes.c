@@ -1,12 +1,13 @@
 #include "collect/uprobes.h"
 
 #include "base/fileio.h"
+#include "collect/procfs.h"
+#include "collect/tracepoint.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -31,11 +32,6 @@ static bool give(int fd, const char *command, size_t n)
 		written = write(fd, command, n);
 	while (written < 0 && errno == EINTR);
 	return written == (ssize_t)n;
-}
-
-static bool lives(int64_t pid)
-{
-	return kill((pid_t)pid, 0) == 0 || errno != ESRCH;
 }
 
 void ctx_uprobes_list_stale(const char *definitions, bool (*is_alive)(int64_t pid), struct ctx_buf *out)
@@ -77,7 +73,7 @@ enum ctx_status ctx_uprobes_begin(struct ctx_uprobes *uprobes, const char *trace
 {
 	struct ctx_buf definitions CTX_AUTO_BUF = {0}, stale CTX_AUTO_BUF = {0};
 	char path[PATH_MAX];
-	int fd CTX_CLEANUP(ctx_close_cleanup) = -1;
+	int fd CTX_AUTO_CLOSE = -1;
 	enum ctx_status status;
 
 	*uprobes = (struct ctx_uprobes){.tracefs = tracefs};
@@ -92,7 +88,7 @@ enum ctx_status ctx_uprobes_begin(struct ctx_uprobes *uprobes, const char *trace
 	ctx_buf_put_u8(&definitions, 0);
 	if (definitions.failed)
 		return ctx_err_nomem(err);
-	ctx_uprobes_list_stale((const char *)definitions.bytes, lives, &stale);
+	ctx_uprobes_list_stale((const char *)definitions.bytes, ctx_procfs_exists, &stale);
 	if (stale.n != 0)
 		give_each_line(fd, (const char *)stale.bytes, stale.n);
 	return ctx_buf_check(&stale, err);
@@ -100,27 +96,16 @@ enum ctx_status ctx_uprobes_begin(struct ctx_uprobes *uprobes, const char *trace
 
 static enum ctx_status read_id(const struct ctx_uprobes *uprobes, uint64_t *ret, struct ctx_err *err)
 {
-	struct ctx_buf text CTX_AUTO_BUF = {0};
-	char path[PATH_MAX];
-	enum ctx_status status;
+	char name[64];
 
-	snprintf(path, sizeof(path), "%s/events/" PREFIX "%d/i%u/id", uprobes->tracefs, (int)getpid(),
-		 uprobes->n);
-	status = ctx_file_read(path, 64, &text, err);
-	if (status != CTX_OK)
-		return status;
-	ctx_buf_put_u8(&text, 0);
-	if (text.failed)
-		return ctx_err_nomem(err);
-	return sscanf((const char *)text.bytes, "%" SCNu64, ret) == 1
-		       ? CTX_OK
-		       : ctx_err_set(err, CTX_E_FORMAT, "%s: not a number", path);
+	snprintf(name, sizeof(name), PREFIX "%d/i%u", (int)getpid(), uprobes->n);
+	return ctx_tracepoint_id(uprobes->tracefs, name, ret, err);
 }
 
 static enum ctx_status define_place(const struct ctx_uprobes *uprobes, int fd,
 				    const struct ctx_uprobe_place *place, bool is_return, struct ctx_err *err)
 {
-	int file CTX_CLEANUP(ctx_close_cleanup) = -1;
+	int file CTX_AUTO_CLOSE = -1;
 	char command[PATH_MAX + 128], name[64];
 	const char *path = place->path;
 	int n;
@@ -153,7 +138,7 @@ static void remove_definition(int fd, unsigned number)
 enum ctx_status ctx_uprobes_define(struct ctx_uprobes *uprobes, const struct ctx_uprobe_event *event,
 				   uint64_t *ret_id, struct ctx_err *err)
 {
-	int fd CTX_CLEANUP(ctx_close_cleanup) = open_definitions(uprobes);
+	int fd CTX_AUTO_CLOSE = open_definitions(uprobes);
 	enum ctx_status status = CTX_OK;
 
 	if (fd < 0)
@@ -170,7 +155,7 @@ enum ctx_status ctx_uprobes_define(struct ctx_uprobes *uprobes, const struct ctx
 
 void ctx_uprobes_end(struct ctx_uprobes *uprobes)
 {
-	int fd CTX_CLEANUP(ctx_close_cleanup) = uprobes->n != 0 ? open_definitions(uprobes) : -1;
+	int fd CTX_AUTO_CLOSE = uprobes->n != 0 ? open_definitions(uprobes) : -1;
 
 	for (; uprobes->n != 0; uprobes->n--) {
 		if (fd >= 0)

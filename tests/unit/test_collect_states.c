@@ -60,10 +60,13 @@ static void test_tracepoint__is_read_from_tracefs(void **state)
 	char *root = make_tracefs();
 	struct ctx_tracepoint tracepoint;
 	struct ctx_err err = {0};
+	uint64_t id = 0;
 
 	(void)state;
 	assert_int_equal(ctx_tracepoint_read(root, "sched/sched_switch", &tracepoint, NULL), CTX_OK);
 	assert_int_equal(tracepoint.id, 372);
+	assert_int_equal(ctx_tracepoint_id(root, "sched/sched_switch", &id, NULL), CTX_OK);
+	assert_int_equal(id, 372);
 	assert_string_equal(tracepoint.format, SWITCH_FORMAT);
 	ctx_tracepoint_deinit(&tracepoint);
 	assert_int_equal(ctx_tracepoint_read(root, "sched/none", &tracepoint, NULL), CTX_E_NOTFOUND);
