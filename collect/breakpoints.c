@@ -1,12 +1,10 @@
 #include "collect/breakpoints.h"
 
-#include "base/mem.h"
+#include "collect/procfs.h"
 #include "elf/elf_file.h"
 
 #include <elf.h>
 #include <errno.h>
-#include <inttypes.h>
-#include <limits.h>
 #include <linux/hw_breakpoint.h>
 #include <signal.h>
 #include <stdio.h>
@@ -74,40 +72,28 @@ unsigned ctx_breakpoints_free(void)
 }
 
 /* The first executable mapping of a path. */
-static enum ctx_status find_code(pid_t pid, const char *path, uint64_t *ret_start, uint64_t *ret_offset,
-				 struct ctx_err *err)
+static enum ctx_status find_code(pid_t pid, const char *path, struct ctx_procfs_map *ret, struct ctx_err *err)
 {
-	char name[64], line[PATH_MAX + 128];
-	bool found = false;
-	FILE *maps;
+	struct ctx_buf text CTX_AUTO_BUF = {0};
+	enum ctx_status status = ctx_procfs_maps(pid, &text, err);
+	char *rest = (char *)text.bytes;
 
-	snprintf(name, sizeof(name), "/proc/%d/maps", (int)pid);
-	maps = fopen(name, "re");
-	if (maps == NULL)
-		return ctx_err_errno(err, CTX_E_PERM, "%s", name);
-	while (!found && fgets(line, sizeof(line), maps) != NULL) {
-		uint64_t start, offset;
-		char rights[8];
-		int at = 0;
-
-		line[strcspn(line, "\n")] = '\0';
-		found = sscanf(line, "%" SCNx64 "-%*x %7s %" SCNx64 " %*s %*s %n", &start, rights, &offset,
-			       &at) == 3 &&
-			at > 0 && strchr(rights, 'x') != NULL && strcmp(line + at, path) == 0;
-		if (found) {
-			*ret_start = start;
-			*ret_offset = offset;
+	if (status < CTX_OK)
+		return status;
+	while (ctx_procfs_next_map(&rest, ret)) {
+		if (strcmp(ret->path, path) == 0) {
+			ret->path = path;
+			return CTX_OK;
 		}
 	}
-	fclose(maps);
-	return found ? CTX_OK : ctx_err_set(err, CTX_E_NOTFOUND, "%s is not loaded", path);
+	return ctx_err_set(err, CTX_E_NOTFOUND, "%s is not loaded", path);
 }
 
 enum ctx_status ctx_breakpoint_bias(pid_t pid, const char *path, uint64_t *ret, struct ctx_err *err)
 {
 	struct ctx_elf_file file = {.fd = -1};
-	uint64_t start = 0, offset = 0, address;
-	enum ctx_status status = find_code(pid, path, &start, &offset, err);
+	struct ctx_procfs_map code = {0};
+	enum ctx_status status = find_code(pid, path, &code, err);
 
 	if (status == CTX_OK)
 		status = ctx_elf_open_path(&file, path, err);
@@ -118,10 +104,9 @@ enum ctx_status ctx_breakpoint_bias(pid_t pid, const char *path, uint64_t *ret, 
 		for (size_t i = 0; i < file.n_segments && !known; i++) {
 			const struct ctx_elf_segment *segment = &file.segments[i];
 
-			known = segment->offset + segment->file_size > offset;
-			address = segment->address - segment->offset + offset;
+			known = segment->offset + segment->file_size > code.file_offset;
 			if (known)
-				*ret = start - address;
+				*ret = code.address - (segment->address - segment->offset + code.file_offset);
 		}
 		if (!known)
 			status = ctx_err_set(err, CTX_E_FORMAT, "%s has no code where it is mapped", path);

@@ -3,6 +3,7 @@
 #include "base/fileio.h"
 #include "base/mem.h"
 #include "collect/captured.h"
+#include "collect/procfs.h"
 #include "elf/elf_file.h"
 
 #include <fcntl.h>
@@ -100,7 +101,7 @@ static enum ctx_status find_program(const char *command, char path[PATH_MAX], st
 /* The interpreter of a script, in place of it. False: it is none. */
 static bool follow_script(char path[PATH_MAX])
 {
-	int fd CTX_CLEANUP(ctx_close_cleanup) = open(path, O_RDONLY | O_CLOEXEC);
+	int fd CTX_AUTO_CLOSE = open(path, O_RDONLY | O_CLOEXEC);
 	char line[FIRST_LINE_MAX + 1], next[PATH_MAX];
 	ssize_t n = fd >= 0 ? read(fd, line, FIRST_LINE_MAX) : -1;
 	char *at = line + 2;
@@ -197,26 +198,22 @@ enum ctx_status ctx_load_objects_of_command(struct ctx_load_objects *objects, co
 enum ctx_status ctx_load_objects_of_process(struct ctx_load_objects *objects, int64_t pid,
 					    struct ctx_err *err)
 {
-	char name[64], program[PATH_MAX], line[PATH_MAX + 128];
-	enum ctx_status status = CTX_OK;
+	struct ctx_buf text CTX_AUTO_BUF = {0};
+	char name[64], program[PATH_MAX];
+	struct ctx_procfs_map map;
+	enum ctx_status status = CTX_OK, listed = ctx_procfs_maps(pid, &text, err);
+	char *rest = (char *)text.bytes;
 	ssize_t n;
-	FILE *maps;
 
+	if (listed < CTX_OK)
+		return listed;
 	snprintf(name, sizeof(name), "/proc/%lld/exe", (long long)pid);
 	n = readlink(name, program, sizeof(program) - 1);
 	if (n > 0)
 		status = add(objects, program, (size_t)n, err);
-	snprintf(name, sizeof(name), "/proc/%lld/maps", (long long)pid);
-	maps = fopen(name, "re");
-	if (maps == NULL)
-		return ctx_err_errno(err, CTX_E_PERM, "%s", name);
-	while (status == CTX_OK && fgets(line, sizeof(line), maps) != NULL) {
-		char *path = strchr(line, '/'), *rights = strchr(line, ' ');
-
-		if (path == NULL || rights == NULL || strlen(rights) < 4 || rights[3] != 'x')
-			continue;
-		status = add(objects, path, strcspn(path, "\n"), err);
+	while (status == CTX_OK && ctx_procfs_next_map(&rest, &map)) {
+		if (map.inode != 0)
+			status = add(objects, map.path, strlen(map.path), err);
 	}
-	fclose(maps);
 	return status;
 }

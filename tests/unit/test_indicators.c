@@ -9,11 +9,14 @@
 #include "collect/uprobes.h"
 #include "model/indicator.h"
 
+#include <limits.h>
+#include <link.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -207,6 +210,37 @@ static void test_indicators__damaged_lines_of_the_helper_are_refused(void **stat
 			fail_msg("\"%s\" is accepted", wrong[i]);
 		ctx_indicator_places_deinit(&places);
 	}
+}
+
+static int keep_first(struct dl_phdr_info *info, size_t size, void *context)
+{
+	(void)size;
+	*(uint64_t *)context = info->dlpi_addr;
+	return 1;
+}
+
+static void test_indicators__the_load_objects_of_a_process_are_where_its_loader_put_them(void **state)
+{
+	struct ctx_load_objects objects = {0};
+	char program[PATH_MAX] = "";
+	uint64_t loaded = 1, bias = 0;
+
+	(void)state;
+	assert_true(readlink("/proc/self/exe", program, sizeof(program) - 1) > 0);
+	assert_int_equal(dl_iterate_phdr(keep_first, &loaded), 1);
+	assert_int_equal(ctx_load_objects_of_process(&objects, getpid(), NULL), CTX_OK);
+	assert_true(objects.n > 1);
+	assert_string_equal(objects.paths[0], program);
+	for (size_t i = 0; i < objects.n; i++) {
+		assert_int_equal(objects.paths[i][0], '/');
+		assert_int_equal(ctx_breakpoint_bias(getpid(), objects.paths[i], &bias, NULL), CTX_OK);
+		if (i == 0)
+			assert_int_equal(bias, loaded);
+	}
+	ctx_load_objects_deinit(&objects);
+	assert_int_equal(ctx_breakpoint_bias(getpid(), "/no/such/file", &bias, NULL), CTX_E_NOTFOUND);
+	assert_int_equal(ctx_load_objects_of_process(&objects, INT32_MAX, NULL), CTX_E_NOTFOUND);
+	assert_int_equal(objects.n, 0);
 }
 
 static void test_indicators__the_list_of_a_loader_gives_paths_once(void **state)
@@ -501,6 +535,8 @@ int main(void)
 		cmocka_unit_test(test_indicators__what_cannot_be_meant_is_refused),
 		cmocka_unit_test(test_indicators__places_are_lines_of_the_helper),
 		cmocka_unit_test(test_indicators__damaged_lines_of_the_helper_are_refused),
+		cmocka_unit_test(
+			test_indicators__the_load_objects_of_a_process_are_where_its_loader_put_them),
 		cmocka_unit_test(test_indicators__the_list_of_a_loader_gives_paths_once),
 		cmocka_unit_test(test_indicators__debug_registers_cover_each_byte_once),
 		cmocka_unit_test(test_indicators__definitions_of_ended_recorders_are_removed),
