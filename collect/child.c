@@ -19,13 +19,13 @@ static bool is_executable(const char *path)
 	return stat(path, &info) == 0 && S_ISREG(info.st_mode) && access(path, X_OK) == 0;
 }
 
-enum ctx_status ctx_command_check(const char *command, struct ctx_err *err)
+enum ctx_status ctx_command_find(const char *command, char path[PATH_MAX], struct ctx_err *err)
 {
 	const char *search = getenv("PATH");
 	bool is_there = false;
 
 	if (strchr(command, '/') != NULL) {
-		if (is_executable(command))
+		if (snprintf(path, PATH_MAX, "%s", command) < PATH_MAX && is_executable(path))
 			return CTX_OK;
 		is_there = access(command, F_OK) == 0;
 		search = "";
@@ -34,17 +34,24 @@ enum ctx_status ctx_command_check(const char *command, struct ctx_err *err)
 	}
 	while (*search != '\0') {
 		int n = (int)strcspn(search, ":");
-		char path[4096];
+		bool fits = snprintf(path, PATH_MAX, "%.*s/%s", n > 0 ? n : 1, n > 0 ? search : ".",
+				     command) < PATH_MAX;
 
-		snprintf(path, sizeof(path), "%.*s/%s", n > 0 ? n : 1, n > 0 ? search : ".", command);
-		if (is_executable(path))
+		if (fits && is_executable(path))
 			return CTX_OK;
-		is_there = is_there || access(path, F_OK) == 0;
+		is_there = is_there || (fits && access(path, F_OK) == 0);
 		search += n + (search[n] == ':');
 	}
 	if (is_there)
 		return ctx_err_set(err, CTX_E_PERM, "%s: not executable", command);
 	return ctx_err_set(err, CTX_E_NOTFOUND, "%s: command not found", command);
+}
+
+enum ctx_status ctx_command_check(const char *command, struct ctx_err *err)
+{
+	char path[PATH_MAX];
+
+	return ctx_command_find(command, path, err);
 }
 
 /* In the child: only calls that are safe after fork. */

@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 
+#include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,9 +29,13 @@ struct ctx_child {
 #define CTX_CHILD_NONE ((struct ctx_child){.pid = -1, .go_fd = -1, .error_fd = -1})
 
 /*
- * Searches a program as execvp does. CTX_E_NOTFOUND: it does not exist; CTX_E_PERM: it exists but
- * cannot be executed.
+ * Searches a program as execvp does; `path` is where it is. CTX_E_NOTFOUND: it does not exist; CTX_E_PERM: it exists
+ * but cannot be executed.
  */
+CTX_MUST_CHECK enum ctx_status ctx_command_find(const char *command, char path[PATH_MAX],
+						struct ctx_err *err);
+
+/* The same, where the path is not needed. */
 CTX_MUST_CHECK enum ctx_status ctx_command_check(const char *command, struct ctx_err *err);
 
 struct ctx_child_signals { /* as they were before the recorder changed them */

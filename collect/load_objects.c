@@ -3,6 +3,7 @@
 #include "base/fileio.h"
 #include "base/mem.h"
 #include "collect/captured.h"
+#include "collect/child.h"
 #include "collect/procfs.h"
 #include "elf/elf_file.h"
 
@@ -11,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define LOADER_SECONDS 20
@@ -73,29 +73,15 @@ bool ctx_load_object_is(const char *path, const char *name)
 	       (strncmp(base, name, n) == 0 && n > 3 && strcmp(name + n - 3, ".so") == 0 && base[n] == '.');
 }
 
-/* The file that execvp executes; CTX_E_NOTFOUND. */
+/* The file that execvp executes, without symbolic links. Fails with CTX_E_NOTFOUND, CTX_E_PERM. */
 static enum ctx_status find_program(const char *command, char path[PATH_MAX], struct ctx_err *err)
 {
-	const char *search = getenv("PATH");
-	struct stat info;
+	char found[PATH_MAX];
+	enum ctx_status status = ctx_command_find(command, found, err);
 
-	if (strchr(command, '/') != NULL)
-		return realpath(command, path) != NULL ? CTX_OK
-						       : ctx_err_errno(err, CTX_E_NOTFOUND, "%s", command);
-	if (search == NULL)
-		search = "/bin:/usr/bin";
-	while (*search != '\0') {
-		size_t n = strcspn(search, ":");
-		char candidate[PATH_MAX];
-
-		if (snprintf(candidate, sizeof(candidate), "%.*s/%s", n > 0 ? (int)n : 1,
-			     n > 0 ? search : ".", command) < (int)sizeof(candidate) &&
-		    access(candidate, X_OK) == 0 && stat(candidate, &info) == 0 && S_ISREG(info.st_mode) &&
-		    realpath(candidate, path) != NULL)
-			return CTX_OK;
-		search += n + (search[n] == ':');
-	}
-	return ctx_err_set(err, CTX_E_NOTFOUND, "%s: command not found", command);
+	if (status != CTX_OK)
+		return status;
+	return realpath(found, path) != NULL ? CTX_OK : ctx_err_errno(err, CTX_E_NOTFOUND, "%s", command);
 }
 
 /* The interpreter of a script, in place of it. False: it is none. */

@@ -19,7 +19,7 @@ void ctx_load_objects_deinit(struct ctx_load_objects *objects);
 
 /*
  * Those of a command as execvp finds it: of a script its interpreter; the libraries in the order in which its own loader
- * lists them. Fails with CTX_E_NOTFOUND, CTX_E_FORMAT (no program), CTX_E_NOMEM.
+ * lists them. Fails with CTX_E_NOTFOUND, CTX_E_PERM (not executable), CTX_E_FORMAT (no program), CTX_E_NOMEM.
  */
 CTX_MUST_CHECK enum ctx_status ctx_load_objects_of_command(struct ctx_load_objects *objects,
 							   const char *command, struct ctx_err *err);

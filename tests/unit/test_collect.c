@@ -1242,12 +1242,15 @@ static void test_recargs__counts_default_names_up(void **state)
 
 static void test_child__distinguishes_missing_from_not_executable(void **state)
 {
-	char path[128];
+	char path[128], found[PATH_MAX];
 
 	(void)state;
 	put_file("plain", "text");
 	snprintf(path, sizeof(path), "%s/plain", dir);
 	assert_int_equal(ctx_command_check("sh", NULL), CTX_OK);
+	assert_int_equal(ctx_command_find("sh", found, NULL), CTX_OK);
+	assert_int_equal(access(found, X_OK), 0);
+	assert_string_equal(strrchr(found, '/'), "/sh");
 	assert_int_equal(ctx_command_check("no-such-command-anywhere", NULL), CTX_E_NOTFOUND);
 	assert_int_equal(ctx_command_check(path, NULL), CTX_E_PERM);
 	assert_int_equal(ctx_command_check(dir, NULL), CTX_E_PERM);
