@@ -4,12 +4,11 @@
 #include "collect/captured.h"
 
 #include "base/fileio.h"
+#include "collect/spawn.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -18,45 +17,10 @@
 
 #define CAPTURED_MAX ((size_t)64 << 20)
 
-extern char **environ;
-
 void ctx_captured_deinit(struct ctx_captured *captured)
 {
 	ctx_buf_deinit(&captured->out);
 	ctx_buf_deinit(&captured->errors);
-}
-
-static int spawn(char *const *argv, int out, int errors, pid_t *ret)
-{
-	posix_spawn_file_actions_t files;
-	posix_spawnattr_t attributes;
-	sigset_t none, usual;
-	int error = posix_spawn_file_actions_init(&files);
-
-	if (error != 0)
-		return error;
-	sigemptyset(&none);
-	sigemptyset(&usual);
-	sigaddset(&usual, SIGPIPE);
-	sigaddset(&usual, SIGXFSZ);
-	error = posix_spawnattr_init(&attributes);
-	if (error != 0) {
-		posix_spawn_file_actions_destroy(&files);
-		return error;
-	}
-	posix_spawnattr_setsigmask(&attributes, &none);
-	posix_spawnattr_setsigdefault(&attributes, &usual);
-	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-	error = posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-	if (error == 0)
-		error = posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
-	if (error == 0)
-		error = posix_spawn_file_actions_adddup2(&files, errors, STDERR_FILENO);
-	if (error == 0)
-		error = posix_spawn(ret, argv[0], &files, &attributes, argv, environ);
-	posix_spawnattr_destroy(&attributes);
-	posix_spawn_file_actions_destroy(&files);
-	return error;
 }
 
 /* Whether it ended in time; a kernel without descriptors of processes does not limit it. */
@@ -90,8 +54,8 @@ static enum ctx_status take(int fd, struct ctx_buf *out, struct ctx_err *err)
 enum ctx_status ctx_captured_run(char *const *argv, unsigned seconds, struct ctx_captured *ret,
 				 struct ctx_err *err)
 {
-	int out CTX_CLEANUP(ctx_close_cleanup) = memfd_create("output", MFD_CLOEXEC);
-	int errors CTX_CLEANUP(ctx_close_cleanup) = memfd_create("errors", MFD_CLOEXEC);
+	int out CTX_AUTO_CLOSE = memfd_create("output", MFD_CLOEXEC);
+	int errors CTX_AUTO_CLOSE = memfd_create("errors", MFD_CLOEXEC);
 	enum ctx_status status;
 	bool in_time;
 	pid_t pid;
@@ -99,7 +63,7 @@ enum ctx_status ctx_captured_run(char *const *argv, unsigned seconds, struct ctx
 
 	if (out < 0 || errors < 0)
 		return ctx_err_errno(err, CTX_E_IO, "memfd_create");
-	error = spawn(argv, out, errors, &pid);
+	error = ctx_spawn(argv, (const int[]){-1, out, errors}, &pid);
 	if (error != 0)
 		return ctx_err_set(err, CTX_E_IO, "%s: %s", argv[0], strerror(error));
 	in_time = ends_in_time(pid, seconds);

@@ -10,13 +10,13 @@
 #include "base/fileio.h"
 #include "base/mem.h"
 #include "collect/installation.h"
+#include "collect/spawn.h"
 #include "model/source_protocol.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -25,8 +25,6 @@
 
 #define OUTPUT_MAX ((size_t)64 << 20)
 #define STEP_BYTES ((size_t)16 * 1024)
-
-extern char **environ;
 
 enum ctx_status ctx_source_helper_find(char path[PATH_MAX], struct ctx_err *err)
 {
@@ -50,41 +48,13 @@ static enum ctx_status make_input(const struct ctx_source_helper_request *reques
 	return lseek(*ret, 0, SEEK_SET) == 0 ? CTX_OK : ctx_err_errno(err, CTX_E_IO, "lseek");
 }
 
-/*
- * The helper starts with default signal handling (the recorder blocks signals and ignores SIGPIPE),
- * and can write to the pipe only.
- */
+/* It can write to the pipe only. */
 static int spawn(const struct ctx_source_helper_request *request, int input, int output, pid_t *ret)
 {
 	char *argv[] = {(char *)(uintptr_t)request->program, (char *)(uintptr_t)request->object,
 			(char *)(uintptr_t)request->build_id, request->all ? (char[]){"all"} : NULL, NULL};
-	posix_spawn_file_actions_t files;
-	posix_spawnattr_t attributes;
-	sigset_t none, usual;
-	int error;
 
-	sigemptyset(&none);
-	sigemptyset(&usual);
-	sigaddset(&usual, SIGPIPE);
-	error = posix_spawn_file_actions_init(&files);
-	if (error != 0)
-		return error;
-	error = posix_spawnattr_init(&attributes);
-	if (error == 0) {
-		posix_spawnattr_setsigmask(&attributes, &none);
-		posix_spawnattr_setsigdefault(&attributes, &usual);
-		posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-		error = posix_spawn_file_actions_adddup2(&files, input, STDIN_FILENO);
-	}
-	if (error == 0)
-		error = posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
-	if (error == 0)
-		error = posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-	if (error == 0)
-		error = posix_spawn(ret, request->program, &files, &attributes, argv, environ);
-	posix_spawnattr_destroy(&attributes);
-	posix_spawn_file_actions_destroy(&files);
-	return error;
+	return ctx_spawn(argv, (const int[]){input, output, -1}, ret);
 }
 
 static int64_t now_ms(void)

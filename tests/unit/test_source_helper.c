@@ -1,19 +1,22 @@
 /*
  * ctxrec with ctxrec-sources replaced by shell scripts that work correctly, hang, crash, or return
- * invalid results.
+ * invalid results; and helpers whose output is captured.
  */
 #include "base/strtab.h"
+#include "collect/captured.h"
 #include "collect/source_helper.h"
 #include "shell_commands.h"
 #include "test_folder.h"
 
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -111,6 +114,41 @@ static void test_source_helper__the_program_is_found_beside_this_one(void **stat
 	assert_int_equal(access(path, X_OK), 0);
 }
 
+/* The signals that the recorder blocks and ignores are as usual there, and nothing is read. */
+static void test_captured__both_streams_and_the_end_of_a_helper_are_kept(void **state)
+{
+	char *argv[] = {(char[]){"/bin/sh"}, (char[]){"-c"},
+			(char[]){"echo out; echo err >&2; read line && exit 9; kill -PIPE $$; exit 8"}, NULL};
+	struct ctx_captured captured = {0};
+	struct sigaction ignore = {.sa_handler = SIG_IGN}, old;
+	sigset_t pipe, mask;
+
+	(void)state;
+	sigemptyset(&pipe);
+	sigaddset(&pipe, SIGPIPE);
+	assert_int_equal(sigaction(SIGPIPE, &ignore, &old), 0);
+	assert_int_equal(sigprocmask(SIG_BLOCK, &pipe, &mask), 0);
+	assert_int_equal(ctx_captured_run(argv, 60, &captured, NULL), CTX_OK);
+	assert_int_equal(sigprocmask(SIG_SETMASK, &mask, NULL), 0);
+	assert_int_equal(sigaction(SIGPIPE, &old, NULL), 0);
+	assert_string_equal((const char *)captured.out.bytes, "out\n");
+	assert_string_equal((const char *)captured.errors.bytes, "err\n");
+	assert_true(WIFSIGNALED(captured.status) && WTERMSIG(captured.status) == SIGPIPE);
+	ctx_captured_deinit(&captured);
+}
+
+static void test_captured__a_helper_that_hangs_or_cannot_be_run_is_an_error(void **state)
+{
+	char *hangs[] = {(char[]){"/bin/sh"}, (char[]){"-c"}, (char[]){"exec sleep 100"}, NULL};
+	char *missing[] = {(char[]){"/no/such/program"}, NULL};
+	struct ctx_captured captured = {0};
+
+	(void)state;
+	assert_int_equal(ctx_captured_run(hangs, 1, &captured, NULL), CTX_E_LIMIT);
+	assert_int_equal(ctx_captured_run(missing, 60, &captured, NULL), CTX_E_IO);
+	ctx_captured_deinit(&captured);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -120,6 +158,8 @@ int main(void)
 		cmocka_unit_test(test_source_helper__one_that_hangs_or_never_stops_writing_is_ended),
 		cmocka_unit_test(test_source_helper__a_program_that_cannot_be_run_is_an_error),
 		cmocka_unit_test(test_source_helper__the_program_is_found_beside_this_one),
+		cmocka_unit_test(test_captured__both_streams_and_the_end_of_a_helper_are_kept),
+		cmocka_unit_test(test_captured__a_helper_that_hangs_or_cannot_be_run_is_an_error),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
