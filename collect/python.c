@@ -95,20 +95,15 @@ static enum ctx_status add_output(struct ctx_python *python, struct ctx_session 
 	int32_t cpu = session->ring_cpus[ring];
 	struct perf_event_attr attr;
 	int fd = open_output(session, cpu, &attr);
-	uint32_t *place;
-	uint64_t id;
+	enum ctx_status status;
 
 	if (fd < 0)
 		return ctx_err_errno(err, CTX_E_PERM, "the probe for Python cannot write into ring buffers");
 	python->fds[python->n_fds++] = fd;
 	session->layouts[python->event] = ctx_pe_layout_make(&attr, false);
-	if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, session->ring_fds[ring]) != 0 ||
-	    ioctl(fd, PERF_EVENT_IOC_ID, &id) != 0)
-		return ctx_err_errno(err, CTX_E_PERM, "the probe for Python cannot share a ring buffer");
-	place = ctx_map64_place(&session->event_of_id, id);
-	if (place == NULL)
-		return ctx_err_nomem(err);
-	*place = python->event;
+	status = ctx_session_join(session, fd, session->ring_fds[ring], python->event, err);
+	if (status != CTX_OK)
+		return ctx_err_prefix(err, status, "the probe for Python");
 	return ctx_python_probe_output(python->probe, (uint32_t)cpu, fd, err);
 }
 

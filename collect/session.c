@@ -240,7 +240,7 @@ static enum ctx_status explain_open(const struct opening *opening, const char *n
 	}
 }
 
-static enum ctx_status keep_fd(struct ctx_session *session, int fd, struct ctx_err *err)
+enum ctx_status ctx_session_keep(struct ctx_session *session, int fd, struct ctx_err *err)
 {
 	enum ctx_status status = ctx_grow(&session->fds, &session->fds_cap, session->n_fds + 1, err);
 
@@ -293,7 +293,7 @@ static enum ctx_status open_one(struct opening *opening, const struct target *ta
 		return CTX_END;
 	if (fd < 0)
 		return explain_open(opening, name, errno, err);
-	status = keep_fd(opening->session, fd, err);
+	status = ctx_session_keep(opening->session, fd, err);
 	if (status != CTX_OK)
 		return status;
 	if (*target->ring_fd < 0) {
@@ -320,6 +320,14 @@ static enum ctx_status note_id(struct ctx_session *session, int fd, uint32_t eve
 		return ctx_err_nomem(err);
 	*place = event;
 	return CTX_OK;
+}
+
+enum ctx_status ctx_session_join(struct ctx_session *session, int fd, int ring_fd, uint32_t event,
+				 struct ctx_err *err)
+{
+	if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring_fd) != 0)
+		return ctx_err_errno(err, CTX_E_IO, "an event cannot share a ring buffer");
+	return note_id(session, fd, event, err);
 }
 
 static enum ctx_status note_whole(struct ctx_session *session, enum ctx_state_event event,

@@ -73,6 +73,16 @@ void ctx_session_enable(const struct ctx_session *session);
 void ctx_session_disable(const struct ctx_session *session);
 void ctx_session_close(struct ctx_session *session);
 
+/* Takes the fd of another open event, which is closed with the session. On CTX_E_NOMEM it is closed at once. */
+CTX_MUST_CHECK enum ctx_status ctx_session_keep(struct ctx_session *session, int fd, struct ctx_err *err);
+
+/*
+ * Lets the records of another open event, of fd `fd`, go into the ring of `ring_fd`, as event `event` of the layout. Fails
+ * with CTX_E_IO, CTX_E_NOMEM.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_session_join(struct ctx_session *session, int fd, int ring_fd,
+						uint32_t event, struct ctx_err *err);
+
 /* The layout of the session's records; borrowed from it. */
 struct ctx_perf_layout ctx_session_layout(const struct ctx_session *session);
 

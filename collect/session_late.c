@@ -1,7 +1,5 @@
 #include "collect/session_late.h"
 
-#include "base/mem.h"
-
 #include <errno.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -29,21 +27,12 @@ static enum ctx_status explain(int error, struct ctx_err *err)
 static enum ctx_status keep(struct ctx_session *session, int fd, uint32_t event, int ring_fd,
 			    struct ctx_err *err)
 {
-	enum ctx_status status = ctx_grow(&session->fds, &session->fds_cap, session->n_fds + 1, err);
-	uint32_t *place;
-	uint64_t id;
+	enum ctx_status status = ctx_session_keep(session, fd, err);
 
-	if (status != CTX_OK) {
-		close(fd);
-		return status;
-	}
-	session->fds[session->n_fds++] = fd;
-	if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring_fd) != 0 || ioctl(fd, PERF_EVENT_IOC_ID, &id) != 0)
-		return ctx_err_errno(err, CTX_E_IO, "a hardware breakpoint cannot share a ring buffer");
-	place = ctx_map64_place(&session->event_of_id, id);
-	if (place == NULL)
-		return ctx_err_nomem(err);
-	*place = event;
+	if (status == CTX_OK)
+		status = ctx_session_join(session, fd, ring_fd, event, err);
+	if (status != CTX_OK)
+		return ctx_err_prefix(err, status, "hardware breakpoint");
 	return ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) == 0
 		       ? CTX_OK
 		       : ctx_err_errno(err, CTX_E_IO, "a hardware breakpoint cannot be enabled");

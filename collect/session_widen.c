@@ -11,8 +11,6 @@ static int open_successor(struct ctx_session *session, const struct ctx_woken_ev
 {
 	struct ctx_woken *woken = &session->woken;
 	struct perf_event_attr attr = woken->attr;
-	uint32_t *place;
-	uint64_t id;
 	int fd;
 
 	attr.disabled = 1;
@@ -20,13 +18,10 @@ static int open_successor(struct ctx_session *session, const struct ctx_woken_ev
 	if (fd < 0)
 		return -1;
 	if (ctx_grow(&woken->fds, &woken->fds_cap, woken->n_fds + 1, NULL) != CTX_OK ||
-	    ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, event->ring_fd) != 0 ||
-	    ioctl(fd, PERF_EVENT_IOC_ID, &id) != 0 ||
-	    (place = ctx_map64_place(&session->event_of_id, id)) == NULL) {
+	    ctx_session_join(session, fd, event->ring_fd, woken->number, NULL) != CTX_OK) {
 		close(fd);
 		return -1;
 	}
-	*place = woken->number;
 	woken->fds[woken->n_fds++] = fd;
 	return fd;
 }

@@ -230,8 +230,7 @@ static enum ctx_status open_brief(struct ctx_wait_sampling *sampling, enum ctx_s
 {
 	struct ctx_session *session = sampling->options.session;
 	struct perf_event_attr attr = ctx_state_event_attr(&session->states, event, 0, 0);
-	uint32_t *place;
-	uint64_t id;
+	enum ctx_status status;
 	int fd;
 
 	attr.sample_id_all = attr.use_clockid = attr.watermark = attr.disabled = 1;
@@ -244,16 +243,12 @@ static enum ctx_status open_brief(struct ctx_wait_sampling *sampling, enum ctx_s
 		return CTX_E_NOMEM;
 	}
 	sampling->fds[sampling->n_fds++] = fd;
-	if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, session->ring_fds[ring]) != 0 ||
-	    ioctl(fd, PERF_EVENT_IOC_ID, &id) != 0)
-		return CTX_E_IO;
-	if (filters[event] != NULL && ioctl(fd, PERF_EVENT_IOC_SET_FILTER, filters[event]) != 0)
-		return CTX_E_IO;
-	place = ctx_map64_place(&session->event_of_id, id);
-	if (place == NULL)
-		return CTX_E_NOMEM;
-	*place = (uint32_t)session->events->n + (uint32_t)event;
-	return CTX_OK;
+	status = ctx_session_join(session, fd, session->ring_fds[ring],
+				  (uint32_t)session->events->n + (uint32_t)event, NULL);
+	if (status != CTX_OK)
+		return status;
+	return filters[event] == NULL || ioctl(fd, PERF_EVENT_IOC_SET_FILTER, filters[event]) == 0 ? CTX_OK
+												   : CTX_E_IO;
 }
 
 /* All or none. */
