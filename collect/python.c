@@ -252,23 +252,26 @@ static void refuse(struct ctx_python *python, const char *path, const char *why)
 			 "no functions of Python are recorded of %.200s: %.200s", path, why);
 }
 
-/* The interpreter in a file, read once; NULL: none, or one that cannot be used. */
-static const struct ctx_python_file *look_at_file(struct ctx_python *python, uint32_t pid, const char *path,
-						  struct ctx_err *err)
+/* The interpreter in a file, read once; *ret is NULL: none, or one that cannot be used. CTX_E_NOMEM. */
+static enum ctx_status look_at_file(struct ctx_python *python, uint32_t pid, const char *path,
+				    const struct ctx_python_file **ret, struct ctx_err *err)
 {
 	size_t known = python->paths.n;
 	struct ctx_err why = {0};
 	struct looked *looked;
 	char place[4096 + 64];
-	enum ctx_status status;
+	enum ctx_status status = ctx_grow(&python->files, &python->files_cap, known + 1, err);
 	uint32_t id;
 
-	if (ctx_strtab_add_text(&python->paths, path, &id, err) != CTX_OK ||
-	    ctx_grow(&python->files, &python->files_cap, python->paths.n, err) != CTX_OK)
-		return NULL;
+	if (status == CTX_OK)
+		status = ctx_strtab_add_text(&python->paths, path, &id, err);
+	if (status != CTX_OK)
+		return status;
 	looked = &python->files[id];
-	if (python->paths.n == known)
-		return looked->is_usable ? &looked->file : NULL;
+	if (python->paths.n == known) {
+		*ret = looked->is_usable ? &looked->file : NULL;
+		return CTX_OK;
+	}
 	*looked = (struct looked){0};
 	snprintf(place, sizeof(place), "/proc/%" PRIu32 "/root%s", pid, path);
 	status = ctx_python_file_read(place, &looked->file, &why);
@@ -283,21 +286,23 @@ static const struct ctx_python_file *look_at_file(struct ctx_python *python, uin
 	looked->is_usable = status == CTX_OK;
 	if (status != CTX_OK && status != CTX_E_NOTFOUND)
 		refuse(python, path, why.msg);
-	return looked->is_usable ? &looked->file : NULL;
+	*ret = looked->is_usable ? &looked->file : NULL;
+	return CTX_OK;
 }
 
 static enum ctx_status add_map(struct ctx_python *python, uint32_t pid, const struct ctx_pe_mmap *map,
 			       struct ctx_err *err)
 {
 	const struct ctx_python_file *file;
+	enum ctx_status status;
 	struct process process;
 	uint64_t shift;
 
 	if ((map->protection & PROT_EXEC) == 0 || !ctx_python_is_name(map->path))
 		return CTX_OK;
-	file = look_at_file(python, pid, map->path, err);
-	if (file == NULL)
-		return CTX_OK;
+	status = look_at_file(python, pid, map->path, &file, err);
+	if (status != CTX_OK || file == NULL)
+		return status;
 	shift = map->address - map->file_offset - (file->address - file->offset);
 	process = (struct process){.code_type = file->code_type + shift,
 				   .eval_begin = file->eval + shift,
