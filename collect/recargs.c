@@ -243,37 +243,40 @@ SETTER(budget)
 	return CTX_OK;
 }
 
-/* A list of what to trace. */
+/*
+ * Sets the flags of the words of a list, which commas separate: flags[i] of names[i]. Returns the first that is none of
+ * the names; NULL: none.
+ */
+static const char *set_words(const char *list, const char *const *names, bool *const *flags)
+{
+	for (;;) {
+		size_t n = strcspn(list, ","), i = 0;
+
+		while (names[i] != NULL && (strlen(names[i]) != n || strncmp(names[i], list, n) != 0))
+			i++;
+		if (names[i] == NULL)
+			return list;
+		*flags[i] = true;
+		if (list[n] == '\0')
+			return NULL;
+		list += n + 1;
+	}
+}
+
+static const char *const trace_names[] = {"heap", "sync", "io", "openmp", "marks", "calls", NULL};
+
 SETTER(trace)
 {
-	struct ctx_rec_options *options = context;
-	size_t n;
+	struct ctx_rec_trace *trace = &((struct ctx_rec_options *)context)->trace;
+	bool *const flags[] = {&trace->heap, &trace->sync,  &trace->io,
+			       &trace->omp,  &trace->marks, &trace->calls};
+	const char *wrong = set_words(value, trace_names, flags);
 
-	for (const char *at = value;; at += n + 1) {
-		bool *flag = NULL;
-
-		n = strcspn(at, ",");
-		if (n == strlen("heap") && strncmp(at, "heap", n) == 0)
-			flag = &options->trace.heap;
-		else if (n == strlen("sync") && strncmp(at, "sync", n) == 0)
-			flag = &options->trace.sync;
-		else if (n == strlen("io") && strncmp(at, "io", n) == 0)
-			flag = &options->trace.io;
-		else if (n == strlen("openmp") && strncmp(at, "openmp", n) == 0)
-			flag = &options->trace.omp;
-		else if (n == strlen("marks") && strncmp(at, "marks", n) == 0)
-			flag = &options->trace.marks;
-		else if (n == strlen("calls") && strncmp(at, "calls", n) == 0)
-			flag = &options->trace.calls;
-		if (flag == NULL)
-			return ctx_err_set(err, CTX_E_ARG,
+	return wrong == NULL ? CTX_OK
+			     : ctx_err_set(err, CTX_E_ARG,
 					   "--%s: \"%.*s\" cannot be traced: heap, sync, io, openmp, marks "
 					   "and calls can",
-					   option->name, (int)n, at);
-		*flag = true;
-		if (at[n] == '\0')
-			return CTX_OK;
-	}
+					   option->name, (int)strcspn(wrong, ","), wrong);
 }
 
 /* A time, all, or calibrate. */
@@ -380,26 +383,18 @@ SETTER(trace_full)
 	return status;
 }
 
-/* "java,python" */
+static const char *const vm_names[] = {"java", "python", NULL};
+
 SETTER(vm)
 {
 	struct ctx_rec_trace *trace = &((struct ctx_rec_options *)context)->trace;
+	bool *const flags[] = {&trace->vm_java, &trace->vm_python};
+	const char *wrong = set_words(value, vm_names, flags);
 
-	for (const char *at = value;; at += strcspn(at, ",") + 1) {
-		size_t n = strcspn(at, ",");
-
-		bool is_java = n == 4 && strncmp(at, "java", n) == 0;
-		bool is_python = n == 6 && strncmp(at, "python", n) == 0;
-
-		if (!is_java && !is_python)
-			return ctx_err_set(err, CTX_E_ARG,
+	return wrong == NULL ? CTX_OK
+			     : ctx_err_set(err, CTX_E_ARG,
 					   "--%s: \"%.*s\" is no virtual machine: java and python are",
-					   option->name, (int)n, at);
-		trace->vm_java |= is_java;
-		trace->vm_python |= is_python;
-		if (at[n] == '\0')
-			return CTX_OK;
-	}
+					   option->name, (int)strcspn(wrong, ","), wrong);
 }
 
 SETTER(heap_sample)
@@ -415,8 +410,6 @@ SETTER(heap_sample)
 }
 
 static const char *const calls_names[] = {"events", "summary", NULL};
-static const char *const trace_names[] = {"heap", "sync", "io", "openmp", "marks", "calls", NULL};
-static const char *const vm_names[] = {"java", "python", NULL};
 static const char *const trace_full_names[] = {"drop", "wait", NULL};
 static const char *const threshold_names[] = {"calibrate", "all", NULL};
 static const char *const unwind_names[] = {

@@ -1166,6 +1166,34 @@ static void refuse(const char *want, int argc, const char **argv)
 	ctx_rec_options_deinit(&options);
 }
 
+static void test_recargs__lists_name_what_is_recorded(void **state)
+{
+	struct ctx_rec_options options;
+
+	(void)state;
+	assert_int_equal(
+		parse_args(&options, NULL, ARGS("--trace", "io,openmp,io", "--vm", "python", "./app")),
+		CTX_OK);
+	assert_true(options.trace.io && options.trace.omp && options.trace.vm_python);
+	assert_false(options.trace.heap || options.trace.sync || options.trace.marks || options.trace.calls ||
+		     options.trace.vm_java);
+	ctx_rec_options_deinit(&options);
+	assert_int_equal(parse_args(&options, NULL,
+				    ARGS("--trace", "calls,marks", "--trace", "heap", "--trace", "sync",
+					 "--vm", "java", "./app")),
+			 CTX_OK);
+	assert_true(options.trace.calls && options.trace.marks && options.trace.heap && options.trace.sync &&
+		    options.trace.vm_java);
+	assert_false(options.trace.io || options.trace.omp || options.trace.vm_python);
+	ctx_rec_options_deinit(&options);
+	refuse("\"locks\" cannot be traced", ARGS("--trace", "heap,locks,io", "./app"));
+	refuse("\"hea\" cannot be traced", ARGS("--trace", "hea", "./app"));
+	refuse("\"heaps\" cannot be traced", ARGS("--trace", "heaps", "./app"));
+	refuse("\"\" cannot be traced", ARGS("--trace", "heap,", "./app"));
+	refuse("\"\" cannot be traced", ARGS("--trace", "", "./app"));
+	refuse("\"perl\" is no virtual machine", ARGS("--vm", "java,perl", "./app"));
+}
+
 static void test_recargs__a_length_of_time_is_a_number_with_a_unit(void **state)
 {
 	static const struct {
@@ -1287,6 +1315,7 @@ int main(void)
 		cmocka_unit_test(test_procfs__quotes_arguments_that_the_shell_would_split),
 		cmocka_unit_test(test_procfs__knows_this_process),
 		cmocka_unit_test(test_session__reads_lists_of_cpus),
+		cmocka_unit_test(test_recargs__lists_name_what_is_recorded),
 		cmocka_unit_test(test_recargs__a_length_of_time_is_a_number_with_a_unit),
 		cmocka_unit_test(test_recargs__takes_options_up_to_the_command),
 		cmocka_unit_test(test_recargs__reports_errors),
