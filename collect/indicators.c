@@ -56,6 +56,12 @@ void ctx_indicators_destroy(struct ctx_indicators *indicators)
 
 /* --- places --- */
 
+/* Whether it is in the program itself, not in one of its libraries. */
+static bool is_of_program(const struct ctx_indicators *indicators, const struct ctx_indicator_place *place)
+{
+	return strcmp(place->path, indicators->objects.paths[0]) == 0;
+}
+
 /*
  * An object that is named but not one of the program's own may be opened later: its path is taken as it is.
  */
@@ -157,7 +163,7 @@ static enum ctx_status guard(struct ctx_indicators *indicators, const struct ctx
 			     uint64_t tracepoint, struct ctx_err *err)
 {
 	for (size_t i = 0; i < places->n; i++) {
-		if (strcmp(places->items[i].path, indicators->objects.paths[0]) != 0) {
+		if (!is_of_program(indicators, &places->items[i])) {
 			ctx_uprobe_guard_begin(&indicators->guard);
 			return CTX_OK;
 		}
@@ -276,37 +282,32 @@ static enum ctx_status add_events(struct ctx_indicators *indicators, struct indi
 	return add_breakpoints(indicators, indicator, events, err);
 }
 
-static enum ctx_status add_indicator(struct ctx_indicators *indicators, const char *text,
-				     struct ctx_perf_events *events, struct ctx_err *err)
-{
-	struct indicator *indicator = &indicators->items[indicators->n];
-	enum ctx_status status = ctx_indicator_spec_parse(text, &indicator->spec, err);
-
-	if (status != CTX_OK)
-		return status;
-	indicator->raised = indicator->slower = CTX_NONE;
-	status = find_places(indicators, indicator, err);
-	if (status == CTX_OK)
-		status = add_events(indicators, indicator, events, err);
-	indicators->n++; /* also after a failure: it is released */
-	return status == CTX_OK ? CTX_OK : ctx_err_prefix(err, status, "indicator \"%s\"", text);
-}
-
-static enum ctx_status add_listed(struct ctx_indicators *indicators,
-				  const struct ctx_indicator_listed *listed, struct ctx_perf_events *events,
-				  struct ctx_err *err)
+/* In the load object at `path`; NULL: in the first that has it. */
+static enum ctx_status add_indicator(struct ctx_indicators *indicators, const struct ctx_indicator_spec *spec,
+				     const char *path, struct ctx_perf_events *events, struct ctx_err *err)
 {
 	struct indicator *indicator = &indicators->items[indicators->n++];
 	enum ctx_status status;
 
-	indicator->spec = listed->spec;
+	indicator->spec = *spec;
 	indicator->raised = indicator->slower = CTX_NONE;
-	status = listed->spec.has_address
-			 ? ctx_indicator_places_take(&indicator->places, &listed->spec, listed->path, err)
-			 : ctx_indicator_places_find(&indicator->places, &listed->spec, listed->path, err);
+	if (path == NULL)
+		status = find_places(indicators, indicator, err);
+	else
+		status = spec->has_address ? ctx_indicator_places_take(&indicator->places, spec, path, err)
+					   : ctx_indicator_places_find(&indicator->places, spec, path, err);
 	if (status == CTX_OK)
 		status = add_events(indicators, indicator, events, err);
-	return status == CTX_OK ? CTX_OK : ctx_err_prefix(err, status, "indicator \"%s\"", listed->spec.text);
+	return status == CTX_OK ? CTX_OK : ctx_err_prefix(err, status, "indicator \"%s\"", spec->text);
+}
+
+static enum ctx_status add_written(struct ctx_indicators *indicators, const char *text,
+				   struct ctx_perf_events *events, struct ctx_err *err)
+{
+	struct ctx_indicator_spec spec;
+	enum ctx_status status = ctx_indicator_spec_parse(text, &spec, err);
+
+	return status == CTX_OK ? add_indicator(indicators, &spec, NULL, events, err) : status;
 }
 
 static enum ctx_status list_objects(struct ctx_indicators *indicators,
@@ -458,9 +459,10 @@ enum ctx_status ctx_indicators_create(const struct ctx_indicators_options *optio
 						   : ctx_err_nomem(err);
 	begin_uprobes(indicators, options);
 	for (size_t i = 0; i < options->n && status == CTX_OK; i++)
-		status = add_indicator(indicators, options->specs[i], events, err);
+		status = add_written(indicators, options->specs[i], events, err);
 	for (size_t i = 0; i < listing.n && status == CTX_OK; i++)
-		status = add_listed(indicators, &listing.items[i], events, err);
+		status =
+			add_indicator(indicators, &listing.items[i].spec, listing.items[i].path, events, err);
 	ctx_indicator_listing_deinit(&listing);
 	if (status == CTX_OK)
 		status = create_watch(indicators, events->n, err);
@@ -534,7 +536,7 @@ static enum ctx_status arm_some(const struct ctx_indicators *indicators, const s
 		     p++) {
 			const struct ctx_indicator_place *place = &indicator->places.items[p];
 
-			if ((strcmp(place->path, indicators->objects.paths[0]) == 0) == of_program)
+			if (is_of_program(indicators, place) == of_program)
 				status = arm_place(arming, indicator, place, err);
 		}
 		if (status != CTX_OK)
@@ -549,7 +551,7 @@ static bool has_libraries(const struct ctx_indicators *indicators)
 		const struct indicator *indicator = &indicators->items[i];
 
 		for (size_t p = 0; p < indicator->places.n && indicator->is_breakpoint; p++) {
-			if (strcmp(indicator->places.items[p].path, indicators->objects.paths[0]) != 0)
+			if (!is_of_program(indicators, &indicator->places.items[p]))
 				return true;
 		}
 	}
