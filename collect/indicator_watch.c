@@ -193,6 +193,8 @@ void ctx_indicator_watch_end_thread(struct ctx_indicator_watch *watch, uint32_t 
 
 	if (window != CTX_MAP64_NONE)
 		watch->windows[window] = (struct window){0};
-	if (calls != CTX_MAP64_NONE)
-		watch->calls[calls].n = 0;
+	if (calls != CTX_MAP64_NONE) {
+		free(watch->calls[calls].items);
+		watch->calls[calls] = (struct calls){0};
+	}
 }
