@@ -135,7 +135,7 @@ static enum ctx_status entry_of(pid_t pid, uint64_t *ret, struct ctx_err *err)
 	if (file != NULL)
 		fclose(file);
 	*ret = entry[1];
-	return found ? CTX_OK : ctx_err_set(err, CTX_E_IO, "%s does not tell the entry of the program", name);
+	return found ? CTX_OK : ctx_err_set(err, CTX_E_IO, "%s does not have the entry of the program", name);
 }
 
 static bool set_register(pid_t pid, size_t i, unsigned long value)
@@ -169,7 +169,7 @@ enum ctx_status ctx_breakpoint_run_to_entry(pid_t pid, struct ctx_err *err)
 				return ctx_err_errno(err, CTX_E_IO, "waitid");
 		}
 		if (info.si_code != CLD_TRAPPED && info.si_code != CLD_STOPPED)
-			return CTX_END; /* it is reaped as ever */
+			return CTX_END; /* it is reaped as usual */
 		(void)waitid(P_PID, (id_t)pid, &info, WSTOPPED | __WALL);
 		signal = info.si_status;
 		if (signal == SIGTRAP && is_at(pid, entry))

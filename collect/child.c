@@ -130,7 +130,7 @@ static void wait_for_stop(struct ctx_child *child)
 	do
 		result = waitid(P_PID, (id_t)child->pid, &info, WEXITED | WSTOPPED | WNOWAIT | __WALL);
 	while (result != 0 && errno == EINTR);
-	/* What has ended is reaped as ever. */
+	/* What has ended is reaped as usual. */
 	child->stops_at_exec = result == 0 && (info.si_code == CLD_TRAPPED || info.si_code == CLD_STOPPED);
 	if (!child->stops_at_exec)
 		return;

@@ -571,9 +571,9 @@ enum ctx_status ctx_indicators_arm(struct ctx_indicators *indicators, struct ctx
 	return status == CTX_OK ? arm_some(indicators, &arming, false, err) : status;
 }
 
-/* --- what is said --- */
+/* --- the header --- */
 
-static enum ctx_indicator_kind said_kind(const struct ctx_indicator_spec *spec)
+static enum ctx_indicator_kind header_kind(const struct ctx_indicator_spec *spec)
 {
 	switch (spec->what) {
 	case CTX_INDICATOR_RETURN:
@@ -593,7 +593,7 @@ static enum ctx_status describe(const struct indicator *indicator, size_t number
 {
 	const struct ctx_indicator_place *first = &indicator->places.items[0];
 	struct ctx_indicator_info info = {.name = indicator->spec.text,
-					  .kind = said_kind(&indicator->spec),
+					  .kind = header_kind(&indicator->spec),
 					  .mechanism =
 						  indicator->is_breakpoint ? "hardware breakpoint" : "uprobe",
 					  .function = first->name,

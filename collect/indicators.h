@@ -1,5 +1,5 @@
 /*
- * Indicators of a recording: from specifications to events that count, and to what is said of them.
+ * Indicators of a recording: from specifications to events that count, and to their descriptions in the header.
  *
  *	spec --load objects, ctxrec-places--> places --+- code: uprobe (root) or hardware breakpoint --+--> perf events, one or two metrics
  *	                                               +- data: hardware breakpoints -----------------+
@@ -66,7 +66,7 @@ CTX_MUST_CHECK enum ctx_status ctx_indicators_fork(struct ctx_indicators *indica
 						   const struct ctx_perf_record *record, struct ctx_err *err);
 void ctx_indicators_end_thread(struct ctx_indicators *indicators, uint32_t tid);
 
-/* Says in the header what is counted, and how. Fails as the writer does. */
+/* Writes what is counted, and how, to the header. Fails as the writer does. */
 CTX_MUST_CHECK enum ctx_status ctx_indicators_describe(const struct ctx_indicators *indicators,
 						       struct ctx_exp_writer *writer, struct ctx_err *err);
 

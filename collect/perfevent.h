@@ -16,10 +16,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum ctx_perf_stack {			    /* of the samples of an event */
-		      CTX_PERF_STACK_WHOLE, /* as of all */
-		      CTX_PERF_STACK_CALLER, /* at the entry of a function: it, and the return address on top of the stack */
-		      CTX_PERF_STACK_NONE, /* the program counter */
+/* Of the samples of an event. */
+enum ctx_perf_stack {
+	CTX_PERF_STACK_WHOLE,  /* as of all */
+	CTX_PERF_STACK_CALLER, /* at the entry of a function: it, and the return address on top of the stack */
+	CTX_PERF_STACK_NONE,   /* the program counter */
 };
 
 struct ctx_perf_event {

@@ -59,7 +59,7 @@ struct ctx_rec_trace {
 	const char *calls_of;  /* names of functions that are patched; NULL: all */
 	uint64_t calls_min_ns; /* shorter calls are left out; 0: none are */
 	uint64_t calls_depth;  /* deeper calls are; 0: none are */
-	bool vm_java;	       /* an agent tells of methods and code in Java's virtual machines */
+	bool vm_java;	       /* an agent reports methods and code of Java's virtual machines */
 	bool vm_python;	       /* a probe in the kernel reads which functions of Python run */
 	struct ctx_rec_texts indicators;
 	const char *indicators_file; /* NULL: none */

@@ -446,7 +446,7 @@ static enum ctx_status end_trace(struct ctx_recorder *recorder, struct ctx_err *
 	return naming.status;
 }
 
-/* The functions of compilers that still run; says of which there are none. */
+/* Writes the functions of compilers that still run, and warns of dumps that could not be used. */
 static enum ctx_status end_dumps(struct ctx_recorder *recorder, struct ctx_err *err)
 {
 	char text[CTX_JIT_DUMPS_TEXT_MAX];
@@ -457,7 +457,7 @@ static enum ctx_status end_dumps(struct ctx_recorder *recorder, struct ctx_err *
 		       : status;
 }
 
-/* Says what virtual machines told in vain. */
+/* Warns of what virtual machines reported and could not be used. */
 static enum ctx_status end_vms(struct ctx_recorder *recorder, struct ctx_err *err)
 {
 	struct ctx_vms_counts counts = ctx_vms_counts(recorder->code.vms);
@@ -489,7 +489,7 @@ static enum ctx_status warn_of_skipped(struct ctx_recorder *recorder, struct ctx
 	return ctx_recorder_warn(recorder, text, err);
 }
 
-/* Says of which stacks functions of Python are missing, and why. */
+/* Warns of stacks without their functions of Python, and why. */
 static enum ctx_status end_python(struct ctx_recorder *recorder, struct ctx_err *err)
 {
 	enum ctx_status status = CTX_OK;

@@ -40,7 +40,7 @@
 struct ctx_recorder_listener { /* of ctx_recorder_user */
 	void (*say)(void *context, const char *text);
 	void *context;
-	bool has_failed; /* the recording has, and the user was told so */
+	bool has_failed; /* the recording has, and that was reported */
 };
 
 struct ctx_recorder_signals {
@@ -63,7 +63,7 @@ struct ctx_recorder_metrics {
 	struct ctx_indicators *indicators; /* NULL: none; owned */
 };
 
-/* Who tells of code that is in no file. */
+/* Sources of code that is in no file. */
 struct ctx_recorder_code {
 	struct ctx_vms *vms; /* NULL: no agents are loaded */
 	struct ctx_jit_dumps *dumps;
