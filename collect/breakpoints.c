@@ -1,10 +1,10 @@
 #include "collect/breakpoints.h"
 
+#include "collect/child.h"
 #include "collect/procfs.h"
 #include "elf/elf_file.h"
 
 #include <elf.h>
-#include <errno.h>
 #include <linux/hw_breakpoint.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,7 +12,6 @@
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/user.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define PART_MAX 8u /* bytes */
@@ -154,7 +153,6 @@ enum ctx_status ctx_breakpoint_run_to_entry(pid_t pid, struct ctx_err *err)
 {
 	uint64_t entry = 0;
 	enum ctx_status status = entry_of(pid, &entry, err);
-	siginfo_t info = {0};
 	int signal = 0;
 
 	if (status != CTX_OK)
@@ -164,14 +162,8 @@ enum ctx_status ctx_breakpoint_run_to_entry(pid_t pid, struct ctx_err *err)
 	for (;;) {
 		if (ptrace(PTRACE_CONT, pid, NULL, (void *)(uintptr_t)signal) != 0)
 			return ctx_err_errno(err, CTX_E_IO, "the program cannot go on to its entry");
-		while (waitid(P_PID, (id_t)pid, &info, WEXITED | WSTOPPED | WNOWAIT | __WALL) != 0) {
-			if (errno != EINTR)
-				return ctx_err_errno(err, CTX_E_IO, "waitid");
-		}
-		if (info.si_code != CLD_TRAPPED && info.si_code != CLD_STOPPED)
-			return CTX_END; /* it is reaped as usual */
-		(void)waitid(P_PID, (id_t)pid, &info, WSTOPPED | __WALL);
-		signal = info.si_status;
+		if (!ctx_child_wait_stop(pid, &signal))
+			return CTX_END;
 		if (signal == SIGTRAP && is_at(pid, entry))
 			break;
 	}

@@ -119,23 +119,29 @@ static void close_pipes(struct ctx_child *child)
 	child->go_fd = child->error_fd = -1;
 }
 
-/* The stop comes when exec is over. A recorder that ends before takes the child along. */
-static void wait_for_stop(struct ctx_child *child)
+bool ctx_child_wait_stop(pid_t pid, int *ret_signal)
 {
 	siginfo_t info = {0};
 	int result;
 
-	if (!child->stops_at_exec)
-		return;
 	do
-		result = waitid(P_PID, (id_t)child->pid, &info, WEXITED | WSTOPPED | WNOWAIT | __WALL);
+		result = waitid(P_PID, (id_t)pid, &info, WEXITED | WSTOPPED | WNOWAIT | __WALL);
 	while (result != 0 && errno == EINTR);
-	/* What has ended is reaped as usual. */
-	child->stops_at_exec = result == 0 && (info.si_code == CLD_TRAPPED || info.si_code == CLD_STOPPED);
-	if (!child->stops_at_exec)
-		return;
-	(void)waitid(P_PID, (id_t)child->pid, &info, WSTOPPED | __WALL);
-	(void)ptrace(PTRACE_SETOPTIONS, child->pid, NULL, (void *)PTRACE_O_EXITKILL);
+	if (result != 0 || (info.si_code != CLD_TRAPPED && info.si_code != CLD_STOPPED))
+		return false;
+	(void)waitid(P_PID, (id_t)pid, &info, WSTOPPED | __WALL);
+	*ret_signal = info.si_status;
+	return true;
+}
+
+/* The stop comes when exec is over. A recorder that ends before takes the child along. */
+static void wait_for_exec(struct ctx_child *child)
+{
+	int signal;
+
+	child->stops_at_exec = child->stops_at_exec && ctx_child_wait_stop(child->pid, &signal);
+	if (child->stops_at_exec)
+		(void)ptrace(PTRACE_SETOPTIONS, child->pid, NULL, (void *)PTRACE_O_EXITKILL);
 }
 
 void ctx_child_detach(struct ctx_child *child)
@@ -158,7 +164,7 @@ enum ctx_status ctx_child_exec(struct ctx_child *child, const char *command, str
 	while (n < 0 && errno == EINTR);
 	close_pipes(child);
 	if (n != (ssize_t)sizeof(error)) {
-		wait_for_stop(child);
+		wait_for_exec(child);
 		return CTX_OK;
 	}
 	(void)ctx_child_wait(child, true);

@@ -58,6 +58,9 @@ CTX_MUST_CHECK enum ctx_status ctx_child_fork(struct ctx_child *child, char *con
 CTX_MUST_CHECK enum ctx_status ctx_child_exec(struct ctx_child *child, const char *command,
 					      struct ctx_err *err);
 
+/* Waits for the next stop of a traced child. False: it has ended, and is reaped as usual. */
+CTX_MUST_CHECK bool ctx_child_wait_stop(pid_t pid, int *ret_signal);
+
 /* Lets a child go on that stopped at its exec. */
 void ctx_child_detach(struct ctx_child *child);
 
