@@ -688,13 +688,11 @@ static void record(struct ctx_recorder *recorder, const struct ctx_recorder_user
 /* The command is stopped at its exec; if it cannot be armed, it does not run. */
 static enum ctx_status arm(struct ctx_recorder *recorder, struct ctx_err *err)
 {
-	struct ctx_ids tids = {0};
-	enum ctx_status status = ctx_ids_add(&tids, recorder->child.pid, err);
+	int64_t tid = recorder->child.pid;
+	enum ctx_status status =
+		ctx_indicators_arm(recorder->metrics.indicators, &recorder->session, recorder->child.pid,
+				   &(struct ctx_ids){.items = &tid, .n = 1}, err);
 
-	if (status == CTX_OK)
-		status = ctx_indicators_arm(recorder->metrics.indicators, &recorder->session,
-					    recorder->child.pid, &tids, err);
-	ctx_ids_deinit(&tids);
 	if (status < CTX_OK)
 		(void)kill(recorder->child.pid, SIGKILL);
 	ctx_child_detach(&recorder->child);
