@@ -23,6 +23,33 @@ void ctx_close_cleanup(const int *fd)
 		close(*fd);
 }
 
+int ctx_file_open_plain(const char *path, uint64_t *ret_size)
+{
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	struct stat info;
+
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
+		close(fd);
+		errno = EINVAL;
+		return -1;
+	}
+	*ret_size = (uint64_t)info.st_size;
+	return fd;
+}
+
+FILE *ctx_file_open_plain_stream(const char *path)
+{
+	uint64_t size;
+	int fd = ctx_file_open_plain(path, &size);
+	FILE *file = fd >= 0 ? fdopen(fd, "r") : NULL;
+
+	if (file == NULL && fd >= 0)
+		close(fd);
+	return file;
+}
+
 static enum ctx_status open_error(struct ctx_err *err, const char *path)
 {
 	enum ctx_status status = CTX_E_IO;

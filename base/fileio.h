@@ -22,6 +22,15 @@ CTX_MUST_CHECK enum ctx_status ctx_file_read(const char *path, size_t max_bytes,
 CTX_MUST_CHECK enum ctx_status ctx_file_read_fd(int fd, const char *name, size_t max_bytes,
 						struct ctx_buf *out, struct ctx_err *err);
 
+/*
+ * Opens a regular file for reading, and says its size in bytes. -1 and errno: it cannot be opened, or is no regular one
+ * (EINVAL). Opening a pipe does not wait.
+ */
+int ctx_file_open_plain(const char *path, uint64_t *ret_size);
+
+/* The same as a stream; NULL and errno. */
+FILE *ctx_file_open_plain_stream(const char *path);
+
 /* Where to read. */
 struct ctx_file_place {
 	int fd;

@@ -9,13 +9,10 @@
 #include "formats/named/named.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/types.h>
-#include <unistd.h>
 
 #define PROBE_LINES 32
 #define LINE_MAX_BYTES ((ssize_t)1 << 20)
@@ -60,24 +57,9 @@ static void destroy(struct ctx_named *named)
 	free(reader);
 }
 
-/* A regular file; NULL: another, or none. */
-static FILE *open_plain(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	struct stat info;
-	FILE *file;
-
-	if (fd < 0)
-		return NULL;
-	file = fstat(fd, &info) == 0 && S_ISREG(info.st_mode) ? fdopen(fd, "r") : NULL;
-	if (file == NULL)
-		close(fd);
-	return file;
-}
-
 bool ctx_callgrind_is(const char *path)
 {
-	FILE *file = open_plain(path);
+	FILE *file = ctx_file_open_plain_stream(path);
 	char line[256];
 	bool has_version = false, is = false;
 
@@ -363,7 +345,7 @@ enum ctx_status ctx_callgrind_open(const char *path, struct ctx_event_source **r
 	ctx_named_init(&reader->named);
 	reader->name = ctx_path_base(path);
 	reader->object = reader->own_file = reader->at_file = reader->function = CTX_NONE;
-	reader->file = open_plain(path);
+	reader->file = ctx_file_open_plain_stream(path);
 	status = reader->file != NULL
 			 ? read_header(reader, err)
 			 : ctx_err_errno(err, errno == ENOENT ? CTX_E_NOTFOUND : CTX_E_IO, "%s", path);

@@ -5,11 +5,9 @@
 #include "formats/jsonprofile/jp_forms.h"
 #include "formats/named/named.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 
 #define PROBE_BYTES ((size_t)256 << 20) /* of a file are searched for its members */
 
@@ -59,14 +57,14 @@ static void destroy(struct ctx_named *named)
 /* A file's first bytes, mapped. NULL: it does not begin as an object of JSON. */
 static const char *map_probe(const char *path, size_t *ret_n)
 {
-	int fd CTX_AUTO_CLOSE = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	struct stat info;
+	uint64_t size = 0;
+	int fd CTX_AUTO_CLOSE = ctx_file_open_plain(path, &size);
 	size_t at = 0;
 	char *bytes;
 
-	if (fd < 0 || fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size == 0)
+	if (fd < 0 || size == 0)
 		return NULL;
-	*ret_n = (uint64_t)info.st_size < PROBE_BYTES ? (size_t)info.st_size : PROBE_BYTES;
+	*ret_n = size < PROBE_BYTES ? (size_t)size : PROBE_BYTES;
 	bytes = mmap(NULL, *ret_n, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (bytes == MAP_FAILED)
 		return NULL;

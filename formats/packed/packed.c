@@ -29,12 +29,12 @@ static const struct {
 
 bool ctx_packed_is(const char *path)
 {
-	int fd CTX_AUTO_CLOSE = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	uint64_t size;
+	int fd CTX_AUTO_CLOSE = ctx_file_open_plain(path, &size);
 	char bytes[MAGIC_BYTES] = {0};
-	struct stat info;
 	size_t got;
 
-	if (fd < 0 || fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) ||
+	if (fd < 0 ||
 	    ctx_file_pread(&(struct ctx_file_place){fd, path, 0}, bytes, sizeof(bytes), &got, NULL) != CTX_OK)
 		return false;
 	for (size_t i = 0; i < CTX_COUNT_OF(magics); i++) {

@@ -6,7 +6,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -32,23 +31,6 @@ static const char magic[MAGIC_BYTES + 1] = "PERFILE2";
 static const char other_magic[MAGIC_BYTES + 1] = "2ELIFREP";
 static const char old_magic[MAGIC_BYTES + 1] = "PERFFILE";
 
-/* Opens a regular file; refuses pipes and devices. */
-static int open_plain(const char *path, uint64_t *ret_size)
-{
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	struct stat info;
-
-	if (fd < 0)
-		return -1;
-	if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
-		close(fd);
-		errno = EINVAL;
-		return -1;
-	}
-	*ret_size = (uint64_t)info.st_size;
-	return fd;
-}
-
 static char *main_path(const char *path)
 {
 	struct stat info;
@@ -62,7 +44,7 @@ bool ctx_pd_file_is(const char *path)
 	char bytes[MAGIC_BYTES];
 	uint64_t size;
 	size_t got;
-	int fd CTX_AUTO_CLOSE = name != NULL ? open_plain(name, &size) : -1;
+	int fd CTX_AUTO_CLOSE = name != NULL ? ctx_file_open_plain(name, &size) : -1;
 
 	return fd >= 0 &&
 	       ctx_file_pread(&(struct ctx_file_place){fd, name, 0}, bytes, sizeof(bytes), &got, NULL) ==
@@ -106,7 +88,7 @@ static enum ctx_status add_part(struct ctx_pd_file *file, const char *path, stru
 
 	if (status != CTX_OK)
 		return status;
-	part.fd = open_plain(path, &part.file_bytes);
+	part.fd = ctx_file_open_plain(path, &part.file_bytes);
 	if (part.fd < 0)
 		return ctx_err_errno(err, errno == ENOENT ? CTX_E_NOTFOUND : CTX_E_IO, "%s", path);
 	part.end = part.file_bytes;

@@ -6,11 +6,9 @@
 #include "formats/named/named.h"
 #include "formats/pprof/pprof_profile.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 
 #define FILE_BYTES_MAX ((size_t)2 << 30)
@@ -74,15 +72,15 @@ static bool fits(const struct ctx_protobuf_field *field)
 
 bool ctx_pprof_is(const char *path)
 {
-	int fd CTX_AUTO_CLOSE = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	uint64_t size = 0;
+	int fd CTX_AUTO_CLOSE = ctx_file_open_plain(path, &size);
 	uint8_t *bytes CTX_AUTO_FREE = malloc(PROBE_BYTES);
 	struct ctx_protobuf in;
 	struct ctx_protobuf_field field;
-	struct stat info;
 	size_t got = 0;
 	bool has_type = false, has_string = false;
 
-	if (fd < 0 || bytes == NULL || fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size == 0)
+	if (fd < 0 || bytes == NULL || size == 0)
 		return false;
 	if (ctx_file_pread(&(struct ctx_file_place){fd, path, 0}, bytes, PROBE_BYTES, &got, NULL) != CTX_OK &&
 	    got == 0)

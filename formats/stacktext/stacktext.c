@@ -12,12 +12,9 @@
 #include "formats/stacktext/st_line.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define LINE_MAX_BYTES ((size_t)1 << 20)
 #define PROBE_LINES 200 /* of a file's beginning */
@@ -102,24 +99,9 @@ static enum ctx_status next_line(struct reader *reader, size_t *ret, struct ctx_
 
 /* --- recognising --- */
 
-/* A regular file; NULL: another, or none. Opening a pipe does not wait. */
-static FILE *open_plain(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	struct stat info;
-	FILE *file;
-
-	if (fd < 0)
-		return NULL;
-	file = fstat(fd, &info) == 0 && S_ISREG(info.st_mode) ? fdopen(fd, "r") : NULL;
-	if (file == NULL)
-		close(fd);
-	return file;
-}
-
 bool ctx_stacktext_is(const char *path)
 {
-	FILE *file = open_plain(path);
+	FILE *file = ctx_file_open_plain_stream(path);
 	struct reader reader = {.file = file, .is_probing = true};
 	unsigned samples = 0, frames = 0, folded = 0, others = 0;
 	size_t n;

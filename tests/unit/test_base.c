@@ -13,6 +13,7 @@
 #include "chance.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -312,6 +313,40 @@ static void test_base__only_plain_files_are_replaced(void **state)
 	free(fifo);
 }
 
+static void test_base__only_plain_files_are_opened(void **state)
+{
+	char directory[] = "/tmp/ctx_test.XXXXXX";
+	uint64_t size = 0;
+	char *file, *fifo, bytes[8];
+	FILE *stream;
+	int fd;
+
+	(void)state;
+	assert_non_null(mkdtemp(directory));
+	file = ctx_path_join(directory, "file");
+	fifo = ctx_path_join(directory, "fifo");
+	assert_int_equal(ctx_file_replace(file, "three", 5, NULL), CTX_OK);
+	fd = ctx_file_open_plain(file, &size);
+	assert_true(fd >= 0);
+	assert_int_equal(size, 5);
+	close(fd);
+	stream = ctx_file_open_plain_stream(file);
+	assert_non_null(stream);
+	assert_int_equal(fread(bytes, 1, sizeof(bytes), stream), 5);
+	fclose(stream);
+	assert_int_equal(mkfifo(fifo, 0600), 0); /* nobody writes to it */
+	assert_int_equal(ctx_file_open_plain(fifo, &size), -1);
+	assert_int_equal(errno, EINVAL);
+	errno = 0;
+	assert_null(ctx_file_open_plain_stream(directory));
+	assert_int_equal(errno, EINVAL);
+	assert_null(ctx_file_open_plain_stream("/nonexistent/file"));
+	assert_int_equal(errno, ENOENT);
+	assert_int_equal(ctx_dir_remove(directory, NULL), CTX_OK);
+	free(file);
+	free(fifo);
+}
+
 static void test_base__growing_past_the_address_space_is_refused(void **state)
 {
 	uint64_t *items = NULL;
@@ -490,6 +525,7 @@ int main(void)
 		cmocka_unit_test(test_base__an_error_is_one_line_with_its_context_in_front),
 		cmocka_unit_test(test_base__a_replaced_file_is_whole_or_the_old_one),
 		cmocka_unit_test(test_base__only_plain_files_are_replaced),
+		cmocka_unit_test(test_base__only_plain_files_are_opened),
 		cmocka_unit_test(test_base__growing_past_the_address_space_is_refused),
 		cmocka_unit_test(test_base__checksums_are_those_of_xxhsum),
 		cmocka_unit_test(test_shellword__a_shell_reads_the_same_bytes),
