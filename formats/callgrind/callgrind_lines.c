@@ -1,8 +1,8 @@
 #include "formats/callgrind/callgrind_lines.h"
 
+#include "base/digits.h"
+
 #include <ctype.h>
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char *skip_spaces(const char *text)
@@ -22,14 +22,10 @@ const char *ctx_cg_value(const char *line, const char *key)
 /* A number without a sign, decimal or 0x..., with its end. */
 static bool number(const char *text, const char **ret_end, uint64_t *ret)
 {
-	char *end;
+	bool is_hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
 
-	if (!isdigit((unsigned char)text[0]))
-		return false;
-	errno = 0;
-	*ret = strtoull(text, &end, text[0] == '0' && (text[1] == 'x' || text[1] == 'X') ? 16 : 10);
-	*ret_end = end;
-	return errno == 0;
+	*ret_end = text + (is_hex ? 2 : 0);
+	return ctx_digits_take(ret_end, is_hex ? 16 : 10, ret);
 }
 
 bool ctx_cg_name_parse(const char *value, struct ctx_cg_name *ret)

@@ -1,5 +1,6 @@
 #include "formats/experiment/exp_log_code.h"
 
+#include "base/digits.h"
 #include "base/mem.h"
 #include "formats/experiment/exp_functions.h"
 
@@ -76,12 +77,10 @@ enum ctx_status ctx_exp_code_lines_function(struct ctx_exp_code_lines *lines, co
 static bool take_numbers(const char **at, uint32_t *out, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		uint64_t number = 0;
-		const char *begin = *at;
+		uint64_t number;
 
-		for (; **at >= '0' && **at <= '9' && number < UINT32_MAX; ++*at)
-			number = number * 10 + (uint64_t)(**at - '0');
-		if (*at == begin || number >= UINT32_MAX || (i + 1 < n && *(*at)++ != ','))
+		if (!ctx_digits_take(at, 10, &number) || number >= UINT32_MAX ||
+		    (i + 1 < n && *(*at)++ != ','))
 			return false;
 		out[i] = (uint32_t)number;
 	}

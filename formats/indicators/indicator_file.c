@@ -1,5 +1,6 @@
 #include "formats/indicators/indicator_file.h"
 
+#include "base/digits.h"
 #include "base/fileio.h"
 #include "base/mem.h"
 #include "elf/elf_buildid.h"
@@ -87,15 +88,10 @@ static enum ctx_status number(xmlNode *node, const char *name, const char *other
 {
 	xmlChar *value = xmlGetProp(node, (const xmlChar *)name);
 	const char *from = value != NULL ? (const char *)value : otherwise;
-	unsigned long long parsed = 0;
-	bool is = from != NULL && *from >= '0' && *from <= '9';
-	char *end = NULL;
+	bool is_hex = from != NULL && from[0] == '0' && (from[1] | 0x20) == 'x';
+	const char *at = is_hex ? from + 2 : from;
+	bool is = at != NULL && ctx_digits_take(&at, is_hex ? 16 : 10, ret) && *at == '\0';
 
-	errno = 0;
-	if (is)
-		parsed = strtoull(from, &end, from[0] == '0' && (from[1] | 0x20) == 'x' ? 16 : 10);
-	is = is && errno == 0 && *end == '\0';
-	*ret = parsed;
 	xmlFree(value);
 	return is ? CTX_OK
 		  : ctx_err_set(err, CTX_E_FORMAT, "line %ld: <%s> has no number %s", xmlGetLineNo(node),
