@@ -166,6 +166,11 @@ struct ctx_exp_sync_rest {
 #define CTX_EXP_CALLS_FILE "callevents"
 #define CTX_EXP_OMP_FILE "omptrace"
 
+/* The files above: of one kind of records each, whatever the metrics are. */
+#define CTX_EXP_RECORD_FILES 7u
+extern const char *const ctx_exp_record_files[CTX_EXP_RECORD_FILES];
+bool ctx_exp_is_record_file(const char *name);
+
 /* Encodes the waker of a packet. At most one of the two is not CTX_NONE. */
 static inline uint64_t ctx_exp_waker(uint32_t thread, uint32_t external_waker)
 {

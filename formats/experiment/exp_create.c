@@ -46,10 +46,7 @@ static bool is_file_name(const char *name)
 	return n > 0 && name[n] == '\0' && n < CTX_EXP_FILE_NAME_MAX && strcmp(name, "overview") != 0 &&
 	       strcmp(name, "frameinfo") != 0 && strcmp(name, "notes") != 0 &&
 	       strcmp(name, "archives") != 0 && strcmp(name, CTX_EXP_KEPT_FILE) != 0 &&
-	       strcmp(name, CTX_EXP_STATES_FILE) != 0 && strcmp(name, CTX_EXP_HEAP_FILE) != 0 &&
-	       strcmp(name, CTX_EXP_SYNC_FILE) != 0 && strcmp(name, CTX_EXP_IO_FILE) != 0 &&
-	       strcmp(name, CTX_EXP_MARKS_FILE) != 0 && strcmp(name, CTX_EXP_CALLS_FILE) != 0 &&
-	       strcmp(name, CTX_EXP_OMP_FILE) != 0 && name[0] != '_';
+	       !ctx_exp_is_record_file(name) && name[0] != '_';
 }
 
 /* CTX_NONE: there is none. */

@@ -185,10 +185,7 @@ static bool is_known(const char *name)
 {
 	return strcmp(name, "profile") == 0 || strcmp(name, "hwcounters") == 0 ||
 	       strcmp(name, "frameinfo") == 0 || strcmp(name, "overview") == 0 ||
-	       strcmp(name, CTX_EXP_KEPT_FILE) == 0 || strcmp(name, CTX_EXP_STATES_FILE) == 0 ||
-	       strcmp(name, CTX_EXP_HEAP_FILE) == 0 || strcmp(name, CTX_EXP_SYNC_FILE) == 0 ||
-	       strcmp(name, CTX_EXP_OMP_FILE) == 0 || strcmp(name, CTX_EXP_IO_FILE) == 0 ||
-	       strcmp(name, CTX_EXP_MARKS_FILE) == 0 || strcmp(name, CTX_EXP_CALLS_FILE) == 0;
+	       strcmp(name, CTX_EXP_KEPT_FILE) == 0 || ctx_exp_is_record_file(name);
 }
 
 /* Counts what is new of a file. */

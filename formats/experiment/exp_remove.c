@@ -105,15 +105,8 @@ static bool is_own_file(enum level level, const char *name)
 						   CTX_EXP_MAP_FILE CTX_EXP_PACKING_END,
 						   "frameinfo",
 						   "profile",
-						   "states",
 						   "hwcounters",
 						   "stacks",
-						   CTX_EXP_HEAP_FILE,
-						   CTX_EXP_SYNC_FILE,
-						   CTX_EXP_IO_FILE,
-						   CTX_EXP_MARKS_FILE,
-						   CTX_EXP_CALLS_FILE,
-						   CTX_EXP_OMP_FILE,
 						   NULL};
 	static const char *const OF_ALL[] = {"overview", "notes", "last.xml", NULL};
 
@@ -125,7 +118,7 @@ static bool is_own_file(enum level level, const char *name)
 		if (ctx_exp_packed_data(plain) < CTX_EXP_PACKED_DATA_FILES)
 			return true;
 	}
-	return is_one_of(name, OF_PROCESSES) ||
+	return is_one_of(name, OF_PROCESSES) || ctx_exp_is_record_file(name) ||
 	       (level == LEVEL_EXPERIMENT && (is_one_of(name, OF_ALL) || is_database(name)));
 }
 

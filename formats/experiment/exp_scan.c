@@ -179,14 +179,14 @@ static enum ctx_status read_directory(struct ctx_exp_reader *reader, const char 
 /* The same while it grows: what recorders write, without a list of the directory. */
 static enum ctx_status read_growing(struct ctx_exp_reader *reader, const char *below, struct ctx_err *err)
 {
-	static const char *const NAMES[] = {"frameinfo",	"hwcounters",	    CTX_EXP_MAP_FILE,
-					    "overview",		"profile",	    CTX_EXP_STATES_FILE,
-					    CTX_EXP_HEAP_FILE,	CTX_EXP_IO_FILE,    CTX_EXP_SYNC_FILE,
-					    CTX_EXP_MARKS_FILE, CTX_EXP_CALLS_FILE, CTX_EXP_OMP_FILE};
+	static const char *const NAMES[] = {"frameinfo", "hwcounters", CTX_EXP_MAP_FILE, "overview",
+					    "profile"};
 	enum ctx_status status = CTX_OK;
 
 	for (size_t i = 0; i < CTX_COUNT_OF(NAMES) && status == CTX_OK; i++)
 		status = read_file(reader, below, NAMES[i], err);
+	for (size_t i = 0; i < CTX_EXP_RECORD_FILES && status == CTX_OK; i++)
+		status = read_file(reader, below, ctx_exp_record_files[i], err);
 	return status;
 }
 

@@ -22,9 +22,7 @@
 #include "formats/experiment/exp_writer.h"
 
 #define CTX_EXP_METRIC_FILES_MAX 8u
-#define CTX_EXP_FILES_MAX                                                                                    \
-	(CTX_EXP_METRIC_FILES_MAX +                                                                          \
-	 7) /* seven more: states of threads, heap, synchronisation, I/O, marks, calls, OpenMP */
+#define CTX_EXP_FILES_MAX (CTX_EXP_METRIC_FILES_MAX + CTX_EXP_RECORD_FILES)
 #define CTX_EXP_FILE_NAME_MAX 32u
 #define CTX_EXP_LINEAGE_MAX 200u /* longer lineages restart, to stay within the length of a file name */
 #define CTX_EXP_DIR_NAME_MAX (CTX_EXP_LINEAGE_MAX + 32u)
