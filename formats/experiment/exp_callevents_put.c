@@ -7,11 +7,6 @@
 
 #include <stdlib.h>
 
-uint64_t ctx_exp_start_ns(const struct ctx_exp_writer *writer)
-{
-	return writer->start_ns;
-}
-
 static enum ctx_status get_block(struct ctx_exp_call_bufs *bufs, uint32_t thread,
 				 struct ctx_exp_call_block **ret, struct ctx_err *err)
 {

@@ -438,6 +438,11 @@ static void pack_files(const struct ctx_exp_writer *writer)
 	ctx_exp_pack_text(writer->dir, CTX_EXP_LOG_FILE, mode);
 }
 
+uint64_t ctx_exp_start_ns(const struct ctx_exp_writer *writer)
+{
+	return writer->start_ns;
+}
+
 enum ctx_status ctx_exp_close(struct ctx_exp_writer *writer, uint64_t time_ns, struct ctx_err *err)
 {
 	enum ctx_status status, step;

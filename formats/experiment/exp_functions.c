@@ -15,12 +15,9 @@
 /* The line that was begun ends; it is written with the next tick at the latest. */
 static enum ctx_status end_line(struct ctx_exp_writer *writer, size_t before, struct ctx_err *err)
 {
-	enum ctx_status status;
-
 	writer->log_oldest_ns = 0;
 	ctx_exp_describes(writer, &writer->log, before);
-	status = ctx_exp_log_end(writer, err);
-	return status;
+	return ctx_exp_log_end(writer, err);
 }
 
 static enum ctx_status key_of(const struct ctx_exp_function *function, struct ctx_buf *out,

@@ -441,6 +441,15 @@ static enum ctx_status read_function(struct ctx_exp_log *log, const struct ctx_e
 	return status == CTX_OK ? add_entry(log, &entry, err) : status;
 }
 
+/* The time and addresses of a line <map>, <unmap> or <code>, and the key of its process. False: not usable. */
+static bool read_range(const struct ctx_exp_line *line, struct ctx_exp_entry *entry, uint32_t *ret_key)
+{
+	return ctx_exp_line_time(line, "tstamp", &entry->time_ns) &&
+	       ctx_exp_line_number32(line, "process", ret_key) &&
+	       ctx_exp_line_number(line, "address", &entry->a) &&
+	       ctx_exp_line_number(line, "size", &entry->b) && entry->b <= UINT64_MAX - entry->a;
+}
+
 static enum ctx_status read_code(struct ctx_exp_log *log, const struct ctx_exp_line *line,
 				 struct ctx_err *err)
 {
@@ -448,10 +457,7 @@ static enum ctx_status read_code(struct ctx_exp_log *log, const struct ctx_exp_l
 	uint32_t key, row = 0;
 	enum ctx_status status;
 
-	if (!ctx_exp_line_time(line, "tstamp", &entry.time_ns) ||
-	    !ctx_exp_line_number32(line, "process", &key) ||
-	    !ctx_exp_line_number(line, "address", &entry.a) || !ctx_exp_line_number(line, "size", &entry.b) ||
-	    entry.b > UINT64_MAX - entry.a)
+	if (!read_range(line, &entry, &key))
 		return CTX_E_FORMAT;
 	status = ctx_exp_log_process(log, key, &entry.process, err);
 	if (status == CTX_OK && !has_room_for_map(log, entry.process, err, &status))
@@ -469,10 +475,7 @@ static enum ctx_status read_map(struct ctx_exp_log *log, const struct ctx_exp_li
 	uint32_t key;
 	enum ctx_status status;
 
-	if (!ctx_exp_line_time(line, "tstamp", &entry.time_ns) ||
-	    !ctx_exp_line_number32(line, "process", &key) ||
-	    !ctx_exp_line_number(line, "address", &entry.a) || !ctx_exp_line_number(line, "size", &entry.b) ||
-	    entry.b > UINT64_MAX - entry.a)
+	if (!read_range(line, &entry, &key))
 		return CTX_E_FORMAT;
 	if (kind == CTX_EV_MAP && !ctx_exp_line_number(line, "offset", &entry.c))
 		return CTX_E_FORMAT;

@@ -85,6 +85,9 @@ struct ctx_exp_writer;
 CTX_MUST_CHECK enum ctx_status ctx_exp_create(const struct ctx_exp_options *options,
 					      struct ctx_exp_writer **ret, struct ctx_err *err);
 
+/* CLOCK_MONOTONIC of the run event. */
+uint64_t ctx_exp_start_ns(const struct ctx_exp_writer *writer);
+
 enum ctx_exp_origin {
 	/*
 	 * The first process; exactly once, except when a whole system or several processes are
@@ -331,8 +334,6 @@ struct ctx_exp_omp {
  */
 CTX_MUST_CHECK enum ctx_status ctx_exp_omp(struct ctx_exp_writer *writer, const struct ctx_exp_omp *omp,
 					   struct ctx_err *err);
-/* CLOCK_MONOTONIC of the run event. */
-uint64_t ctx_exp_start_ns(const struct ctx_exp_writer *writer);
 
 /* Calls of a thread that were seen to begin and end, behind those of the call before. */
 struct ctx_exp_calls {
