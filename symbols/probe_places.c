@@ -36,6 +36,7 @@ struct finding {
 	size_t n, cap;
 	struct ctx_map64 choosers; /* addresses of code that chooses functions */
 	size_t n_late;		   /* functions of that name that are chosen when the program is loaded */
+	uint64_t first, last;	   /* of a range: addresses of its functions; UINT64_MAX, 0: not found */
 };
 
 static void finding_deinit(struct finding *finding)
@@ -220,41 +221,40 @@ static enum ctx_status find_functions(struct finding *finding, struct ctx_err *e
 	return ctx_err_set(err, CTX_E_NOTFOUND, "no function %s", request->name);
 }
 
+static enum ctx_status take_bounds(struct finding *finding, const struct ctx_symbol *symbol,
+				   struct ctx_err *err)
+{
+	(void)err;
+	if (is_named(symbol, finding->request->name) && symbol->start < finding->first)
+		finding->first = symbol->start;
+	if (is_named(symbol, finding->request->last) && symbol->start >= finding->last)
+		finding->last = symbol->start;
+	return CTX_OK;
+}
+
+static enum ctx_status take_between(struct finding *finding, const struct ctx_symbol *symbol,
+				    struct ctx_err *err)
+{
+	return symbol->start >= finding->first && symbol->start <= finding->last
+		       ? take_every(finding, symbol, err)
+		       : CTX_OK;
+}
+
 static enum ctx_status find_range(struct finding *finding, struct ctx_err *err)
 {
 	const struct ctx_probe_request *request = finding->request;
-	uint64_t begin = UINT64_MAX, end = 0;
-	uint32_t n = ctx_symtab_count(finding->symbols);
-	enum ctx_status status = CTX_OK;
-	size_t kept = 0;
+	enum ctx_status status;
 
-	for (uint32_t i = 0; i < n && status == CTX_OK; i++) {
-		struct ctx_symbol symbol;
-
-		status = ctx_symtab_get(finding->symbols, i, &symbol, err);
-		if (status != CTX_OK || !is_function(&symbol))
-			continue;
-		if (is_named(&symbol, request->name) && symbol.start < begin)
-			begin = symbol.start;
-		if (is_named(&symbol, request->last) && symbol.start >= end)
-			end = symbol.start;
-	}
+	finding->first = UINT64_MAX;
+	status = each_function(finding, take_bounds, err);
 	if (status != CTX_OK)
 		return status;
-	if (begin == UINT64_MAX || end == 0)
+	if (finding->first == UINT64_MAX || finding->last == 0)
 		return ctx_err_set(err, CTX_E_NOTFOUND, "no function %s",
-				   begin == UINT64_MAX ? request->name : request->last);
-	if (end < begin)
+				   finding->first == UINT64_MAX ? request->name : request->last);
+	if (finding->last < finding->first)
 		return ctx_err_set(err, CTX_E_ARG, "%s lies behind %s", request->name, request->last);
-	status = each_function(finding, take_every, err);
-	for (size_t i = 0; i < finding->n; i++) {
-		if (finding->items[i].place.address < begin || finding->items[i].place.address > end)
-			free(finding->items[i].name);
-		else
-			finding->items[kept++] = finding->items[i];
-	}
-	finding->n = kept;
-	return status;
+	return each_function(finding, take_between, err);
 }
 
 /* --- lines --- */
@@ -324,12 +324,13 @@ static enum ctx_status take_line(void *context, const struct ctx_source_line *li
 	if (line->line != wanted)
 		return CTX_OK;
 	status = chain_of(finding, line->address, &chain, &index, err);
+	if (status != CTX_OK)
+		return status;
 	for (size_t i = 0; i < lines->n_chains; i++) {
 		if (lines->chains[i] == chain)
-			return status;
+			return CTX_OK;
 	}
-	if (status == CTX_OK)
-		status = ctx_grow(&lines->chains, &lines->chains_cap, lines->n_chains + 1, err);
+	status = ctx_grow(&lines->chains, &lines->chains_cap, lines->n_chains + 1, err);
 	if (status == CTX_OK && index != UINT32_MAX)
 		status = ctx_symtab_get(finding->symbols, index, &symbol, err);
 	if (status != CTX_OK)
