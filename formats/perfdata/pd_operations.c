@@ -6,7 +6,6 @@
 
 #include <linux/perf_event.h>
 
-#define BRANCH_CALL_STACK (1u << 11)  /* PERF_SAMPLE_BRANCH_CALL_STACK: calls, not branches */
 #define BLOCK_MAX ((uint64_t)1 << 20) /* bytes that run without a taken branch: more is another path */
 
 void ctx_pd_operations_deinit(struct ctx_pd_operations *operations)
@@ -16,10 +15,11 @@ void ctx_pd_operations_deinit(struct ctx_pd_operations *operations)
 	*operations = (struct ctx_pd_operations){0};
 }
 
+/* What the processor keeps as a call stack are calls, not branches. */
 bool ctx_pd_event_has_branches(const struct ctx_pd_event *event)
 {
 	return (event->layout.sample_type & PERF_SAMPLE_BRANCH_STACK) != 0 &&
-	       (event->layout.branch_sample_type & BRANCH_CALL_STACK) == 0;
+	       (event->layout.branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK) == 0;
 }
 
 static bool is_fault(const struct ctx_pd_event *event)
@@ -58,18 +58,19 @@ void ctx_pd_operations_announce(struct ctx_pd_reader *reader)
 	const struct ctx_pd_events *events = &reader->file.events;
 	struct ctx_pd_operations *operations = &reader->operations;
 	struct ctx_source_info *info = &reader->source.info;
+	bool has_branches = false, has_memory = false;
 
 	for (size_t i = 0; i < events->n; i++) {
-		operations->has_branches |= ctx_pd_event_has_branches(&events->items[i]);
-		operations->has_memory |= ctx_pd_event_has_addresses(&events->items[i]);
+		has_branches |= ctx_pd_event_has_branches(&events->items[i]);
+		has_memory |= ctx_pd_event_has_addresses(&events->items[i]);
 	}
-	if (operations->has_branches) {
+	if (has_branches) {
 		operations->branches = info->n_metrics;
 		ctx_traced_metrics_append(CTX_TRACED_BRANCH, info->metrics + info->n_metrics,
 					  info->n_metrics);
 		info->n_metrics += CTX_BRANCH_METRIC_N;
 	}
-	if (operations->has_memory) {
+	if (has_memory) {
 		operations->memory = info->n_metrics;
 		ctx_traced_metrics_append(CTX_TRACED_MEMORY, info->metrics + info->n_metrics,
 					  info->n_metrics);

@@ -52,9 +52,8 @@ struct ctx_pd_states { /* all zero is valid: off */
 
 /* State of pd_operations.c. */
 struct ctx_pd_operations {	   /* all zero is valid: none */
-	uint32_t branches, memory; /* the first of their metrics; only with has_... */
-	bool has_branches, has_memory;
-	struct ctx_traced *items; /* owned; of the current sample */
+	uint32_t branches, memory; /* the first of their metrics, where an event has them */
+	struct ctx_traced *items;  /* owned; of the current sample */
 	size_t cap;
 	uint64_t *frames; /* owned; of its branches: two each */
 	size_t frames_cap;

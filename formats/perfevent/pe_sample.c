@@ -5,20 +5,15 @@
 #define READ_LOST (1u << 4)	   /* PERF_FORMAT_LOST */
 #define BRANCH_HW_INDEX (1u << 17) /* PERF_SAMPLE_BRANCH_HW_INDEX */
 #define BRANCH_COUNTERS (1u << 19)
-#define BRANCH_CALL_STACK (1u << 11)
-
-#define BRANCH_ANY (1u << 3)
 #define BRANCH_BYTES 24u
-#define WEIGHT_STRUCT (UINT64_C(1) << 24) /* PERF_SAMPLE_WEIGHT_STRUCT */
-#define SAMPLE_CGROUP (UINT64_C(1) << 21)
 
 /* In the order of the format. */
 #define LISTS                                                                                                \
 	(PERF_SAMPLE_READ | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW | PERF_SAMPLE_BRANCH_STACK |             \
 	 PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
 #define REST                                                                                                 \
-	(PERF_SAMPLE_WEIGHT | WEIGHT_STRUCT | PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_TRANSACTION |               \
-	 PERF_SAMPLE_REGS_INTR | PERF_SAMPLE_PHYS_ADDR | SAMPLE_CGROUP)
+	(PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT | PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_TRANSACTION |   \
+	 PERF_SAMPLE_REGS_INTR | PERF_SAMPLE_PHYS_ADDR | PERF_SAMPLE_CGROUP)
 
 static inline uint32_t half(const uint8_t *bytes, bool swap)
 {
@@ -179,9 +174,9 @@ static void take_rest(struct ctx_pe_wire *wire, const struct ctx_pe_layout *layo
 {
 	uint64_t type = layout->sample_type;
 
-	if (type & (PERF_SAMPLE_WEIGHT | WEIGHT_STRUCT))
+	if (type & (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT))
 		sample->weight = ctx_pe_wire_u64(wire);
-	if (type & WEIGHT_STRUCT)
+	if (type & PERF_SAMPLE_WEIGHT_STRUCT)
 		sample->weight &= UINT32_MAX;
 	if (type & PERF_SAMPLE_DATA_SRC)
 		sample->data_source = ctx_pe_wire_u64(wire);
@@ -191,7 +186,7 @@ static void take_rest(struct ctx_pe_wire *wire, const struct ctx_pe_layout *layo
 		ctx_pe_wire_bytes(wire, (size_t)layout->n_regs_intr * 8);
 	if (type & PERF_SAMPLE_PHYS_ADDR)
 		sample->physical = ctx_pe_wire_u64(wire);
-	if (type & SAMPLE_CGROUP)
+	if (type & PERF_SAMPLE_CGROUP)
 		sample->cgroup = ctx_pe_wire_u64(wire);
 }
 
@@ -233,7 +228,8 @@ void ctx_pe_sample_count(const struct ctx_pe_sample *sample, size_t i, uint64_t 
 
 bool ctx_pe_sample_has_lbr_stack(const struct ctx_pe_sample *sample)
 {
-	return sample->n_branches != 0 && (sample->layout->branch_sample_type & BRANCH_CALL_STACK) != 0;
+	return sample->n_branches != 0 &&
+	       (sample->layout->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK) != 0;
 }
 
 uint64_t ctx_pe_sample_branch_from(const struct ctx_pe_sample *sample, size_t i)
@@ -267,7 +263,7 @@ struct ctx_pe_branch ctx_pe_sample_branch(const struct ctx_pe_sample *sample, si
 
 bool ctx_pe_sample_has_all_branches(const struct ctx_pe_sample *sample)
 {
-	return (sample->layout->branch_sample_type & BRANCH_ANY) != 0;
+	return (sample->layout->branch_sample_type & PERF_SAMPLE_BRANCH_ANY) != 0;
 }
 
 static uint64_t user_reg(const struct ctx_pe_sample *sample, int8_t index)

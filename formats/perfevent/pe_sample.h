@@ -3,7 +3,7 @@
  *
  *	header | identifier | ip | pid tid | time | addr | id | stream id | cpu - | period	one word each
  *	read values | n, call chain | size, raw | branch stack | abi, user registers | size, user stack, size in use |
- *	weight | data source | transaction | abi, registers at the interrupt | physical address
+ *	weight | data source | transaction | abi, registers at the interrupt | physical address | control group
  *
  * Only the fields that sample_type selects are present. Every length is checked against the
  * record's size: the bytes may come from an arbitrary file. Source: PERF_RECORD_SAMPLE in
