@@ -1,5 +1,5 @@
 #!/bin/sh
-# Every test has one tier (fast, live or long), and the scripts of a tier do only what is allowed there (HACKING.md):
+# Every test has one tier (fast, live or long), the scripts of a tier do only what is allowed there, and all can fail (HACKING.md):
 #   tests/test_tiers.sh SOURCE_DIR CC BUILD_DIR
 set -eu
 command -v jq >/dev/null || { echo "SKIP: jq is not installed"; exit 77; }
@@ -31,4 +31,7 @@ $found"
 forbid "fast tests record nothing" '\bneed_perf\b|\bctxrec -q|perf (record|sched record)|gprofng collect|\bcollect [a-z]' fast/*.sh
 forbid "only long tests repeat a measurement" '\brepeat [0-9]|three_times|for attempt' fast/*.sh live/*.sh
 forbid "nothing is downloaded while tests run" '\b(npm (ci|install|i)|npx|pip install|apt-get|curl|wget|go (get|install))\b' */*.sh ../browser/*.sh
+for script in */*.sh; do
+	[ "$(tail -n 1 "$script")" = finish ] || wrong "$script: failures count at its end alone: the last line is 'finish'"
+done
 exit $failed

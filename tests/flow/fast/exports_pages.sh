@@ -68,3 +68,4 @@ unpack recordings/convoy
 expect 1 'export folded requires a single metric' ctxan -q convoy.er --export folded --metric user,lock
 expect 0 '' ctxan -q convoy.er --export html --metric user,lock -o several.html
 grep -q '"metrics":\[{"name":"User CPU","word":"user",' several.html || fail "the page has not the metrics of --metric"
+finish
