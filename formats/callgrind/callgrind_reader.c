@@ -67,8 +67,6 @@ bool ctx_callgrind_is(const char *path)
 	     i++) {
 		const char *creator = ctx_cg_value(line, "creator:");
 
-		if (memchr(line, '\0', strcspn(line, "\n")) != NULL)
-			break;
 		is = ctx_cg_value(line, "# callgrind format") != NULL ||
 		     (creator != NULL && strncmp(creator, "callgrind", 9) == 0) ||
 		     (has_version && ctx_cg_value(line, "events:") != NULL);
@@ -171,9 +169,12 @@ static enum ctx_status take_name(struct reader *reader, bool *ret_taken, struct 
 	return CTX_OK;
 }
 
+/* "": not known. */
 static const char *text_of(const struct reader *reader, uint32_t id)
 {
-	return id != CTX_NONE ? ctx_strtab_get(&reader->texts, id) : "";
+	const char *text = id != CTX_NONE ? ctx_strtab_get(&reader->texts, id) : "";
+
+	return strcmp(text, "???") != 0 ? text : "";
 }
 
 /* ---- costs ---- */
@@ -184,16 +185,13 @@ static enum ctx_status frame_of(struct reader *reader, uint64_t *ret, struct ctx
 	const char *name = text_of(reader, reader->function), *object = text_of(reader, reader->object);
 	const char *file = text_of(reader, reader->own_file);
 	uint64_t line = reader->has_lines ? reader->costs.positions[reader->n_positions - 1] : 0;
-	bool has_file = file[0] != '\0' && strcmp(file, "???") != 0;
-	const struct ctx_named_function function = {
-		.name = name[0] != '\0' && strcmp(name, "???") != 0 ? name : "<Unknown>",
-		.module = strcmp(object, "???") != 0 ? object : "",
-		.n_name = strlen(name[0] != '\0' && strcmp(name, "???") != 0 ? name : "<Unknown>"),
-		.n_module = strcmp(object, "???") != 0 ? strlen(object) : 0,
-		.file = has_file ? file : NULL,
-	};
+	struct ctx_named_function function = {.name = name[0] != '\0' ? name : "<Unknown>",
+					      .module = object,
+					      .file = file[0] != '\0' ? file : NULL};
 
-	if (!has_file || reader->at_file != reader->own_file || line > UINT32_MAX)
+	function.n_name = strlen(function.name);
+	function.n_module = strlen(function.module);
+	if (function.file == NULL || reader->at_file != reader->own_file || line > UINT32_MAX)
 		line = 0;
 	return ctx_named_frame(&reader->named, &function, (uint32_t)line, ret, err);
 }
@@ -351,9 +349,8 @@ enum ctx_status ctx_callgrind_open(const char *path, struct ctx_event_source **r
 			 : ctx_err_errno(err, errno == ENOENT ? CTX_E_NOTFOUND : CTX_E_IO, "%s", path);
 	if (status == CTX_OK)
 		status = ctx_named_warn(&reader->named, err,
-					"callgrind's format has sums by function and call: own costs are "
-					"shown, of callers it does "
-					"not tell enough (no times: all is at 0)");
+					"callgrind's format has sums by function and call, no call stacks: "
+					"own costs are shown, callers are unknown (no times: all is at 0)");
 	if (status != CTX_OK) {
 		destroy(&reader->named);
 		return status;

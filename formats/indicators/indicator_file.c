@@ -47,7 +47,7 @@ void ctx_indicator_flags_put(unsigned bits, struct ctx_buf *out)
 enum ctx_status ctx_indicator_object_build(const char *path, char id[CTX_INDICATOR_BUILD_ID_MAX],
 					   struct ctx_err *err)
 {
-	int fd CTX_CLEANUP(ctx_close_cleanup) = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int fd CTX_AUTO_CLOSE = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
 	if (fd < 0)
 		return ctx_err_errno(err, errno == ENOENT ? CTX_E_NOTFOUND : CTX_E_IO, "%s", path);

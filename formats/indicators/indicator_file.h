@@ -58,7 +58,7 @@ CTX_MUST_CHECK enum ctx_status ctx_indicator_file_parse(struct ctx_indicator_row
 
 #define CTX_INDICATOR_BUILD_ID_MAX CTX_BUILDID_TEXT
 
-/* The build id of a load object here, "" if it has none. Fails with CTX_E_NOTFOUND, CTX_E_PERM, CTX_E_IO. */
+/* The build id of a load object here, "" if it has none. Fails with CTX_E_NOTFOUND, CTX_E_IO. */
 CTX_MUST_CHECK enum ctx_status ctx_indicator_object_build(const char *path,
 							  char id[CTX_INDICATOR_BUILD_ID_MAX],
 							  struct ctx_err *err);

@@ -182,14 +182,6 @@ static enum ctx_status read_tables(struct reading *reading, yajl_val root, yajl_
 	return status;
 }
 
-static int64_t number_of(yajl_val value, int64_t other)
-{
-	const char *text = ctx_jp_text(value);
-	double number = text[0] != '\0' ? strtod(text, NULL) : ctx_jp_number(value, (double)other);
-
-	return number >= 0 && number < 1e15 ? (int64_t)number : other;
-}
-
 static enum ctx_status add_thread(struct reading *reading, yajl_val thread, size_t i, struct ctx_err *err)
 {
 	const char *name = ctx_jp_text(ctx_jp_member(thread, "name"));
@@ -201,8 +193,8 @@ static enum ctx_status add_thread(struct reading *reading, yajl_val thread, size
 					.process = process[0] != '\0' ? process
 						   : name[0] != '\0'  ? name
 								      : "process",
-					.pid = number_of(ctx_jp_member(thread, "pid"), 1),
-					.tid = number_of(ctx_jp_member(thread, "tid"), (int64_t)i + 1)},
+					.pid = ctx_jp_id(ctx_jp_member(thread, "pid"), 1),
+					.tid = ctx_jp_id(ctx_jp_member(thread, "tid"), (int64_t)i + 1)},
 		&reading->thread, err);
 }
 

@@ -167,14 +167,6 @@ static enum ctx_status read_samples(struct reading *reading, struct ctx_err *err
 	return status;
 }
 
-static int64_t id_of(yajl_val value, int64_t other)
-{
-	const char *text = ctx_jp_text(value);
-	double number = text[0] != '\0' ? strtod(text, NULL) : ctx_jp_number(value, (double)other);
-
-	return number >= 0 && number < 1e15 ? (int64_t)number : other;
-}
-
 static enum ctx_status read_threads(struct reading *reading, yajl_val process, struct ctx_err *err)
 {
 	yajl_val threads = ctx_jp_member(process, "threads");
@@ -186,8 +178,8 @@ static enum ctx_status read_threads(struct reading *reading, yajl_val process, s
 		const struct ctx_jp_thread info = {
 			.name = name[0] != '\0' ? name : "thread",
 			.process = name[0] != '\0' ? name : "process",
-			.pid = id_of(ctx_jp_member(thread, "pid"), 1),
-			.tid = id_of(ctx_jp_member(thread, "tid"), (int64_t)i + 1)};
+			.pid = ctx_jp_id(ctx_jp_member(thread, "pid"), 1),
+			.tid = ctx_jp_id(ctx_jp_member(thread, "tid"), (int64_t)i + 1)};
 
 		status = ctx_jp_thread(reading->model, &info, &reading->thread, err);
 		if (status == CTX_OK)

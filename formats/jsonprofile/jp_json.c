@@ -5,6 +5,7 @@
 #include "base/mem.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define FILE_BYTES_MAX ((size_t)1 << 30)
@@ -94,6 +95,14 @@ double ctx_jp_number(yajl_val value, double other)
 	if (YAJL_IS_INTEGER(value))
 		return (double)YAJL_GET_INTEGER(value);
 	return YAJL_IS_DOUBLE(value) && isfinite(YAJL_GET_DOUBLE(value)) ? YAJL_GET_DOUBLE(value) : other;
+}
+
+int64_t ctx_jp_id(yajl_val value, int64_t other)
+{
+	const char *text = ctx_jp_text(value);
+	double number = text[0] != '\0' ? strtod(text, NULL) : ctx_jp_number(value, (double)other);
+
+	return number >= 0 && number < 1e15 ? (int64_t)number : other;
 }
 
 uint64_t ctx_jp_index(yajl_val value, uint64_t max, uint64_t other)

@@ -31,6 +31,9 @@ const char *ctx_jp_text(yajl_val value);
 /* A number; `other` if it is none. */
 double ctx_jp_number(yajl_val value, double other);
 
+/* An id of a process or thread, which may be text; `other` if it is none. */
+int64_t ctx_jp_id(yajl_val value, int64_t other);
+
 /* A whole number from 0 to `max`; `other` if it is none. */
 uint64_t ctx_jp_index(yajl_val value, uint64_t max, uint64_t other);
 
