@@ -12,10 +12,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/types.h>
 
 #define PROBE_LINES 32
-#define LINE_MAX_BYTES ((ssize_t)1 << 20)
+#define LINE_MAX_BYTES ((size_t)1 << 20)
 #define DAMAGE_MAX 64u /* lines that are named; more are counted */
 #define COST_MAX (UINT64_C(1) << 56)
 
@@ -79,22 +78,32 @@ bool ctx_callgrind_is(const char *path)
 
 /* ---- lines ---- */
 
-/* The next line, zero-terminated, without its end. CTX_END; CTX_E_IO; CTX_E_LIMIT. */
+/* The next line, zero-terminated, without its end. CTX_END; CTX_E_IO; CTX_E_LIMIT; CTX_E_NOMEM. */
 static enum ctx_status next_line(struct reader *reader, struct ctx_err *err)
 {
-	ssize_t n = getline(&reader->line, &reader->cap, reader->file);
+	enum ctx_status status = CTX_OK;
+	size_t n = 0;
+	int c = 0;
 
-	if (n < 0 && ferror(reader->file))
+	while (status == CTX_OK && c != '\n' && (c = getc_unlocked(reader->file)) != EOF) {
+		if (n == LINE_MAX_BYTES)
+			return ctx_err_set(err, CTX_E_LIMIT, "%s: line %llu is longer than a mebibyte",
+					   reader->name, (unsigned long long)reader->number + 1);
+		status = ctx_grow(&reader->line, &reader->cap, n + 2, err);
+		if (status == CTX_OK)
+			reader->line[n++] = (char)c;
+	}
+	if (status != CTX_OK)
+		return status;
+	if (ferror(reader->file))
 		return ctx_err_errno(err, CTX_E_IO, "%s", reader->name);
-	if (n < 0)
+	if (n == 0)
 		return CTX_END;
 	reader->number++;
-	reader->n_bytes_read += (uint64_t)n;
-	if (n > LINE_MAX_BYTES)
-		return ctx_err_set(err, CTX_E_LIMIT, "%s: line %llu is longer than a mebibyte", reader->name,
-				   (unsigned long long)reader->number);
+	reader->n_bytes_read += n;
 	while (n > 0 && (reader->line[n - 1] == '\n' || reader->line[n - 1] == '\r'))
-		reader->line[--n] = '\0';
+		n--;
+	reader->line[n] = '\0';
 	return CTX_OK;
 }
 

@@ -113,6 +113,33 @@ static void test_callgrind__other_files_are_refused(void **state)
 	assert_int_equal(ctx_callgrind_open("/no/such/file", &source, NULL), CTX_E_NOTFOUND);
 }
 
+static void test_callgrind__a_line_of_more_than_a_mebibyte_is_refused(void **state)
+{
+	static const char header[] = "# callgrind format\nevents: Ir\nfn=f\n";
+	size_t n = sizeof(header) - 1, max = (size_t)1 << 20;
+	char *text = malloc(n + max + 1);
+	struct ctx_event_source *source;
+	struct ctx_event event;
+	struct ctx_err err;
+	enum ctx_status status = CTX_OK;
+
+	(void)state;
+	assert_non_null(text);
+	memset(text, '#', n + max + 1);
+	memcpy(text, header, n);
+	for (size_t more = 0; more < 2; more++) {
+		write_bytes(text, n + max + more);
+		assert_int_equal(ctx_callgrind_open(path, &source, NULL), CTX_OK);
+		do
+			status = source->next(source, &event, &err);
+		while (status == CTX_OK);
+		assert_int_equal(status, more != 0 ? CTX_E_LIMIT : CTX_END);
+		source->close(source);
+	}
+	assert_non_null(strstr(err.msg, "line 4 is longer than a mebibyte"));
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -120,6 +147,7 @@ int main(void)
 		cmocka_unit_test(test_callgrind__instructions_are_positions_before_the_line),
 		cmocka_unit_test(test_callgrind__unreadable_lines_are_damage),
 		cmocka_unit_test(test_callgrind__other_files_are_refused),
+		cmocka_unit_test(test_callgrind__a_line_of_more_than_a_mebibyte_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, make_path, remove_path);
