@@ -41,6 +41,28 @@ static int remove_place(void **state)
 
 #define place_test(test) cmocka_unit_test_setup_teardown(test, make_place, remove_place)
 
+/* Begins a recording of one process with `n` threads. */
+static inline struct ctx_exp_writer *place_begin(const struct ctx_exp_options *options, uint32_t *ret_process,
+						 uint32_t *threads, uint32_t n)
+{
+	struct ctx_exp_process process = {.origin = CTX_EXP_ROOT_PROCESS,
+					  .parent = CTX_NONE,
+					  .pid = 100,
+					  .command = "c",
+					  .time_ns = FIXTURE_START_NS};
+	struct ctx_exp_writer *writer;
+
+	assert_int_equal(ctx_exp_create(options, &writer, NULL), CTX_OK);
+	assert_int_equal(ctx_exp_process_start(writer, &process, ret_process, NULL), CTX_OK);
+	for (uint32_t i = 0; i < n; i++) {
+		struct ctx_exp_thread thread = {
+			.process = *ret_process, .tid = 100 + i, .name = "t", .time_ns = FIXTURE_START_NS};
+
+		assert_int_equal(ctx_exp_thread_start(writer, &thread, &threads[i], NULL), CTX_OK);
+	}
+	return writer;
+}
+
 /* What came out is released by the caller. */
 static inline void close_and_read(struct fixture_recording *recording, const char *path,
 				  struct fixture_contents *out)

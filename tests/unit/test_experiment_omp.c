@@ -1,4 +1,5 @@
 /* OpenMP, written to an experiment and read: the same events; what is refused; damage. */
+#include "chance.h"
 #include "experiment_place.h"
 
 #include "model/omp.h"
@@ -14,30 +15,12 @@ struct run {
 	uint32_t process, threads[THREADS];
 };
 
-static uint64_t random_below(uint64_t *seed, uint64_t n)
-{
-	*seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-	return (*seed >> 33) % n;
-}
-
 static void begin(struct run *run, const char *path, bool has_omp)
 {
 	struct ctx_exp_options options = fixture_options(path);
-	struct ctx_exp_process process = {.origin = CTX_EXP_ROOT_PROCESS,
-					  .parent = CTX_NONE,
-					  .pid = 100,
-					  .command = "c",
-					  .time_ns = FIXTURE_START_NS};
 
 	options.has_omp = has_omp;
-	assert_int_equal(ctx_exp_create(&options, &run->writer, NULL), CTX_OK);
-	assert_int_equal(ctx_exp_process_start(run->writer, &process, &run->process, NULL), CTX_OK);
-	for (uint32_t i = 0; i < THREADS; i++) {
-		struct ctx_exp_thread thread = {
-			.process = run->process, .tid = 100 + i, .name = "t", .time_ns = FIXTURE_START_NS};
-
-		assert_int_equal(ctx_exp_thread_start(run->writer, &thread, &run->threads[i], NULL), CTX_OK);
-	}
+	run->writer = place_begin(&options, &run->process, run->threads, THREADS);
 }
 
 struct made {

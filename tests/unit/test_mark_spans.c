@@ -2,6 +2,7 @@
 #include "model/mark_spans.h"
 
 #include "base/mem.h"
+#include "chance.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,12 +13,6 @@
 
 #define OPERATIONS 400u
 #define NAMES 4u
-
-static uint64_t random_below(uint64_t *seed, uint64_t n)
-{
-	*seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-	return (*seed >> 33) % n;
-}
 
 /* Begins and ends as a reader of a recording puts them together: a stack of open intervals for each thread. */
 static size_t make(uint64_t seed, struct ctx_traced *operations)
