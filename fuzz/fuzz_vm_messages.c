@@ -1,6 +1,6 @@
 /*
  * Takes arbitrary bytes as messages of an agent in a virtual machine, each behind a byte of its length: methods that were kept can be
- * parsed again, code is where it was told, and rows are within their messages.
+ * parsed again, code is at the addresses of its message, and rows are within their messages.
  */
 #include "collect/vm_image.h"
 

@@ -1,5 +1,5 @@
 /*
- * The kind of a function's code (model/code_kind.h), which some sources say and names tell otherwise.
+ * The kind of a function's code (model/code_kind.h), which some sources know and names show otherwise.
  */
 #ifndef CTX_MODEL_CODE_KIND_OF_H
 #define CTX_MODEL_CODE_KIND_OF_H

@@ -186,7 +186,7 @@ enum ctx_event_kind {
 	CTX_EV_STATE,	 /* a thread changes what it does */
 	CTX_EV_TRACED,	 /* a traced operation */
 	CTX_EV_CALL,	 /* a thread leaves calls, enters one, or both */
-	CTX_EV_OMP,	 /* a thread of a program with OpenMP tells something */
+	CTX_EV_OMP,	 /* an event of OpenMP of a thread: regions, tasks, waits */
 };
 
 /* Strings of all events are borrowed until the next call of next(). */

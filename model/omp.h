@@ -1,5 +1,5 @@
 /*
- * OpenMP: what threads of a team tell while they run, and the states that follow from it.
+ * OpenMP: the events of threads of a team, and the states that follow from them.
  *
  *	region begin, join, enter, leave, ... of a thread --> one state at any time --> OMP Work, OMP Wait, OMP Serial, OMP Idle
  *

@@ -1,9 +1,9 @@
 /*
  * callgrind.out: what valgrind's callgrind and cachegrind's converters write, as samples without times.
  *
- * The file has sums: own costs by line, and for each call the cost of all that was called. Call stacks do not follow
- * from that: whose part of a function called from two places it was that called a third is not told. So the own costs
- * are samples, and callers are not known. Source: docs/cl-format.xml of Valgrind.
+ * The file has sums: own costs by line, and for each call the inclusive cost of the callee. Call stacks do not follow from
+ * that: where a function has two callers, its costs and callees cannot be attributed to either. So the own costs are
+ * samples, and callers are unknown. Source: docs/cl-format.xml of Valgrind.
  */
 #ifndef CTX_FORMATS_CALLGRIND_CALLGRIND_READER_H
 #define CTX_FORMATS_CALLGRIND_CALLGRIND_READER_H

@@ -7,7 +7,7 @@
  *	TIMES		ns since the event before; of the first 0
  *	FUNCTIONS	of each that begins: number of the function in the block, or 0: a new one
  *	ADDRESSES	of each new one: difference to the one before
- *	OTHERS		of events that are otherwise: events since the last such one, what, calls that end; of sums how long, and how many
+ *	OTHERS		of all events but plain begins and returns: events since the last such one, flags, calls that end; of sums duration and number
  *
  * A block is read without any other: the functions that are open at its begin are not in it.
  */

@@ -316,7 +316,7 @@ struct ctx_exp_mark {
 CTX_MUST_CHECK enum ctx_status ctx_exp_mark(struct ctx_exp_writer *writer, const struct ctx_exp_mark *mark,
 					    struct ctx_err *err);
 
-/* OpenMP: what a thread of a traced process tells (model/omp.h). */
+/* An event of OpenMP of a thread of a traced process (model/omp.h). */
 struct ctx_exp_omp {
 	uint64_t time_ns;
 	uint32_t process;

@@ -32,14 +32,13 @@ static uint32_t function_of(const struct ctx_profile *profile, uint32_t node)
 	return CTX_NONE;
 }
 
+/* Of a node below the root. */
 static bool is_truncated(const struct ctx_profile *profile, uint32_t node)
 {
-	uint32_t top = node;
+	uint32_t outermost = profile->cct.key[ctx_trie_ancestor(&profile->cct, node, 1)];
 
-	for (; node != 0 && node < profile->cct.n; node = profile->cct.parent[node])
-		top = node;
-	return top != 0 && top < profile->cct.n && profile->cct.key[top] < profile->n_functions &&
-	       profile->functions[profile->cct.key[top]].kind == CTX_FUNCTION_TRUNCATED;
+	return outermost < profile->n_functions &&
+	       profile->functions[outermost].kind == CTX_FUNCTION_TRUNCATED;
 }
 
 /* An indicator needs a file and a place in it. */

@@ -24,7 +24,7 @@ CTX_MUST_CHECK enum ctx_status ctx_jp_cpuprofile(yajl_val root, struct ctx_jp_mo
 /* The Firefox Profiler's processed profiles (samply, perf converted), with tables by thread or shared. */
 CTX_MUST_CHECK enum ctx_status ctx_jp_firefox(yajl_val root, struct ctx_jp_model *model, struct ctx_err *err);
 
-/* What Firefox itself and perf's gecko script write: the same tables as rows with schemas. Their first thread tells them. */
+/* What Firefox itself and perf's gecko script write: the same tables as rows with schemas, by which the first thread is recognised. */
 bool ctx_jp_is_gecko(yajl_val root);
 CTX_MUST_CHECK enum ctx_status ctx_jp_gecko(yajl_val root, struct ctx_jp_model *model, struct ctx_err *err);
 

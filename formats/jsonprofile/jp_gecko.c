@@ -4,7 +4,7 @@
  *	meta {interval, product}, processes [the same again]
  *
  * A location is the text of a frame: "work (in /usr/bin/app)", "js (app.js:12)", "0x7f12". Times are milliseconds on a
- * clock whose begin is not told: the first sample is at 0 here.
+ * clock of unknown origin: the first sample is at 0 here.
  */
 #include "formats/jsonprofile/jp_forms.h"
 

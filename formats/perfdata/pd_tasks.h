@@ -137,7 +137,7 @@ CTX_MUST_CHECK enum ctx_status ctx_pd_tasks_find(struct ctx_pd_tasks *tasks, uin
 const char *ctx_pd_tasks_untracked_task(const struct ctx_pd_tasks *tasks, int64_t tid);
 
 /*
- * The path of what the process has mapped at an address; NULL: nothing that the recording tells. Data is
+ * The path of what the process has mapped at an address; NULL: no recorded map. Data is
  * known only where maps of data were recorded. Borrowed from the names. O(maps).
  */
 const char *ctx_pd_tasks_mapped(const struct ctx_pd_tasks *tasks, int64_t pid, uint64_t address);
