@@ -287,6 +287,27 @@ bool ctx_elf_address(const struct ctx_elf_segment *segments, size_t n, uint64_t 
 	return false;
 }
 
+/* NULL: no segment has a byte of the file for that address. */
+static const struct ctx_elf_segment *segment_at(const struct ctx_elf_file *file, uint64_t address)
+{
+	for (size_t i = 0; i < file->n_segments; i++) {
+		const struct ctx_elf_segment *segment = &file->segments[i];
+
+		if (address >= segment->address && address - segment->address < segment->file_size)
+			return segment;
+	}
+	return NULL;
+}
+
+bool ctx_elf_offset(const struct ctx_elf_file *file, uint64_t address, uint64_t *ret_offset)
+{
+	const struct ctx_elf_segment *segment = segment_at(file, address);
+
+	if (segment != NULL)
+		*ret_offset = address - segment->address + segment->offset;
+	return segment != NULL;
+}
+
 /* A file that ends before its segment returns the bytes that it has. */
 static enum ctx_status read_at(const struct ctx_elf_file *file, uint64_t offset, size_t n,
 			       struct ctx_buf *out, struct ctx_err *err)
@@ -322,14 +343,12 @@ static enum ctx_status read_at(const struct ctx_elf_file *file, uint64_t offset,
 enum ctx_status ctx_elf_read_code(const struct ctx_elf_file *file, uint64_t address, size_t n,
 				  struct ctx_buf *out, struct ctx_err *err)
 {
-	for (size_t i = 0; i < file->n_segments; i++) {
-		const struct ctx_elf_segment *segment = &file->segments[i];
-		uint64_t at = address - segment->address;
+	const struct ctx_elf_segment *segment = segment_at(file, address);
+	uint64_t at;
 
-		if (address < segment->address || at >= segment->file_size)
-			continue;
-		return read_at(file, segment->offset + at,
-			       n < segment->file_size - at ? n : (size_t)(segment->file_size - at), out, err);
-	}
-	return ctx_err_set(err, CTX_E_NOTFOUND, "no code at %llx", (unsigned long long)address);
+	if (segment == NULL)
+		return ctx_err_set(err, CTX_E_NOTFOUND, "no code at %llx", (unsigned long long)address);
+	at = address - segment->address;
+	return read_at(file, segment->offset + at,
+		       n < segment->file_size - at ? n : (size_t)(segment->file_size - at), out, err);
 }

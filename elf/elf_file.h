@@ -92,6 +92,9 @@ const struct ctx_elf_section *ctx_elf_section_at(const struct ctx_elf_file *file
 bool ctx_elf_address(const struct ctx_elf_segment *segments, size_t n, uint64_t offset,
 		     uint64_t *ret_address);
 
+/* The file offset of an address of code. False: in no executable segment, or no byte of the file. O(segments). */
+bool ctx_elf_offset(const struct ctx_elf_file *file, uint64_t address, uint64_t *ret_offset);
+
 /*
  * Appends up to `n` bytes of code from an address on, as in the file: fewer at the end of the
  * segment or file. Fails with CTX_E_NOTFOUND (in no executable segment), CTX_E_IO, CTX_E_NOMEM.

@@ -50,20 +50,6 @@ static void finding_deinit(struct finding *finding)
 	ctx_elf_close(&finding->image);
 }
 
-/* False: the address is in no executable segment, or has no byte in the file. */
-static bool offset_of(const struct ctx_elf_file *image, uint64_t address, uint64_t *ret)
-{
-	for (size_t i = 0; i < image->n_segments; i++) {
-		const struct ctx_elf_segment *segment = &image->segments[i];
-
-		if (address < segment->address || address - segment->address >= segment->file_size)
-			continue;
-		*ret = address - segment->address + segment->offset;
-		return true;
-	}
-	return false;
-}
-
 static enum ctx_status add(struct finding *finding, enum ctx_probe_kind kind, uint64_t address,
 			   const char *name, struct ctx_err *err)
 {
@@ -71,7 +57,7 @@ static enum ctx_status add(struct finding *finding, enum ctx_probe_kind kind, ui
 	uint64_t offset;
 	enum ctx_status status;
 
-	if (!offset_of(&finding->image, address, &offset))
+	if (!ctx_elf_offset(&finding->image, address, &offset))
 		return CTX_OK;
 	if (finding->n == PLACES_MAX)
 		return ctx_err_set(err, CTX_E_LIMIT, "more than %u places", PLACES_MAX);

@@ -288,7 +288,7 @@ static void check_file(const struct ctx_elf_file *elf, const struct shape *shape
 	struct ctx_cfi_entry entry;
 	struct ctx_cfi_cie cie;
 	struct ctx_cfi_fde fde;
-	uint64_t address;
+	uint64_t address, offset;
 	size_t at = 0;
 
 	assert_int_equal(elf->is_64, shape->is_64);
@@ -303,6 +303,10 @@ static void check_file(const struct ctx_elf_file *elf, const struct shape *shape
 	if (shape->has_segments) {
 		assert_int_equal(address, 0x2001);
 		assert_false(ctx_elf_address(elf->segments, elf->n_segments, CODE_AT + CODE_BYTES, &address));
+		assert_true(ctx_elf_offset(elf, 0x203f, &offset));
+		assert_int_equal(offset, CODE_AT + 0x3f);
+		assert_false(ctx_elf_offset(elf, 0x1fff, &offset));
+		assert_false(ctx_elf_offset(elf, 0x2040, &offset));
 		assert_int_equal(ctx_elf_read_code(elf, 0x203e, 16, &code, NULL), CTX_OK);
 		assert_int_equal(code.n, 2);
 		assert_memory_equal(code.bytes, "\x3e\x3f", 2);
