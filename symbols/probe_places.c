@@ -7,6 +7,7 @@
 #include "symbols/probe_places.h"
 
 #include "base/mem.h"
+#include "base/strtab.h"
 #include "elf/elf_file.h"
 #include "symbols/demangle.h"
 #include "symbols/probe_inlines.h"
@@ -247,9 +248,8 @@ static enum ctx_status find_range(struct finding *finding, struct ctx_err *err)
 
 struct line_finding {
 	struct finding *finding;
-	uint64_t *chains; /* of the places: what function and inlined calls they are in; owned */
-	size_t n_chains, chains_cap;
-	uint32_t next_line; /* the first behind the wanted one that has code; 0: none */
+	struct ctx_strtab chains; /* of the places: what function and inlined calls they are in */
+	uint32_t next_line;	  /* the first behind the wanted one that has code; 0: none */
 	bool has_file;
 };
 
@@ -262,45 +262,38 @@ static bool is_file(const char *path, const char *wanted)
 	       (n == n_wanted || path[n - n_wanted - 1] == '/');
 }
 
-static uint64_t mix(uint64_t hash, const void *bytes, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		hash = (hash ^ ((const uint8_t *)bytes)[i]) * UINT64_C(0x100000001b3);
-	return hash;
-}
-
-static enum ctx_status chain_of(struct finding *finding, uint64_t address, uint64_t *ret,
+/* The function and the inlined calls that an address is in, as a key; *ret_symbol: the function, UINT32_MAX: none. */
+static enum ctx_status chain_of(struct finding *finding, uint64_t address, struct ctx_buf *out,
 				uint32_t *ret_symbol, struct ctx_err *err)
 {
 	struct ctx_source_frame frames[CTX_SOURCE_FRAMES_MAX];
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
 	size_t n = 0;
 	enum ctx_status status = ctx_source_map_find(finding->map, address, frames, &n, err);
 
 	if (status != CTX_OK)
 		return status;
 	*ret_symbol = UINT32_MAX;
-	if (ctx_symtab_find(finding->symbols, address, ret_symbol))
-		hash = mix(hash, ret_symbol, sizeof(*ret_symbol));
+	(void)ctx_symtab_find(finding->symbols, address, ret_symbol);
+	ctx_buf_put_u32(out, *ret_symbol);
 	for (size_t i = 0; i < n; i++) {
 		if (frames[i].function != NULL)
-			hash = mix(hash, frames[i].function, strlen(frames[i].function) + 1);
-		/* The innermost line is the wanted one; those of the calls around it tell calls apart. */
+			ctx_buf_put(out, frames[i].function, strlen(frames[i].function) + 1);
+		/* The innermost line is the wanted one; those of the calls around it distinguish calls. */
 		if (i != 0)
-			hash = mix(hash, &frames[i].line, sizeof(frames[i].line));
+			ctx_buf_put_u32(out, frames[i].line);
 	}
-	*ret = hash;
-	return CTX_OK;
+	return ctx_buf_check(out, err);
 }
 
 static enum ctx_status take_line(void *context, const struct ctx_source_line *line, struct ctx_err *err)
 {
 	struct line_finding *lines = context;
 	struct finding *finding = lines->finding;
-	uint32_t wanted = finding->request->line, index;
+	uint32_t wanted = finding->request->line, index, id;
+	struct ctx_buf chain CTX_AUTO_BUF = {0};
 	struct ctx_symbol symbol = {.name = ""};
+	size_t before = lines->chains.n;
 	enum ctx_status status;
-	uint64_t chain;
 
 	if (line->file == NULL || !is_file(line->file, finding->request->name))
 		return CTX_OK;
@@ -310,19 +303,13 @@ static enum ctx_status take_line(void *context, const struct ctx_source_line *li
 	if (line->line != wanted)
 		return CTX_OK;
 	status = chain_of(finding, line->address, &chain, &index, err);
-	if (status != CTX_OK)
+	if (status == CTX_OK)
+		status = ctx_strtab_add(&lines->chains, (const char *)chain.bytes, chain.n, &id, err);
+	if (status != CTX_OK || lines->chains.n == before)
 		return status;
-	for (size_t i = 0; i < lines->n_chains; i++) {
-		if (lines->chains[i] == chain)
-			return CTX_OK;
-	}
-	status = ctx_grow(&lines->chains, &lines->chains_cap, lines->n_chains + 1, err);
-	if (status == CTX_OK && index != UINT32_MAX)
+	if (index != UINT32_MAX)
 		status = ctx_symtab_get(finding->symbols, index, &symbol, err);
-	if (status != CTX_OK)
-		return status;
-	lines->chains[lines->n_chains++] = chain;
-	return add(finding, CTX_PROBE_INSIDE, line->address, symbol.name, err);
+	return status == CTX_OK ? add(finding, CTX_PROBE_INSIDE, line->address, symbol.name, err) : status;
 }
 
 static enum ctx_status find_lines(struct finding *finding, struct ctx_err *err)
@@ -338,7 +325,7 @@ static enum ctx_status find_lines(struct finding *finding, struct ctx_err *err)
 			finding->map, (struct ctx_source_range){code->address, code->address + code->size},
 			take_line, &lines, err);
 	}
-	free(lines.chains);
+	ctx_strtab_deinit(&lines.chains);
 	if (status != CTX_OK || finding->n != 0)
 		return status;
 	if (strncmp(ctx_source_map_origin(finding->map), "none: ", 6) == 0)
