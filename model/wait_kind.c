@@ -10,8 +10,9 @@
 /* Of a function: its kind in the lower bits. */
 #define KIND_MASK 0x1fu
 #define IN_KERNEL 0x20u
-#define IN_LIBRARY 0x40u /* of the C or C++ library, or the dynamic linker */
-#define IS_NAMED 0x80u	 /* has a name of the C library's waits, wherever it is */
+#define IN_LIBRARY 0x40u      /* of the C or C++ library, or the dynamic linker */
+#define IS_NAMED 0x80u	      /* has a name of the C library's waits, wherever it is */
+#define IS_INTERPRETER 0x100u /* of the interpreter of Python, not a function that it runs */
 
 static const char *const texts[CTX_WAIT_KIND_N] = {
 	[CTX_WAIT_KIND_OTHER] = "other",	 [CTX_WAIT_KIND_MUTEX] = "mutex",
@@ -196,10 +197,11 @@ static bool is_library(const char *path)
 	return strcmp(path, "[vdso]") == 0;
 }
 
-static uint8_t classify(const struct ctx_profile *profile, const uint8_t *of_object, uint32_t function)
+static uint16_t classify(const struct ctx_profile *profile, const uint8_t *of_object, uint32_t function)
 {
 	const struct ctx_function_info *info = &profile->functions[function];
-	uint8_t where = info->object < profile->n_objects ? of_object[info->object] : 0;
+	enum ctx_code_kind code;
+	uint16_t where = info->object < profile->n_objects ? of_object[info->object] : 0;
 
 	if ((where & IN_KERNEL) != 0) {
 		const char *name = info->name;
@@ -208,13 +210,16 @@ static uint8_t classify(const struct ctx_profile *profile, const uint8_t *of_obj
 		while (*name == '_')
 			name++;
 		found = find_prefix(kernel_names, CTX_COUNT_OF(kernel_names), name);
-		return (uint8_t)(where | (found != NULL ? found->kind : CTX_WAIT_KIND_OTHER));
+		return (uint16_t)(where | (found != NULL ? found->kind : CTX_WAIT_KIND_OTHER));
 	}
 	/* The C++ library's templates are instantiated in the program. */
 	if (strncmp(info->name, "std::", 5) == 0 || strncmp(info->name, "__gnu_cxx::", 11) == 0 ||
 	    strncmp(info->name, "operator new", 12) == 0 || strncmp(info->name, "operator delete", 15) == 0)
 		where |= IN_LIBRARY;
-	return where | classify_user(info->name);
+	code = ctx_code_kind_of(profile, function);
+	if (code == CTX_CODE_PYTHON_VM || code == CTX_CODE_PYTHON_EVAL)
+		where |= IS_INTERPRETER;
+	return (uint16_t)(where | classify_user(info->name));
 }
 
 enum ctx_status ctx_wait_kinds_init(struct ctx_wait_kinds *kinds, const struct ctx_profile *profile,
@@ -222,7 +227,7 @@ enum ctx_status ctx_wait_kinds_init(struct ctx_wait_kinds *kinds, const struct c
 {
 	uint8_t *of_object CTX_AUTO_FREE = ctx_calloc(profile->n_objects, sizeof(*of_object));
 
-	*kinds = (struct ctx_wait_kinds){profile, ctx_calloc(profile->n_functions, sizeof(uint8_t))};
+	*kinds = (struct ctx_wait_kinds){profile, ctx_calloc(profile->n_functions, sizeof(uint16_t))};
 	if (of_object == NULL || kinds->of_function == NULL) {
 		ctx_wait_kinds_deinit(kinds);
 		return ctx_err_nomem(err);
@@ -242,7 +247,6 @@ void ctx_wait_kinds_deinit(struct ctx_wait_kinds *kinds)
 	kinds->of_function = NULL;
 }
 
-/* Of a stack: what its kernel part and its library part say. */
 /* What stands for a stack that was not recorded is no caller. */
 static bool is_known(const struct ctx_profile *profile, uint32_t function)
 {
@@ -257,26 +261,17 @@ bool ctx_wait_kinds_is_program(const struct ctx_wait_kinds *kinds, uint32_t func
 	       (kinds->of_function[function] & (IN_KERNEL | IN_LIBRARY)) == 0;
 }
 
+/* Of a stack: what its kernel part and its library part say. */
 struct found {
 	enum ctx_wait_kind kernel, library;
 	uint32_t caller;
 };
 
-static uint8_t class_of(const struct ctx_wait_kinds *kinds, uint32_t stack)
+static uint16_t class_of(const struct ctx_wait_kinds *kinds, uint32_t stack)
 {
 	uint32_t function = kinds->profile->cct.key[stack];
 
 	return function < kinds->profile->n_functions ? kinds->of_function[function] : 0;
-}
-
-/* Whether a function is of the interpreter of Python, and not one that it runs. */
-static bool is_interpreter(const struct ctx_wait_kinds *kinds, uint32_t function)
-{
-	enum ctx_code_kind kind = CTX_CODE_NATIVE;
-
-	if (function < kinds->profile->n_functions)
-		kind = ctx_code_kind_of(kinds->profile, function);
-	return kind == CTX_CODE_PYTHON_VM || kind == CTX_CODE_PYTHON_EVAL;
 }
 
 /*
@@ -287,11 +282,11 @@ static void look_at_interpreter(const struct ctx_wait_kinds *kinds, uint32_t sta
 {
 	const struct ctx_trie *cct = &kinds->profile->cct;
 
-	if (found->caller == CTX_NONE || !is_interpreter(kinds, found->caller))
+	if (found->caller == CTX_NONE || (kinds->of_function[found->caller] & IS_INTERPRETER) == 0)
 		return;
 	if (found->library == CTX_WAIT_KIND_CONDITION)
 		found->library = CTX_WAIT_KIND_INTERPRETER;
-	while (stack != CTX_TRIE_ROOT && is_interpreter(kinds, cct->key[stack]))
+	while (stack != CTX_TRIE_ROOT && (class_of(kinds, stack) & IS_INTERPRETER) != 0)
 		stack = cct->parent[stack];
 	if (stack != CTX_TRIE_ROOT && cct->key[stack] < kinds->profile->n_functions &&
 	    kinds->profile->functions[cct->key[stack]].code_kind == CTX_CODE_PYTHON)
@@ -307,7 +302,7 @@ static struct found look(const struct ctx_wait_kinds *kinds, uint32_t stack)
 	const struct ctx_trie *cct = &kinds->profile->cct;
 	struct found found = {CTX_WAIT_KIND_OTHER, CTX_WAIT_KIND_OTHER, CTX_NONE};
 	enum ctx_wait_kind kind;
-	uint8_t bits;
+	uint16_t bits;
 
 	for (; stack != CTX_TRIE_ROOT; stack = cct->parent[stack]) {
 		bits = class_of(kinds, stack);

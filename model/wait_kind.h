@@ -41,7 +41,7 @@ const char *ctx_wait_kind_text(enum ctx_wait_kind kind);
 /* What the names of all functions of a profile say; of_function is owned. */
 struct ctx_wait_kinds {
 	const struct ctx_profile *profile; /* borrowed */
-	uint8_t *of_function;
+	uint16_t *of_function;
 };
 
 /* O(functions + objects). Fails with CTX_E_NOMEM. */

@@ -55,10 +55,12 @@ static struct fixture *make(unsigned seed, uint64_t end_ns)
 		assert_int_equal(ctx_trie_child(&profile->cct, (uint32_t)rand() % i, i, &node, NULL), CTX_OK);
 		assert_int_equal(node, i);
 	}
-	for (uint32_t i = 0; i < NODES; i++)
-		fixture->functions[i] =
-			(struct ctx_function_info){.name = i % 7 == 0 ? "bad \xff name" : "</script>",
-						   .object = i % 3 == 0 ? CTX_NONE : i % 2};
+	for (uint32_t i = 0; i < NODES; i++) {
+		const char *name = i % 7 == 0 ? "bad \xff name" : "</script>";
+
+		fixture->functions[i] = (struct ctx_function_info){
+			.name = name, .linkage_name = name, .object = i % 3 == 0 ? CTX_NONE : i % 2};
+	}
 	fixture->objects[0].path = "/lib/a.so";
 	fixture->objects[1].path = "/lib/b.so";
 	fixture->processes[0] = (struct ctx_process_info){.command = "app", .pid = 77};
