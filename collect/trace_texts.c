@@ -49,9 +49,8 @@ static void put_no_omp(char *text, size_t size)
 	else
 		snprintf(text, size,
 			 "no region of OpenMP was recorded: no runtime of OpenMP was seen (libgomp or libomp "
-			 "as a "
-			 "shared library; one that is linked statically, or has no interface for tools, is "
-			 "not)");
+			 "as a shared library; one that is linked statically, has no interface for tools, or "
+			 "is in a process that ran before ctxrec (-p) is not)");
 }
 
 static void put_nothing(const struct ctx_rec_trace *trace, char *text, size_t size)
