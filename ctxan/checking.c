@@ -56,9 +56,10 @@ static enum ctx_status check(const struct ctx_options *options, struct ctx_indic
 	enum ctx_status status =
 		ctx_file_read(options->output.check_indicators, CTX_INDICATOR_FILE_MAX, &text, err);
 
-	if (status == CTX_OK)
-		status = ctx_indicator_file_parse(rows, text.bytes != NULL ? (const char *)text.bytes : "",
-						  text.n, err);
+	if (status != CTX_OK)
+		return status; /* with the file's name */
+	status = ctx_indicator_file_parse(rows, text.bytes != NULL ? (const char *)text.bytes : "", text.n,
+					  err);
 	for (size_t i = 0; i < rows->n && status == CTX_OK; i++) {
 		bool is_other = false;
 
@@ -66,7 +67,9 @@ static enum ctx_status check(const struct ctx_options *options, struct ctx_indic
 		if (status == CTX_OK)
 			put_row(&rows->items[i], is_other, out);
 	}
-	return status == CTX_OK ? ctx_buf_check(out, err) : status;
+	if (status != CTX_OK)
+		return ctx_err_prefix(err, status, "%s", options->output.check_indicators);
+	return ctx_buf_check(out, err);
 }
 
 enum ctx_status ctx_checking_indicators(const struct ctx_options *options, struct ctx_err *err)
@@ -77,6 +80,6 @@ enum ctx_status ctx_checking_indicators(const struct ctx_options *options, struc
 
 	ctx_indicator_rows_deinit(&rows);
 	if (status != CTX_OK)
-		return ctx_err_prefix(err, status, "%s", options->output.check_indicators);
+		return status;
 	return ctx_file_write(STDOUT_FILENO, "standard output", out.bytes, out.n, err);
 }

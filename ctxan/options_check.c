@@ -324,6 +324,13 @@ static enum ctx_status check_merge(const struct ctx_options *options, struct ctx
 	return CTX_OK;
 }
 
+static enum ctx_status check_indicators(const struct ctx_options *options, struct ctx_err *err)
+{
+	if (options->output.match_symbols && options->output.check_indicators == NULL)
+		return ctx_err_set(err, CTX_E_ARG, "--match-symbols requires --check-indicators");
+	return CTX_OK;
+}
+
 /* Contradictory or meaningless options. */
 enum ctx_status ctx_options_check(const struct ctx_options *options, struct ctx_err *err)
 {
@@ -375,6 +382,8 @@ enum ctx_status ctx_options_check(const struct ctx_options *options, struct ctx_
 		status = check_baseline(options, err);
 	if (status == CTX_OK)
 		status = check_merge(options, err);
+	if (status == CTX_OK)
+		status = check_indicators(options, err);
 	if (status == CTX_OK)
 		status = check_cycles(options, err);
 	if (status == CTX_OK)

@@ -37,6 +37,8 @@ ctxan indicators.er --metric leaf --export indicators >same.xml
 cmp -s next.xml same.xml || fail "--export indicators is something else"
 sed 's|path="[^"]*"|path="/nowhere"|' next.xml >missing.xml
 expect 1 'missing.xml: /nowhere: No such file' ctxan --check-indicators missing.xml
+expect 1 '^ctxan: nosuch.xml: No such file' ctxan --check-indicators nosuch.xml
+expect 1 'match-symbols requires --check-indicators' ctxan --match-symbols indicators.er
 printf '<indicators><object path="/bin/sh" build_id="00"><indicator offset="1" name="f"/></object></indicators>' >other.xml
 expect 1 'has the build id .*--match-symbols' ctxan --check-indicators other.xml
 [ "$(ctxan --check-indicators other.xml --match-symbols)" = "$(printf '/bin/sh\texecute\t-\t0\t0\tcount\tf')" ] || fail "--match-symbols: $(ctxan --check-indicators other.xml --match-symbols)"
