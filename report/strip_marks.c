@@ -135,7 +135,7 @@ void ctx_strip_phases_print(const struct ctx_phase_group *phases, const struct c
 
 	if (phases->n < 2)
 		return;
-	ctx_buf_printf(&line, "%*s ", (int)columns->label_width, "phase (-i phase:B)");
+	ctx_buf_printf(&line, "%*s ", (int)columns->label_width, "phase -i phase:B");
 	for (size_t i = 0; i < columns->n; i++) {
 		const struct ctx_phase *phase = ctx_phase_at(phases, columns->edges[i]);
 

@@ -17,7 +17,7 @@ grep -q '^Period: 20\.[0-9]* ms, jitter ' narrow.txt || fail "the period is not 
 ctxan -q tight.er -r phases | grep -qx 'One phase: nothing changes by more than by chance.' || fail "one phase is not said"
 ctxan -q served.er --width 120 | grep -q '^Phase (-r phases)    A*B*C*A*C* *$' || fail "first screen: $(ctxan -q served.er --width 120)"
 ctxan -q tight.er --width 120 | grep -q '^Phase' && fail "the first screen has a line for one phase"
-ctxan -q served.er -r timeline --width 120 | grep -q '^ *phase (-i phase:B) A*B*C*A*C*$' || fail "time line: $(ctxan -q served.er -r timeline --width 120)"
+ctxan -q served.er -r timeline --width 120 | grep -q '^phase -i phase:B A*B*C*A*C*$' || fail "time line: $(ctxan -q served.er -r timeline --width 120)"
 ctxan -q served.er --export html -o page.html && grep -q '"names":\["phase A","phase B","phase C"\]' page.html || fail "the page does not mark phases"
 ctxan -q served.er -r phases --format html -o tables.html && grep -q 'load_index' tables.html || fail "HTML"
 # Few samples: it cannot tell, in any format.
