@@ -4,6 +4,7 @@
 #include "browse/browser_draw.h"
 
 #include "base/mem.h"
+#include "browse/draw_parts.h"
 #include "report/figures.h"
 #include "report/head.h"
 #include "report/names.h"
@@ -26,21 +27,12 @@ struct drawing {
 
 static const char *take(struct drawing *drawing)
 {
-	ctx_buf_put_u8(&drawing->text, '\0');
-	if (drawing->text.failed) {
-		drawing->canvas->text.failed = true;
-		return "";
-	}
-	return (const char *)drawing->text.bytes;
+	return ctx_draw_take(&drawing->text, drawing->canvas);
 }
 
 static void put_name(struct drawing *drawing, const char *name, size_t width)
 {
-	bool ascii = drawing->browser->data.ascii;
-	struct ctx_buf safe CTX_AUTO_BUF = {0};
-
-	ctx_name_put_text(&safe, name, ascii);
-	ctx_text_cut(&drawing->text, (const char *)safe.bytes, safe.n, width, ascii);
+	ctx_draw_put_name(&drawing->text, name, width, drawing->browser->data.ascii);
 }
 
 /* The last component stays. */
@@ -327,17 +319,6 @@ static void draw_tabs(struct drawing *drawing)
 	}
 }
 
-/* The text of the drawing, at the end of a line. */
-static void put_at_end(struct drawing *drawing, unsigned row, enum ctx_look look)
-{
-	const char *text = take(drawing);
-	size_t width = strlen(text);
-
-	if (width < drawing->browser->layout.columns)
-		ctx_canvas_put(drawing->canvas, row, drawing->browser->layout.columns - (unsigned)width, look,
-			       text);
-}
-
 /* Which row of how many is selected, at the end of the tabs. */
 static void draw_position(struct drawing *drawing, const struct ctx_pane *pane)
 {
@@ -347,7 +328,7 @@ static void draw_position(struct drawing *drawing, const struct ctx_pane *pane)
 		return;
 	ctx_buf_clear(&drawing->text);
 	ctx_buf_printf(&drawing->text, "%zu/%zu", pane->list.selected + 1, pane->n_rows);
-	put_at_end(drawing, layout->tabs, CTX_LOOK_DIM);
+	ctx_draw_at_end(drawing->canvas, layout->tabs, CTX_LOOK_DIM, take(drawing));
 }
 
 /* At the end of the heading, where that has room. */
@@ -359,7 +340,7 @@ static void draw_warnings(struct drawing *drawing, size_t used)
 	ctx_buf_clear(&drawing->text);
 	ctx_buf_printf(&drawing->text, n == 1 ? " %zu warning: w" : " %zu warnings: w", n);
 	if (n != 0 && !drawing->text.failed && used + drawing->text.n <= browser->layout.columns)
-		put_at_end(drawing, browser->layout.heading, CTX_LOOK_NOTE);
+		ctx_draw_at_end(drawing->canvas, browser->layout.heading, CTX_LOOK_NOTE, take(drawing));
 }
 
 static const char *function_name(const struct ctx_browser *browser)
@@ -466,29 +447,14 @@ static void draw_question(struct drawing *drawing)
 {
 	const struct ctx_browser *browser = drawing->browser;
 	const struct ctx_layout *layout = &browser->layout;
-	size_t width, before = 0;
+	static const struct ctx_prompt nothing;
 
 	ctx_buf_clear(&drawing->text);
 	put_question(drawing);
-	width = ctx_text_width((const char *)drawing->text.bytes, drawing->text.n);
-	if (browser->question != CTX_ASKS_REPLACE) {
-		struct ctx_buf typed CTX_AUTO_BUF = {0};
-
-		ctx_buf_put(&typed, browser->prompt.text, browser->prompt.at);
-		ctx_buf_put_u8(&typed, '\0');
-		before = drawing->text.n;
-		if (!typed.failed)
-			ctx_name_put_text(&drawing->text, (const char *)typed.bytes, browser->data.ascii);
-		width += drawing->text.failed ? 0
-					      : ctx_text_width((const char *)drawing->text.bytes + before,
-							       drawing->text.n - before);
-		ctx_name_put_text(&drawing->text, browser->prompt.text + browser->prompt.at,
-				  browser->data.ascii);
-	}
-	ctx_canvas_line(drawing->canvas, layout->keys, CTX_LOOK_PLAIN, take(drawing));
-	drawing->canvas->has_cursor = true;
-	drawing->canvas->cursor_row = layout->keys;
-	drawing->canvas->cursor_column = width < layout->columns ? (unsigned)width : layout->columns - 1;
+	/* The file's name is in the question. */
+	ctx_draw_prompt(drawing->canvas, layout->keys, &drawing->text,
+			browser->question == CTX_ASKS_REPLACE ? &nothing : &browser->prompt,
+			browser->data.ascii);
 }
 
 static void draw_keys(struct drawing *drawing)
@@ -508,16 +474,6 @@ static void draw_keys(struct drawing *drawing)
 	else
 		ctx_buf_put_text(&drawing->text, keys_line);
 	ctx_canvas_line(drawing->canvas, browser->layout.keys, CTX_LOOK_DIM, take(drawing));
-}
-
-static void draw_too_small(struct drawing *drawing)
-{
-	const struct ctx_layout *layout = &drawing->browser->layout;
-
-	ctx_buf_clear(&drawing->text);
-	ctx_buf_printf(&drawing->text, "%ux%u is too small: 80x24 at least (q quits)", layout->columns,
-		       layout->rows);
-	ctx_canvas_put(drawing->canvas, 0, 0, CTX_LOOK_PLAIN, take(drawing));
 }
 
 static enum ctx_status draw(struct drawing *drawing, struct ctx_err *err)
@@ -550,7 +506,7 @@ enum ctx_status ctx_browser_draw(struct ctx_browser *browser, struct ctx_canvas 
 
 	ctx_canvas_begin(canvas, browser->layout.rows, browser->layout.columns);
 	if (browser->layout.is_too_small)
-		draw_too_small(&drawing);
+		ctx_draw_too_small(canvas);
 	else
 		status = draw(&drawing, err);
 	ctx_buf_deinit(&drawing.text);

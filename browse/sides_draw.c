@@ -1,6 +1,7 @@
 #include "browse/sides_draw.h"
 
 #include "base/mem.h"
+#include "browse/draw_parts.h"
 #include "browse/layout.h"
 #include "report/names.h"
 #include "report/wrapping.h"
@@ -38,20 +39,12 @@ static const char *const help[] = {
 
 static const char *take(struct drawing *drawing)
 {
-	ctx_buf_put_u8(&drawing->text, '\0');
-	if (drawing->text.failed) {
-		drawing->canvas->text.failed = true;
-		return "";
-	}
-	return (const char *)drawing->text.bytes;
+	return ctx_draw_take(&drawing->text, drawing->canvas);
 }
 
 static void put_name(struct drawing *drawing, const char *name, size_t width)
 {
-	struct ctx_buf safe CTX_AUTO_BUF = {0};
-
-	ctx_name_put_text(&safe, name, drawing->sides->ascii);
-	ctx_text_cut(&drawing->text, (const char *)safe.bytes, safe.n, width, drawing->sides->ascii);
+	ctx_draw_put_name(&drawing->text, name, width, drawing->sides->ascii);
 }
 
 /* "before.1.er and 2 more": names of a side are divided by commas. */
@@ -86,16 +79,6 @@ static void draw_title(struct drawing *drawing)
 	ctx_canvas_line(drawing->canvas, CTX_SIDES_TITLE_ROW, CTX_LOOK_BAR, take(drawing));
 }
 
-/* The text of the drawing, at the end of a line. */
-static void put_at_end(struct drawing *drawing, unsigned row, enum ctx_look look)
-{
-	const char *text = take(drawing);
-	size_t width = strlen(text);
-
-	if (width < drawing->sides->n_columns)
-		ctx_canvas_put(drawing->canvas, row, drawing->sides->n_columns - (unsigned)width, look, text);
-}
-
 static void draw_tabs(struct drawing *drawing)
 {
 	const struct ctx_sides *sides = drawing->sides;
@@ -127,7 +110,7 @@ static void draw_heading(struct drawing *drawing)
 	ctx_buf_printf(&drawing->text, n == 1 ? " %zu/%zu, %zu remark: w" : " %zu/%zu, %zu remarks: w",
 		       table->list.selected + 1, table->list.n, n);
 	if (used + drawing->text.n <= drawing->sides->n_columns)
-		put_at_end(drawing, CTX_SIDES_HEADING_ROW, CTX_LOOK_NOTE);
+		ctx_draw_at_end(drawing->canvas, CTX_SIDES_HEADING_ROW, CTX_LOOK_NOTE, take(drawing));
 }
 
 static enum ctx_look look_of(const struct ctx_rows *rows, const struct ctx_cell *cells)
@@ -235,28 +218,13 @@ static void draw_keys(struct drawing *drawing)
 	ctx_buf_clear(&drawing->text);
 	if (sides->asks) {
 		ctx_buf_put_u8(&drawing->text, '/');
-		ctx_name_put_text(&drawing->text, sides->prompt.text, sides->ascii);
-		canvas->has_cursor = true;
-		canvas->cursor_row = row;
-		canvas->cursor_column = 1 + (unsigned)ctx_text_width(sides->prompt.text, sides->prompt.at);
+		ctx_draw_prompt(canvas, row, &drawing->text, &sides->prompt, sides->ascii);
 	} else if (sides->message[0] != '\0') {
 		put_name(drawing, sides->message, sides->n_columns);
+		ctx_canvas_line(canvas, row, CTX_LOOK_NOTE, take(drawing));
 	} else {
-		ctx_buf_put_text(&drawing->text, keys_line);
+		ctx_canvas_line(canvas, row, CTX_LOOK_DIM, keys_line);
 	}
-	ctx_canvas_line(canvas, row,
-			sides->asks		    ? CTX_LOOK_PLAIN
-			: sides->message[0] != '\0' ? CTX_LOOK_NOTE
-						    : CTX_LOOK_DIM,
-			take(drawing));
-}
-
-static void draw_too_small(struct drawing *drawing)
-{
-	ctx_buf_clear(&drawing->text);
-	ctx_buf_printf(&drawing->text, "%ux%u is too small: 80x24 at least (q quits)",
-		       drawing->sides->n_columns, drawing->sides->n_rows);
-	ctx_canvas_put(drawing->canvas, 0, 0, CTX_LOOK_PLAIN, take(drawing));
 }
 
 enum ctx_status ctx_sides_draw(struct ctx_sides *sides, struct ctx_canvas *canvas, struct ctx_err *err)
@@ -266,7 +234,7 @@ enum ctx_status ctx_sides_draw(struct ctx_sides *sides, struct ctx_canvas *canva
 
 	ctx_canvas_begin(canvas, sides->n_rows, sides->n_columns);
 	if (ctx_sides_is_too_small(sides)) {
-		draw_too_small(&drawing);
+		ctx_draw_too_small(canvas);
 	} else {
 		status = ctx_sides_load(sides, err);
 		draw_title(&drawing);

@@ -1,6 +1,7 @@
 /* The pure parts of the browser: interval, list, outline, layout, prompt, keys, canvas. */
 #include "browse/brush.h"
 #include "browse/canvas.h"
+#include "browse/draw_parts.h"
 #include "browse/keys.h"
 #include "browse/layout.h"
 #include "browse/list.h"
@@ -318,6 +319,34 @@ static void test_canvas__text_ends_with_its_line(void **state)
 	ctx_canvas_deinit(&canvas);
 }
 
+/* Of what is typed behind the question. */
+static void test_draw_parts__the_cursor_stays_on_the_screen(void **state)
+{
+	struct ctx_canvas canvas = {0};
+	struct ctx_prompt prompt;
+	struct ctx_buf text = {0};
+
+	(void)state;
+	ctx_prompt_begin(&prompt, "a\u4e2d");
+	ctx_canvas_begin(&canvas, 2, 10);
+	ctx_buf_put_u8(&text, '/');
+	ctx_draw_prompt(&canvas, 1, &text, &prompt, false);
+	assert_true(canvas.has_cursor);
+	assert_int_equal(canvas.cursor_row, 1);
+	assert_int_equal(canvas.cursor_column, 4);
+	ctx_prompt_press(&prompt, CTX_PROMPT_LEFT);
+	ctx_buf_clear(&text);
+	ctx_draw_prompt(&canvas, 1, &text, &prompt, false);
+	assert_int_equal(canvas.cursor_column, 1);
+	ctx_prompt_begin(&prompt, "0123456789abc");
+	ctx_buf_clear(&text);
+	ctx_draw_prompt(&canvas, 1, &text, &prompt, false);
+	assert_int_equal(canvas.cursor_column, 9);
+	assert_int_equal(ctx_canvas_check(&canvas, NULL), CTX_OK);
+	ctx_buf_deinit(&text);
+	ctx_canvas_deinit(&canvas);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -334,6 +363,7 @@ int main(void)
 		cmocka_unit_test(test_prompt__takes_no_control_characters_and_not_too_much),
 		cmocka_unit_test(test_keys__no_key_has_two_meanings),
 		cmocka_unit_test(test_canvas__text_ends_with_its_line),
+		cmocka_unit_test(test_draw_parts__the_cursor_stays_on_the_screen),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
