@@ -26,7 +26,7 @@ static const char *const help[] = {
 	"chance explains it.",
 	"",
 	"Up Down PgUp PgDn  move, as do j k Space g G Home End, the mouse and its wheel",
-	"1 ... 7, Tab       tables; Shift-Tab goes back",
+	"1 ... 8, Tab       tables; Shift-Tab goes back",
 	"Left Right *       the tree: collapse, expand, expand all below (h l too)",
 	"Enter              the tree: expands or collapses the row",
 	"/ n N              finds a row; the next one, the one before",
