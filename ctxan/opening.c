@@ -563,6 +563,6 @@ enum ctx_status ctx_opening_open(const char *input, const struct ctx_opening_opt
 	return ctx_err_set(
 		err, CTX_E_FORMAT,
 		"%s: neither an experiment nor a database of ctxan, nor perf.data, nor stacks as text, "
-		"JSON or pprof, nor a trace of calls",
+		"JSON or pprof, nor callgrind.out or JFR, nor a trace of calls",
 		input);
 }
