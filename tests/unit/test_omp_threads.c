@@ -347,7 +347,7 @@ static void test_omp_threads__states_and_sums_are_those_of_the_drawing(void **st
 	free(world);
 }
 
-/* Whatever is missing: each thread that has told anything has one state at any time. */
+/* Whatever is missing: each thread that has reported an event has one state at any time. */
 static void test_omp_threads__lost_events_leave_no_gaps(void **state)
 {
 	struct world *world = ctx_calloc(1, sizeof(*world));
