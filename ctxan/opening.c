@@ -562,7 +562,7 @@ enum ctx_status ctx_opening_open(const char *input, const struct ctx_opening_opt
 		return ctx_err_errno(err, CTX_E_IO, "%s", input);
 	return ctx_err_set(
 		err, CTX_E_FORMAT,
-		"%s: neither an experiment nor a database of ctxan, nor perf.data, callgrind.out or JFR, "
-		"nor stacks as text, JSON or pprof, nor a trace of calls",
+		"%s: neither an experiment nor a database of ctxan, nor perf.data, nor stacks as text, "
+		"JSON or pprof, nor a trace of calls",
 		input);
 }

@@ -42,7 +42,7 @@ expect 1 "No such file" ctxan missing.er
 mkdir empty.er
 expect 1 "empty.er" ctxan empty.er
 echo text >plain.txt
-expect 1 "neither an experiment nor a database of ctxan, nor perf.data, nor stacks as text, JSON or pprof, nor callgrind.out or JFR" ctxan plain.txt
+expect 1 "neither an experiment nor a database of ctxan, nor perf.data, nor stacks as text, JSON or pprof" ctxan plain.txt
 expect 1 "rules nowhere: no such file .--rules default needs none: docs" ctxan good.er --rules nowhere
 expect 1 "no such format, perhaps 'pprof' .see --help." ctxan good.er --export pproff
 expect 1 "export zzz: no such format .see --help." ctxan good.er --export zzz
