@@ -1,8 +1,9 @@
 /*
  * The table Functions.
  */
+import type { Column } from "./column";
 import { formatCount, formatPoints, formatShare, formatWeight, weightUnit, weightWidth } from "./format";
-import { Grid, type Column } from "./grid";
+import { Grid } from "./grid";
 import { functionName, functionTitle, number, SAMPLES, SHADED_FROM, text, type Context } from "./tables";
 import type { Functions } from "./views";
 

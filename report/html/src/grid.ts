@@ -4,17 +4,9 @@
  */
 import "regular-table";
 import type { RegularTableElement } from "regular-table";
+import type { Column } from "./column";
 import { eachFrame, make, onResize } from "./dom";
 import { wholeTable, whenPrinting } from "./printed";
-
-export interface Column {
-	key: string;
-	title: string;
-	hint: string;
-	width: number; /* px; 0: what is left */
-	numeric: boolean;
-	sortable: boolean;
-}
 
 export interface GridOptions {
 	label: string;

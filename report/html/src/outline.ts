@@ -2,10 +2,11 @@
  * The call tree as a table whose rows open and close. Folded, recursion is one row, a chain of
  * single children is one row, and small nodes are hidden (restack.ts, folding.ts).
  */
+import type { Column } from "./column";
 import { make } from "./dom";
 import { chainOf, chainText, foldedRows, hiddenNodes, selfOf, shownChildren, SMALL, type Folding, type Row } from "./folding";
 import { formatCount, formatPoints, formatShare, formatWeight, weightUnit, weightWidth } from "./format";
-import { Grid, type Column } from "./grid";
+import { Grid } from "./grid";
 import { recurs, restack, restackTree, type Restack } from "./restack";
 import { NONE, ROOT, type Shape } from "./shape";
 import { fixed, functionName, functionTitle, INDENT, number, SHADED_FROM, text, type Context } from "./tables";

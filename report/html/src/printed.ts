@@ -2,9 +2,9 @@
  * The page on paper: light, one thing below the other, and tables with all their rows. `printing` is
  * a class of the root, so that what draws itself finds the sizes that it has on paper.
  */
+import type { Column } from "./column";
 import { make } from "./dom";
 import { formatCount } from "./format";
-import type { Column } from "./grid";
 
 const MOST = 20000; /* rows */
 

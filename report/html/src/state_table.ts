@@ -1,9 +1,10 @@
 /*
  * The table States: threads by states, ms and share of each thread's time in A; the first row is the sum of the selected ones.
  */
+import type { Column } from "./column";
 import { make } from "./dom";
 import { formatShare, formatTime, formatWeight, visible, weightUnit } from "./format";
-import { Grid, type Column } from "./grid";
+import { Grid } from "./grid";
 import { timesOf, type Range } from "./interval";
 import { bySleep, stateRange, STATE_LOOKS, statesSeen, sum, type StateSums } from "./states";
 import type { State } from "./state";

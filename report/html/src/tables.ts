@@ -3,8 +3,8 @@
  * of A and B and their difference.
  */
 import type { Colours } from "./colours";
+import type { Column } from "./column";
 import { functionLabel, visible } from "./format";
-import type { Column } from "./grid";
 import { ROOT, type Shape } from "./shape";
 import type { Model } from "./types";
 

@@ -1,9 +1,10 @@
 /*
  * The table Waits: what the selected threads waited for in A, by kind and caller in the program, as ctxan's report waits.
  */
+import type { Column } from "./column";
 import { make } from "./dom";
 import { formatCount, formatShare, formatTime, formatWeight, functionLabel, weightUnit } from "./format";
-import { Grid, type Column } from "./grid";
+import { Grid } from "./grid";
 import { STATE_LOOKS } from "./states";
 import type { State } from "./state";
 import type { Profile } from "./types";
