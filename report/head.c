@@ -330,14 +330,16 @@ void ctx_head_warnings(const struct ctx_head *head, void (*put)(void *context, c
 	}
 }
 
+/* To the microsecond; short ones, such as single calls, to the nanosecond. */
 static void put_interval(struct ctx_buf *title, const struct ctx_profile *profile,
 			 struct ctx_interval interval, const char *before)
 {
 	char begin[CTX_FIGURE_MAX], end[CTX_FIGURE_MAX];
 	bool whole = interval.begin_ns == profile->run.begin_ns && interval.end_ns == profile->run.end_ns;
+	unsigned digits = !whole && interval.end_ns - interval.begin_ns < 100 * 1000 ? 6 : 3;
 
-	ctx_figure_fixed(begin, interval.begin_ns, 1000 * 1000, 3);
-	ctx_figure_fixed(end, interval.end_ns, 1000 * 1000, 3);
+	ctx_figure_fixed(begin, interval.begin_ns, 1000 * 1000, digits);
+	ctx_figure_fixed(end, interval.end_ns, 1000 * 1000, digits);
 	ctx_buf_printf(title, "%s%s-%s ms%s", before, begin, end, whole ? " (whole run)" : "");
 }
 
