@@ -2,6 +2,7 @@
  * ctxrec: see recorder.h for what it does, recargs.c for its options.
  */
 #include "base/manual.h"
+#include "collect/omp_library.h"
 #include "collect/recargs.h"
 #include "collect/recorder.h"
 #include "collect/top.h"
@@ -72,13 +73,16 @@ static int record(struct recording *own)
 	const struct ctx_recorder_user user = {
 		.say = say, .began = show_live, .finished = print_summary, .context = own};
 	struct ctx_recording recording = {0};
-	struct ctx_err err = {0};
+	struct ctx_err err = {0}, why_no_omp;
 	enum ctx_status status = own->options.top ? ctx_top_begin(&own->top, &err) : CTX_OK;
 	int code;
 
 	own->options.trace.is_calibrated = own->options.trace.sync_threshold_ns == CTX_REC_CALIBRATE;
 	if (own->options.trace.sync && own->options.trace.is_calibrated)
 		own->options.trace.sync_threshold_ns = ctx_trace_sync_calibrate();
+	ctx_omp_library_decide(&own->options, &why_no_omp);
+	if (why_no_omp.status != CTX_OK)
+		own->options.trace.omp_why_not = why_no_omp.msg;
 	if (status == CTX_OK)
 		status = ctx_record(&own->options, &user, &recording, &err);
 	if (own->options.top)

@@ -272,6 +272,8 @@ SETTER(trace)
 			       &trace->omp,  &trace->marks, &trace->calls};
 	const char *wrong = set_words(value, trace_names, flags);
 
+	if (trace->omp)
+		trace->omp_mode = CTX_REC_OMP_ON;
 	return wrong == NULL ? CTX_OK
 			     : ctx_err_set(err, CTX_E_ARG,
 					   "--%s: \"%.*s\" cannot be traced: heap, sync, io, openmp, marks "
@@ -294,6 +296,19 @@ SETTER(sync_threshold)
 			"--%s: \"%s\" is neither a time with a unit (10us), nor all, nor calibrate",
 			option->name, value);
 	return CTX_OK;
+}
+
+/* on, auto, or off. */
+SETTER(openmp)
+{
+	static const enum ctx_rec_omp modes[] = {CTX_REC_OMP_ON, CTX_REC_OMP_AUTO, CTX_REC_OMP_OFF};
+	struct ctx_rec_trace *trace = &((struct ctx_rec_options *)context)->trace;
+	int mode = 0;
+	enum ctx_status status = value != NULL ? ctx_option_choice(option, value, &mode, err) : CTX_OK;
+
+	trace->omp_mode = modes[mode];
+	trace->omp = trace->omp_mode == CTX_REC_OMP_ON;
+	return status;
 }
 
 /* events, or summary. */
@@ -409,6 +424,7 @@ SETTER(heap_sample)
 	return CTX_OK;
 }
 
+static const char *const openmp_names[] = {"on", "auto", "off", NULL};
 static const char *const calls_names[] = {"events", "summary", NULL};
 static const char *const trace_full_names[] = {"drop", "wait", NULL};
 static const char *const threshold_names[] = {"calibrate", "all", NULL};
@@ -454,7 +470,7 @@ static const struct ctx_option rows[] = {
 	{"sync", 0, CTX_OPTION_FLAG, FLAG(trace.sync)},
 	{"sync-threshold", 0, CTX_OPTION_TEXT, .set = set_sync_threshold, .words = threshold_names},
 	{"io", 0, CTX_OPTION_FLAG, FLAG(trace.io)},
-	{"openmp", 0, CTX_OPTION_FLAG, FLAG(trace.omp)},
+	{"openmp", 0, CTX_OPTION_MODE, .set = set_openmp, .words = openmp_names},
 	{"calls", 0, CTX_OPTION_MODE, .set = set_calls, .words = calls_names},
 	{"calls-memory", 0, CTX_OPTION_TEXT, SIZE(set_calls_memory, trace.calls_memory)},
 	{"calls-prune", 0, CTX_OPTION_TEXT, .set = set_calls_prune},

@@ -42,10 +42,19 @@ struct ctx_rec_texts {	    /* what may be given several times */
 };
 
 /* Of what every operation is recorded: by the runtime in the target, and by indicators. */
+enum ctx_rec_omp {
+	CTX_REC_OMP_AUTO, /* where a runtime of OpenMP is among the command's libraries */
+	CTX_REC_OMP_ON,
+	CTX_REC_OMP_OFF,
+};
+
 struct ctx_rec_trace {
 	bool heap, sync, io;
 	bool omp;
-	bool marks; /* what programs say of themselves; also recorded with any of the others */
+	enum ctx_rec_omp omp_mode;
+	const char *omp_library; /* the file name of the one that was found, of AUTO; NULL: none. Static */
+	const char *omp_why_not; /* why the command is recorded without; NULL: it is not */
+	bool marks;		 /* what programs say of themselves; also recorded with any of the others */
 	bool has_sync_threshold;
 	bool is_calibrated;	    /* the caller has found out the threshold */
 	uint64_t sync_threshold_ns; /* of waits; 0: all; CTX_REC_CALIBRATE: to be found out */
@@ -75,6 +84,13 @@ static inline bool ctx_rec_counts(const struct ctx_rec_trace *trace)
 static inline bool ctx_rec_traces(const struct ctx_rec_trace *trace)
 {
 	return trace->heap || trace->sync || trace->io || trace->omp || trace->marks || trace->calls;
+}
+
+/* Whether all that is recorded in the command is OpenMP, and that by itself. */
+static inline bool ctx_rec_is_automatic(const struct ctx_rec_trace *trace)
+{
+	return trace->omp_library != NULL && !trace->heap && !trace->sync && !trace->io && !trace->marks &&
+	       !trace->calls;
 }
 
 struct ctx_rec_prints { /* the first two instead of recording */

@@ -139,7 +139,10 @@ static void add_settings(struct ctx_recmeta *meta, const struct ctx_rec_options 
 		add(meta, "heap trace", "on");
 	if (options->trace.marks)
 		add(meta, "mark trace", "on");
-	if (options->trace.omp)
+	if (options->trace.omp && options->trace.omp_library != NULL)
+		add(meta, "OpenMP trace", "on: %s is among the command's libraries (--openmp=off: not)",
+		    options->trace.omp_library);
+	else if (options->trace.omp)
 		add(meta, "OpenMP trace", "on");
 	if (options->trace.calls)
 		add(meta, "call trace", "%s", options->trace.calls_sums ? "summary" : "on");

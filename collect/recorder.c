@@ -432,7 +432,11 @@ static enum ctx_status end_trace(struct ctx_recorder *recorder, struct ctx_err *
 		counts.nobodys = counts.unmapped = counts.left =
 			0; /* the command's children, which are not recorded */
 	counts.unfit -= unfit->times < counts.unfit ? unfit->times : counts.unfit;
-	for (size_t i = 0; i < unfit->n && status == CTX_OK; i++) {
+	/* Nobody has asked for OpenMP of other programs. */
+	if (ctx_rec_is_automatic(&recorder->options->trace))
+		counts.unfit = 0;
+	for (size_t i = 0;
+	     i < unfit->n && !ctx_rec_is_automatic(&recorder->options->trace) && status == CTX_OK; i++) {
 		ctx_trace_unfit_line(&unfit->programs[i], &recorder->options->trace, text);
 		status = ctx_recorder_warn(recorder, text, err);
 	}

@@ -389,7 +389,10 @@ static enum ctx_status warn_of_limits(struct ctx_recorder *recorder, struct ctx_
 						    "(kernel.perf_event_mlock_kb, ulimit -l)");
 		recorder->user.say(recorder->user.context, text);
 	}
-	if (recorder->session.states.level == CTX_STATES_NONE && options->waits.states == CTX_REC_STATES_AUTO)
+	if (options->trace.omp_why_not != NULL)
+		status = ctx_recorder_warn(recorder, options->trace.omp_why_not, err);
+	if (status == CTX_OK && recorder->session.states.level == CTX_STATES_NONE &&
+	    options->waits.states == CTX_REC_STATES_AUTO)
 		status = ctx_recorder_warn(
 			recorder,
 			"what threads wait for is not recorded: too many threads and CPUs for "
@@ -455,6 +458,7 @@ static enum ctx_status create_trace(struct ctx_recorder *recorder, struct ctx_er
 					  .waits = options->trace.waits,
 					  .sample_bytes = options->trace.sample_bytes,
 					  .omp = options->trace.omp,
+					  .omp_gives_way = options->trace.omp_library != NULL,
 					  .calls = options->trace.calls,
 					  .calls_of = options->trace.calls_of,
 					  .calls_sums = calls_sums(&options->trace),

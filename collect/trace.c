@@ -65,8 +65,8 @@ static void set_letters(struct ctx_trace *trace, const struct ctx_trace_options 
 	if (options->calls)
 		put_calls(trace, options, calls, sizeof(calls));
 	snprintf(trace->letters, sizeof(trace->letters), "m%s%s%s%s%s%s%s", heap, sync,
-		 options->io ? "i" : "", options->omp ? "o" : "", options->waits ? "w" : "",
-		 trace->library.has_32 ? "b" : "", calls);
+		 options->io ? "i" : "", options->omp ? options->omp_gives_way ? "oq" : "o" : "",
+		 options->waits ? "w" : "", trace->library.has_32 ? "b" : "", calls);
 }
 
 /* Where it cannot be, one line says why. */

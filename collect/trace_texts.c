@@ -39,11 +39,23 @@ static bool is_omp_alone(const struct ctx_rec_trace *trace)
 	return trace->omp && !trace->heap && !trace->sync && !trace->io && !trace->calls;
 }
 
-static void put_no_omp(char *text, size_t size)
+static bool is_tool_forbidden(void)
 {
 	const char *tool = getenv("OMP_TOOL");
 
-	if (tool != NULL && strcmp(tool, "disabled") == 0)
+	return tool != NULL && strcmp(tool, "disabled") == 0;
+}
+
+/* Of what records itself where a runtime is: a program that begins no region is no news. */
+static bool is_omp_missed(const struct ctx_rec_trace *trace)
+{
+	return trace->omp_library == NULL ||
+	       (strcmp(trace->omp_library, "libgomp.so") != 0 && is_tool_forbidden());
+}
+
+static void put_no_omp(char *text, size_t size)
+{
+	if (is_tool_forbidden())
 		snprintf(text, size,
 			 "no region of OpenMP was recorded: OMP_TOOL=disabled forbids libomp to be observed");
 	else
@@ -158,7 +170,8 @@ bool ctx_trace_text(const struct ctx_trace_counts *counts, const struct ctx_rec_
 	switch (which) {
 	case 0:
 		put_nothing(trace, text, size);
-		return counts->processes == 0 && trace->sample_bytes == 0;
+		return counts->processes == 0 && trace->sample_bytes == 0 &&
+		       (!is_omp_alone(trace) || is_omp_missed(trace));
 	case 1:
 		put_dropped(counts, trace, text, size);
 		return counts->dropped + counts->interrupted != 0;
@@ -253,7 +266,8 @@ bool ctx_trace_text(const struct ctx_trace_counts *counts, const struct ctx_rec_
 		return counts->left != 0;
 	case 17:
 		put_no_omp(text, size);
-		return trace->omp && counts->omp == 0 && !(is_omp_alone(trace) && counts->processes == 0);
+		return trace->omp && counts->omp == 0 && is_omp_missed(trace) &&
+		       !(is_omp_alone(trace) && counts->processes == 0);
 	default:
 		snprintf(text, size,
 			 "%s are missing: %llu places in the memory of traced processes were damaged, %llu "

@@ -138,14 +138,14 @@ static void put_run(struct ctx_out *out)
 }
 
 /*
- * Text shows the usual sums and the time of calls only, if there are any; the time in each state is in the report
+ * Text shows the usual sums, the time of calls and that of OpenMP only, if there are any; the time in each state is in the report
  * `states`.
  */
 static bool is_for_people(const struct ctx_metric_info *metric)
 {
 	return !ctx_metric_is_clipped(metric) ||
 	       (ctx_metric_has_exact_calls(metric) && metric->samples != 0) ||
-	       (metric->n_parts != 0 && metric->weight != 0);
+	       ((metric->n_parts != 0 || metric->kind == CTX_METRIC_OMP_SPAN) && metric->weight != 0);
 }
 
 static void put_metric_text(struct ctx_out *out, const struct ctx_metric_info *metric, const char *weight,

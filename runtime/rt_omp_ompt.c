@@ -9,6 +9,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 #define EXPORT CTX_RT_OMP_EXPORT
 
@@ -289,8 +290,14 @@ struct start_tool_result *ompt_start_tool(unsigned version, const char *runtime)
 EXPORT struct start_tool_result *ompt_start_tool(unsigned version, const char *runtime)
 {
 	static struct start_tool_result result = {.initialize = initialize, .finalize = finalize};
+	bool is_wanted = (ctx_rt_begin() & CTX_RT_WHAT_OMP) != 0;
+	struct start_tool_result *other;
 
-	if ((ctx_rt_begin() & CTX_RT_WHAT_OMP) == 0)
-		return start_other(version, runtime);
-	return &result;
+	if (is_wanted && !ctx_rt_settings.gives_way)
+		return &result;
+	/* The runtime loads those of the list where nobody else has answered. */
+	if (is_wanted && getenv("OMP_TOOL_LIBRARIES") != NULL)
+		return NULL;
+	other = start_other(version, runtime);
+	return other != NULL || !is_wanted ? other : &result;
 }

@@ -158,6 +158,7 @@ static uint32_t read_settings(const char *text)
 	if (!ctx_rt_recorder_name(text, n))
 		return 0;
 	ctx_rt_settings.waits = strchr(letters, 'w') != NULL;
+	ctx_rt_settings.gives_way = strchr(letters, 'q') != NULL;
 	ctx_rt_settings.letters = letters + 1;
 	letter = strchr(letters, 'h');
 	if (letter != NULL) {

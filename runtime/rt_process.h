@@ -36,6 +36,7 @@ enum ctx_rt_what {
 struct ctx_rt_settings {
 	uint32_t what;	     /* of enum ctx_rt_what; 0 also as long as nothing has begun */
 	bool waits;	     /* where a ring is full */
+	bool gives_way;	     /* OpenMP: to a tool of the program's own */
 	const char *letters; /* all of them; of an attached process as long as that is not done */
 	uint64_t sync_threshold_ns;
 };

@@ -1186,6 +1186,16 @@ static void test_recargs__lists_name_what_is_recorded(void **state)
 		    options.trace.vm_java);
 	assert_false(options.trace.io || options.trace.omp || options.trace.vm_python);
 	ctx_rec_options_deinit(&options);
+	assert_int_equal(parse_args(&options, NULL, ARGS("--openmp=off", "./app")), CTX_OK);
+	assert_true(!options.trace.omp && options.trace.omp_mode == CTX_REC_OMP_OFF);
+	ctx_rec_options_deinit(&options);
+	assert_int_equal(parse_args(&options, NULL, ARGS("--openmp", "./app")), CTX_OK);
+	assert_true(options.trace.omp && options.trace.omp_mode == CTX_REC_OMP_ON);
+	ctx_rec_options_deinit(&options);
+	assert_int_equal(parse_args(&options, NULL, ARGS("./app")), CTX_OK);
+	assert_true(!options.trace.omp && options.trace.omp_mode == CTX_REC_OMP_AUTO);
+	ctx_rec_options_deinit(&options);
+	refuse("--openmp", ARGS("--openmp=often", "./app"));
 	refuse("\"locks\" cannot be traced", ARGS("--trace", "heap,locks,io", "./app"));
 	refuse("\"hea\" cannot be traced", ARGS("--trace", "hea", "./app"));
 	refuse("\"heaps\" cannot be traced", ARGS("--trace", "heaps", "./app"));

@@ -54,6 +54,20 @@ fi
 ctxrec -O -o none.er --openmp -- true >/dev/null 2>err.txt || fail "no OpenMP: exit status"
 [ "$(grep -c 'no runtime of OpenMP was seen' err.txt)" = 1 ] || fail "no OpenMP: not said: $(cat err.txt)"
 ctxan none.er -r omp-regions >none.txt 2>&1 || fail "no OpenMP: the report: $(cat none.txt)"
+# It records itself where a runtime is among the program's libraries, unless it is told not to; statically linked programs run as they are.
+if compile gcc "$targets/openmp.c" program; then
+	ctxrec -q -O -o auto.er -- ./program 1 >out.txt 2>err.txt || fail "automatic: exit status"
+	[ -s err.txt ] && fail "automatic: messages: $(cat err.txt)"
+	ctxan auto.er -r header | grep -q "^OpenMP trace .*libgomp.so is among the command's libraries" || fail "automatic: not in the header"
+	[ "$(ctxan auto.er -r omp-regions --format json | jq '.rows | length')" = 10 ] || fail "automatic: no regions"
+	ctxrec -q -O -o auto.er --openmp=off -- ./program 1 >out.txt 2>err.txt || fail "off: exit status"
+	ctxan auto.er -r omp-regions >none.txt 2>&1 && fail "off: OpenMP was recorded"
+	if gcc -g -O2 -fopenmp -static "$targets/openmp.c" -o static 2>compile.txt; then
+		ctxrec -O -o none.er --openmp -- ./static 1 >out.txt 2>err.txt || fail "statically linked: exit status: $(cat err.txt)"
+		[ "$(grep -c 'OpenMP of static is not recorded: statically linked' err.txt)" = 1 ] || fail "statically linked: not said: $(cat err.txt)"
+		ctxan none.er -r header | grep -q 'OpenMP of static is not recorded' || fail "statically linked: not in the header"
+	fi
+fi
 if compile clang "$targets/openmp.c" program; then
 	OMP_TOOL=disabled ctxrec -O -o none.er --openmp -- ./program >out.txt 2>err.txt || fail "OMP_TOOL=disabled: exit status"
 	[ "$(cut -d' ' -f1 out.txt)" = "$(cut -d' ' -f1 alone.txt)" ] || fail "OMP_TOOL=disabled: another output: $(cat out.txt)"
