@@ -240,6 +240,13 @@ static size_t registers_of(const struct indicator *indicator)
 	return n;
 }
 
+static enum ctx_breakpoint_kind kind_of(const struct ctx_indicator_spec *spec)
+{
+	return spec->what != CTX_INDICATOR_DATA ? CTX_BREAKPOINT_EXECUTE
+	       : spec->reads			? CTX_BREAKPOINT_ACCESS
+						: CTX_BREAKPOINT_WRITE;
+}
+
 static enum ctx_status add_breakpoints(struct ctx_indicators *indicators, struct indicator *indicator,
 				       struct ctx_perf_events *events, struct ctx_err *err)
 {
@@ -267,6 +274,8 @@ static enum ctx_status add_breakpoints(struct ctx_indicators *indicators, struct
 	indicator->is_breakpoint = true;
 	event.is_late = true;
 	event.attr.type = PERF_TYPE_BREAKPOINT;
+	event.attr.bp_type =
+		ctx_breakpoint_attr(kind_of(&indicator->spec), &(struct ctx_breakpoint_part){0}).bp_type;
 	return add_event(events, &indicator->spec, &event, &indicator->metric, err);
 }
 
@@ -484,13 +493,6 @@ bool ctx_indicators_need_stop(const struct ctx_indicators *indicators)
 }
 
 /* --- hardware breakpoints --- */
-
-static enum ctx_breakpoint_kind kind_of(const struct ctx_indicator_spec *spec)
-{
-	return spec->what != CTX_INDICATOR_DATA ? CTX_BREAKPOINT_EXECUTE
-	       : spec->reads			? CTX_BREAKPOINT_ACCESS
-						: CTX_BREAKPOINT_WRITE;
-}
 
 struct arming {
 	struct ctx_session *session;

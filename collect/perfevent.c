@@ -2,8 +2,11 @@
 
 #include "base/fileio.h"
 #include "base/mem.h"
+#include "model/data_source.h"
+#include "model/traced.h"
 
 #include <errno.h>
+#include <linux/hw_breakpoint.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,6 +16,7 @@
 #define HERTZ_MAX 100000u
 #define COUNTER_MIN_PERIOD 1000u /* of events of which there are some for each nanosecond */
 #define NAME_MAX_BYTES 512
+#define BREAKPOINT "mem:" /* how their names begin */
 
 struct known {
 	const char *name;
@@ -403,6 +407,52 @@ static enum ctx_status apply_modifiers(const char *modifiers, struct perf_event_
 	return CTX_OK;
 }
 
+/* The kinds of accesses after the second colon; the length where there is none is that of perf. */
+static bool set_accesses(const char *kinds, struct perf_event_attr *attr)
+{
+	for (const char *at = kinds; *at != '\0'; at++) {
+		uint32_t kind = *at == 'r'   ? HW_BREAKPOINT_R
+				: *at == 'w' ? HW_BREAKPOINT_W
+				: *at == 'x' ? HW_BREAKPOINT_X
+					     : 0;
+
+		if (kind == 0 || (attr->bp_type & kind) != 0)
+			return false;
+		attr->bp_type |= kind;
+	}
+	if (*kinds == '\0')
+		attr->bp_type = HW_BREAKPOINT_RW;
+	return attr->bp_type == HW_BREAKPOINT_X || (attr->bp_type & HW_BREAKPOINT_X) == 0;
+}
+
+/* mem:ADDRESS[/LENGTH][:KINDS][:MODIFIERS]: a breakpoint, whose every hit counts. `name` is modified. */
+static enum ctx_status set_breakpoint(char *name, struct ctx_perf_event *event, struct ctx_err *err)
+{
+	struct perf_event_attr *attr = &event->attr;
+	char *rest = name + strlen(BREAKPOINT);
+	char *place = strsep(&rest, ":");
+	/* What is no kind is a modifier already. */
+	char *kinds = rest != NULL && strchr("uk", *rest) == NULL ? strsep(&rest, ":") : NULL;
+	char *address = strsep(&place, "/");
+	uint64_t value, length = 0;
+
+	if (!parse_u64(address, 0, &value) || (place != NULL && !parse_u64(place, 0, &length)) ||
+	    (place != NULL && length != 1 && length != 2 && length != 4 && length != 8))
+		return ctx_err_set(
+			err, CTX_E_ARG,
+			"breakpoints are mem:ADDRESS[/LENGTH][:r|w|rw|x], with a length of 1, 2, 4 or 8; "
+			"a variable's name is for --indicator");
+	if (!set_accesses(kinds != NULL ? kinds : "", attr))
+		return ctx_err_set(err, CTX_E_ARG, "a breakpoint is for r, w, rw or x, not \"%s\"", kinds);
+	attr->type = PERF_TYPE_BREAKPOINT;
+	attr->bp_addr = value;
+	attr->bp_len = attr->bp_type == HW_BREAKPOINT_X ? sizeof(long)
+		       : length != 0			? length
+							: HW_BREAKPOINT_LEN_4;
+	event->period = 1;
+	return rest != NULL ? apply_modifiers(rest, attr, err) : CTX_OK;
+}
+
 /* Whether what is before the slash is an event and no unit: a known name, a raw one, a tracepoint. */
 static bool is_no_unit(char *name, char *slash)
 {
@@ -425,6 +475,8 @@ static enum ctx_status set_event(char *name, const struct ctx_perf_roots *roots,
 	char *modifiers = NULL;
 	enum ctx_status status = CTX_OK;
 
+	if (strncmp(name, BREAKPOINT, strlen(BREAKPOINT)) == 0)
+		return set_breakpoint(name, event, err);
 	if (slash != NULL) {
 		if (slash == last_slash)
 			return ctx_err_set(err, CTX_E_ARG, "no closing slash");
@@ -453,7 +505,7 @@ static enum ctx_status set_event(char *name, const struct ctx_perf_roots *roots,
 		return ctx_err_set(
 			err, CTX_E_ARG,
 			"unknown; events are cpu-clock, cycles, instructions, cache-misses, page-faults, "
-			"context-switches, L1-dcache-load-misses, rNNN, pmu/event=..,umask=../, "
+			"context-switches, L1-dcache-load-misses, rNNN, pmu/event=..,umask=../, mem:ADDRESS, "
 			"system:tracepoint");
 	*colon = ':';
 	modifiers = strchr(colon + 1, ':');
@@ -501,7 +553,7 @@ enum ctx_status ctx_perf_events_parse(struct ctx_perf_events *events, const char
 	for (const char *at = list;; at++) {
 		enum ctx_status status;
 
-		if (*at == '/')
+		if (*at == '/' && strncmp(begin, BREAKPOINT, strlen(BREAKPOINT)) != 0)
 			in_slashes = !in_slashes;
 		if (*at != '\0' && (*at != ',' || in_slashes))
 			continue;
@@ -578,6 +630,34 @@ enum ctx_status ctx_perf_event_set_rate(struct ctx_perf_event *event, const stru
 	else
 		attr->sample_period = event->period;
 	return CTX_OK;
+}
+
+bool ctx_perf_event_can_have_address(const struct ctx_perf_event *event)
+{
+	const struct perf_event_attr *attr = &event->attr;
+
+	switch (attr->type) {
+	case PERF_TYPE_TRACEPOINT:
+		return false;
+	case PERF_TYPE_SOFTWARE:
+		return attr->config == PERF_COUNT_SW_PAGE_FAULTS ||
+		       attr->config == PERF_COUNT_SW_PAGE_FAULTS_MIN ||
+		       attr->config == PERF_COUNT_SW_PAGE_FAULTS_MAJ;
+	case PERF_TYPE_BREAKPOINT:
+		return attr->bp_type != HW_BREAKPOINT_X;
+	default:
+		return attr->precise_ip != 0;
+	}
+}
+
+unsigned ctx_perf_event_operation(const struct ctx_perf_event *event, uint64_t data_source)
+{
+	if (event->attr.type == PERF_TYPE_SOFTWARE)
+		return CTX_MEMORY_FAULT;
+	/* The processor stops at reads and writes alike, or at writes. */
+	if (event->attr.type == PERF_TYPE_BREAKPOINT)
+		return event->attr.bp_type == HW_BREAKPOINT_W ? CTX_MEMORY_STORE : CTX_MEMORY_UNKNOWN;
+	return ctx_data_operation_of(data_source);
 }
 
 const char *ctx_perf_event_unit(const struct ctx_perf_event *event)

@@ -2,7 +2,7 @@
  * Parses names of events, as users write them, into perf_event_attr.
  *
  *	cycles  page-faults:u  L1-dcache-load-misses  r1a8  cpu/event=0x3c,umask=0/k  sched:sched_switch
- *	page-faults/period=1/u  cpu-clock/freq=99/
+ *	page-faults/period=1/u  cpu-clock/freq=99/  mem:0x4040/8:w
  *
  * Source: perf_event_open(2) and the kernel's
  * Documentation/ABI/testing/sysfs-bus-event_source-devices-format.
@@ -29,6 +29,7 @@ struct ctx_perf_event {
 					ctx_perf_event_set_rate */
 	bool is_clock;		     /* cpu-clock, task-clock: the weight is nanoseconds */
 	bool has_period;	     /* each sample says how much it stands for */
+	bool has_address;	     /* and which data was accessed */
 	uint64_t period;       /* of every sample otherwise; before set_rate: the one in the name, 0 none */
 	uint64_t frequency_hz; /* 0: a fixed number of events */
 	enum ctx_perf_stack stack;
@@ -71,6 +72,15 @@ struct ctx_perf_rate { /* what was asked for all events, at most one of the two;
 CTX_MUST_CHECK enum ctx_status ctx_perf_event_set_rate(struct ctx_perf_event *event,
 						       const struct ctx_perf_rate *asked,
 						       struct ctx_err *err);
+
+/*
+ * Whether its samples can have the address of the data: page faults, breakpoints on data, counters of the
+ * processor where they are precise.
+ */
+bool ctx_perf_event_can_have_address(const struct ctx_perf_event *event);
+
+/* What such a sample did: enum ctx_memory_operation. */
+unsigned ctx_perf_event_operation(const struct ctx_perf_event *event, uint64_t data_source);
 
 /* The unit of a weight: "ns" or "events". */
 const char *ctx_perf_event_unit(const struct ctx_perf_event *event);

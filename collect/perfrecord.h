@@ -22,7 +22,7 @@
 /* Optional parts of an event's samples; registers and stack come both or not at all. */
 #define CTX_PERF_SAMPLE_MORE                                                                                 \
 	((uint64_t)PERF_SAMPLE_ADDR | PERF_SAMPLE_PERIOD | PERF_SAMPLE_RAW | PERF_SAMPLE_REGS_USER |         \
-	 PERF_SAMPLE_STACK_USER)
+	 PERF_SAMPLE_STACK_USER | PERF_SAMPLE_WEIGHT | PERF_SAMPLE_DATA_SRC)
 
 /* Maps a record to its event, and an event to the layout of its samples. */
 struct ctx_perf_layout {

@@ -223,10 +223,11 @@ static bool parse_map(char *line, struct ctx_procfs_map *ret)
 	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %" SCNx32 ":%" SCNx32 " %" SCNu64 " %n",
 		   &map.address, &end, permissions, &map.file_offset, &map.major, &map.minor, &map.inode,
 		   &at) != 7 ||
-	    at == 0 || end <= map.address || permissions[2] != 'x')
+	    at == 0 || end <= map.address)
 		return false;
 	map.size = end - map.address;
-	map.protection = PROT_EXEC | (permissions[0] == 'r' ? (uint32_t)PROT_READ : 0) |
+	map.protection = (permissions[2] == 'x' ? (uint32_t)PROT_EXEC : 0) |
+			 (permissions[0] == 'r' ? (uint32_t)PROT_READ : 0) |
 			 (permissions[1] == 'w' ? (uint32_t)PROT_WRITE : 0);
 	map.path = line[at] != '\0' ? line + at : "//anon";
 	*ret = map;
@@ -234,6 +235,15 @@ static bool parse_map(char *line, struct ctx_procfs_map *ret)
 }
 
 bool ctx_procfs_next_map(char **text, struct ctx_procfs_map *ret)
+{
+	while (ctx_procfs_next_range(text, ret)) {
+		if ((ret->protection & PROT_EXEC) != 0)
+			return true;
+	}
+	return false;
+}
+
+bool ctx_procfs_next_range(char **text, struct ctx_procfs_map *ret)
 {
 	while (*text != NULL && **text != '\0') {
 		char *line = strsep(text, "\n");

@@ -61,6 +61,9 @@ struct ctx_procfs_map {
  */
 bool ctx_procfs_next_map(char **text, struct ctx_procfs_map *ret);
 
+/* The same of any mapping. */
+bool ctx_procfs_next_range(char **text, struct ctx_procfs_map *ret);
+
 /*
  * Appends the text of the maps file and a zero byte. CTX_END: it has more than 64 MiB, of which the
  * first lines were appended.

@@ -460,6 +460,7 @@ static const struct ctx_option rows[] = {
 	{"indicator", 0, CTX_OPTION_LIST, .set = set_indicator},
 	{"indicators", 0, CTX_OPTION_FILE, STRING(trace.indicators_file)},
 	{"match-symbols", 0, CTX_OPTION_FLAG, FLAG(trace.match_symbols)},
+	{"data", 0, CTX_OPTION_FLAG, FLAG(trace.data)},
 	{"unwind", 0, CTX_OPTION_TEXT, .set = set_unwind, .words = unwind_names},
 	{"stack-size", 0, CTX_OPTION_TEXT, SIZE(set_stack_size, stack_bytes)},
 	{"keep-stacks", 0, CTX_OPTION_FLAG, FLAG(keep_stacks)},

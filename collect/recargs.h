@@ -51,6 +51,7 @@ enum ctx_rec_omp {
 struct ctx_rec_trace {
 	bool heap, sync, io;
 	bool omp;
+	bool data; /* addresses of data, of the events that have them */
 	enum ctx_rec_omp omp_mode;
 	const char *omp_library; /* the file name of the one that was found, of AUTO; NULL: none. Static */
 	const char *omp_why_not; /* why the command is recorded without; NULL: it is not */

@@ -626,6 +626,7 @@ static void release(struct ctx_recorder *recorder)
 	ctx_jit_dumps_destroy(recorder->code.dumps);
 	ctx_proctree_destroy(recorder->tree);
 	ctx_mapped_files_destroy(recorder->files);
+	ctx_data_maps_deinit(&recorder->metrics.data_maps);
 	ctx_perf_events_deinit(&recorder->events);
 	ctx_ids_deinit(&recorder->tids);
 	free(recorder->metrics.items);

@@ -45,6 +45,20 @@ static enum ctx_status create_indicators(struct ctx_recorder *recorder, const st
 	return ctx_indicators_create(&indicators, &recorder->events, &recorder->metrics.indicators, err);
 }
 
+static enum ctx_status choose_addresses(struct ctx_perf_events *events, struct ctx_err *err)
+{
+	bool some = false;
+
+	for (size_t i = 0; i < events->n; i++) {
+		events->items[i].has_address = ctx_perf_event_can_have_address(&events->items[i]);
+		some |= events->items[i].has_address;
+	}
+	return some ? CTX_OK
+		    : ctx_err_set(err, CTX_E_ARG,
+				  "--data: no event has addresses of data: -e page-faults, mem:ADDRESS, "
+				  "--indicator NAME:rw and events of the processor with :p do");
+}
+
 static enum ctx_status choose_events(struct ctx_recorder *recorder, struct ctx_err *err)
 {
 	const struct ctx_rec_options *options = recorder->options;
@@ -58,6 +72,8 @@ static enum ctx_status choose_events(struct ctx_recorder *recorder, struct ctx_e
 
 	if (status == CTX_OK && ctx_rec_counts(&options->trace))
 		status = create_indicators(recorder, &roots, err);
+	if (status == CTX_OK && options->trace.data)
+		status = choose_addresses(&recorder->events, err);
 	if (status != CTX_OK)
 		return status;
 	if (recorder->events.n > UINT8_MAX)
@@ -193,6 +209,7 @@ static enum ctx_status create_batch(struct ctx_recorder *recorder, struct ctx_er
 		.brief_event = (uint32_t)recorder->events.n + CTX_STATE_EVENT_SWITCH_BRIEF,
 		.python = recorder->code.python,
 		.vms = recorder->code.vms,
+		.data_maps = recorder->options->trace.data ? &recorder->metrics.data_maps : NULL,
 	};
 	struct ctx_wait_sampling_options sampling = {.session = &recorder->session,
 						     .per_mille = recorder->options->waits.budget_per_mille,
@@ -285,6 +302,7 @@ static enum ctx_status create_experiment(struct ctx_recorder *recorder, struct c
 				      .has_sync = options->trace.sync,
 				      .has_io = options->trace.io,
 				      .has_omp = options->trace.omp,
+				      .has_accesses = options->trace.data,
 				      .has_calls = options->trace.calls,
 				      .has_call_sums = options->trace.calls_sums,
 				      .has_marks = ctx_rec_traces(&options->trace) ||

@@ -9,6 +9,7 @@
 #define CTX_COLLECT_RECORDER_IMPL_H
 
 #include "collect/child.h"
+#include "collect/data_maps.h"
 #include "collect/indicators.h"
 #include "collect/jit_dumps.h"
 #include "collect/losses.h"
@@ -61,6 +62,7 @@ struct ctx_keeping_up {
 struct ctx_recorder_metrics {
 	struct ctx_exp_metric *items;	   /* by event; owned */
 	struct ctx_indicators *indicators; /* NULL: none; owned */
+	struct ctx_data_maps data_maps;	   /* where the data of their samples is */
 };
 
 /* Sources of code that is in no file. */

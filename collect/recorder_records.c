@@ -100,6 +100,12 @@ static enum ctx_status take_end(struct ctx_recorder *recorder, const struct ctx_
 	return status;
 }
 
+/* All others have code in them. */
+static bool is_data_map(const struct ctx_perf_record *record)
+{
+	return record->type == PERF_RECORD_MMAP2 && (record->misc & PERF_RECORD_MISC_MMAP_DATA) != 0;
+}
+
 static enum ctx_status take_record(struct ctx_recorder *recorder, const void *bytes, struct ctx_err *err)
 {
 	struct ctx_perf_record record;
@@ -116,6 +122,10 @@ static enum ctx_status take_record(struct ctx_recorder *recorder, const void *by
 		return ctx_state_records_switch(recorder->states, &record, err);
 	count_task(recorder, &record);
 	status = ctx_sample_batch_flush(recorder->batch, err);
+	if (status == CTX_OK && recorder->options->trace.data)
+		status = ctx_data_maps_record(&recorder->metrics.data_maps, &record, err);
+	if (status == CTX_OK && is_data_map(&record))
+		return CTX_OK;
 	if (status == CTX_OK && recorder->code.python != NULL)
 		status = ctx_python_record(recorder->code.python, &record, err);
 	if (status != CTX_OK)

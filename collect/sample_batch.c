@@ -567,6 +567,29 @@ static enum ctx_status write_state(struct ctx_sample_batch *batch, struct item *
 	return ctx_exp_state(batch->options.writer, &item->state, err);
 }
 
+static enum ctx_status write_access(struct ctx_sample_batch *batch, const struct ctx_exp_sample *written,
+				    const struct ctx_pe_sample *sample, struct ctx_err *err)
+{
+	const struct ctx_perf_event *event = &batch->options.events->items[written->metric];
+	struct ctx_exp_memory_access access = {.time_ns = written->time_ns,
+					       .process = written->process,
+					       .thread = written->thread,
+					       .cpu = written->cpu,
+					       .address = sample->address,
+					       .latency = sample->weight,
+					       .source = sample->data_source,
+					       .frames = written->frames,
+					       .n_frames = written->n_frames};
+	enum ctx_status status;
+
+	if (!event->has_address || sample->address == 0)
+		return CTX_OK;
+	access.operation = (uint8_t)ctx_perf_event_operation(event, sample->data_source);
+	status = ctx_data_maps_find(batch->options.data_maps, sample->pid, sample->address, &access.mapped,
+				    err);
+	return status == CTX_OK ? ctx_exp_access(batch->options.writer, &access, err) : status;
+}
+
 static enum ctx_status write_sample(struct ctx_sample_batch *batch, const struct item *item,
 				    struct ctx_err *err)
 {
@@ -584,7 +607,8 @@ static enum ctx_status write_sample(struct ctx_sample_batch *batch, const struct
 	sample.n_frames = stack.n;
 	if (status == CTX_OK)
 		status = ctx_exp_sample(batch->options.writer, &sample, err);
-
+	if (status == CTX_OK && batch->options.data_maps != NULL)
+		status = write_access(batch, &sample, &record->sample, err);
 	if (status == CTX_OK && batch->options.keep_stacks &&
 	    item->input->user.regs.machine != CTX_MACHINE_UNKNOWN)
 		status = ctx_exp_keep_stack(batch->options.writer, &sample, &item->input->user, err);

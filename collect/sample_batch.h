@@ -11,6 +11,7 @@
 #define CTX_COLLECT_SAMPLE_BATCH_H
 
 #include "collect/copy_trial.h"
+#include "collect/data_maps.h"
 #include "collect/perfevent.h"
 #include "collect/perfrecord.h"
 #include "collect/python.h"
@@ -35,6 +36,7 @@ struct ctx_sample_batch_options {
 	struct ctx_python *python;	/* borrowed; NULL: none */
 	struct ctx_vms *vms;		/* borrowed; NULL: none: frames of virtual machines have no names */
 	const struct ctx_perf_events *events; /* the user's, borrowed; NULL: all have whole stacks */
+	struct ctx_data_maps *data_maps;      /* borrowed; NULL: addresses of data are not written */
 };
 
 /* Fails with CTX_E_NOMEM. */

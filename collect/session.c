@@ -95,6 +95,16 @@ static void set_common(const struct opening *opening, struct perf_event_attr *at
 	attr->exclude_callchain_user = options->without_callers;
 }
 
+/* What is mapped where data is has to be known then. */
+static bool has_addresses(const struct ctx_perf_events *events)
+{
+	bool has = false;
+
+	for (size_t i = 0; i < events->n; i++)
+		has |= events->items[i].has_address;
+	return has;
+}
+
 static struct perf_event_attr side_band_attr(const struct opening *opening)
 {
 	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY};
@@ -106,6 +116,7 @@ static struct perf_event_attr side_band_attr(const struct opening *opening)
 	attr.comm = 1;
 	attr.comm_exec = 1;
 	attr.task = 1;
+	attr.mmap_data = has_addresses(opening->options->events);
 	attr.context_switch = opening->session->states.level != CTX_STATES_NONE;
 	attr.sample_period = 1;
 	/*
@@ -157,6 +168,10 @@ static struct perf_event_attr event_attr(const struct opening *opening, const st
 	set_common(opening, &attr);
 	if (event->has_period)
 		attr.sample_type |= PERF_SAMPLE_PERIOD;
+	if (event->has_address)
+		attr.sample_type |= PERF_SAMPLE_ADDR;
+	if (event->has_address && attr.precise_ip != 0)
+		attr.sample_type |= PERF_SAMPLE_WEIGHT | PERF_SAMPLE_DATA_SRC;
 	if (event->stack != CTX_PERF_STACK_WHOLE)
 		attr.exclude_callchain_kernel = attr.exclude_callchain_user = 1;
 	if (event->stack == CTX_PERF_STACK_CALLER && opening->session->user_regs != 0) {

@@ -40,7 +40,7 @@ static const char *const FILES[] = {
 	"log.xml",	  "map.xml",	    "profile",		"frameinfo",   "overview",  "hwcounters",
 	"_f1.er/map.xml", "_f1.er/profile", "_f1.er/frameinfo", "notes",       "states",    "_f1.er/states",
 	"heaptrace",	  "log.xml.zst",    "map.xml.zst",	"profile.zst", "synctrace", "iotrace",
-	"marktrace",	  "callevents",	    "omptrace"};
+	"marktrace",	  "callevents",	    "omptrace",		"accesses"};
 #define LOG 0u
 #define PACKED_LOG 13u
 #define N_FILES (sizeof(FILES) / sizeof(FILES[0]))
@@ -53,7 +53,8 @@ static void decode_heap(struct ctx_bytes payload)
 	static struct ctx_exp_heap_coder *coder; /* much memory, kept */
 	struct ctx_exp_heap_addresses addresses[RECORDS_MAX];
 	struct ctx_exp_packet packets[RECORDS_MAX];
-	const struct ctx_exp_heap_block block = {packets, addresses, RECORDS_MAX, 0, 1000};
+	const struct ctx_exp_heap_block block = {
+		.packets = packets, .addresses = addresses, .n = RECORDS_MAX, .last_ns = 1000};
 	struct ctx_exp_heap_list lasting;
 	struct ctx_exp_heap_parts parts;
 	struct ctx_buf again = {0};
@@ -93,13 +94,17 @@ static void unpack_frames(struct ctx_bytes payload, bool are_calls)
 	ctx_buf_deinit(&twice);
 }
 
-static void decode_io(const uint8_t *data, size_t size)
+static void decode_io(const uint8_t *data, size_t size, bool are_accesses)
 {
 	struct ctx_exp_io_rest rest[RECORDS_MAX];
 	struct ctx_exp_packet packets[RECORDS_MAX];
 	struct ctx_exp_io_block block = {.packets = packets, .rest = rest, .n = size % RECORDS_MAX + 1};
 
-	if (ctx_exp_decode_io((struct ctx_bytes){data, size}, 0, &block, NULL) == CTX_OK) {
+	enum ctx_status status =
+		are_accesses ? ctx_exp_decode_accesses((struct ctx_bytes){data, size}, 0, &block, NULL)
+			     : ctx_exp_decode_io((struct ctx_bytes){data, size}, 0, &block, NULL);
+
+	if (status == CTX_OK) {
 		for (size_t i = 0; i < block.n; i++) {
 			const char *name = ctx_exp_io_block_name(&block, &packets[i]);
 
@@ -230,6 +235,8 @@ static void wrap(const char *file, const uint8_t *bytes, size_t n, struct ctx_bu
 		header.kind = CTX_EXP_BLOCK_MARKS;
 	if (strcmp(file, "omptrace") == 0)
 		header.kind = CTX_EXP_BLOCK_OMP;
+	if (strcmp(file, "accesses") == 0)
+		header.kind = CTX_EXP_BLOCK_ACCESSES;
 	if (strcmp(file, "callevents") == 0)
 		header.kind = CTX_EXP_BLOCK_CALL_EVENTS;
 	header.process = bytes[0] & 3;
@@ -391,7 +398,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size == 0)
 		return 0;
 	decode(data, size);
-	decode_io(data, size);
+	decode_io(data, size, false);
+	decode_io(data, size, true);
 	if (directory[0] == '\0')
 		make_directory();
 	if (mode & 2)

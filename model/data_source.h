@@ -52,6 +52,9 @@ enum ctx_data_tlb { /* where the translation of the address was */
 		    CTX_TLB_N,
 };
 
+/* The kernel reports no growth of a program's stack: so far below [stack], where nothing is mapped, is the stack. */
+#define CTX_STACK_GROWTH_MAX ((uint64_t)64 << 20)
+
 enum ctx_memory_operation ctx_data_operation_of(uint64_t data_source);
 enum ctx_data_level ctx_data_level_of(uint64_t data_source);
 enum ctx_data_snoop ctx_data_snoop_of(uint64_t data_source);

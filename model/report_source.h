@@ -145,6 +145,12 @@ struct ctx_report_source {
 	enum ctx_status (*traced)(struct ctx_report_source *source, enum ctx_traced_kind kind,
 				  struct ctx_report_traced *ret, struct ctx_err *err);
 	/*
+	 * Heap operations of the whole run, of all threads, whatever is selected: which block an address was in. In order of
+	 * time. Only where profile->traced has some.
+	 */
+	enum ctx_status (*allocations)(struct ctx_report_source *source, struct ctx_report_traced *ret,
+				       struct ctx_err *err);
+	/*
 	 * The completed calls of the whole run one by one, in order of their ends, with those that are not
 	 * selected: there may be more than memory holds. Those that end before `from_ns` are left out. Each
 	 * call of this reads the database.

@@ -405,3 +405,20 @@ bool ctx_index_keys_ask_states(const struct ctx_selection_spec *spec)
 	ctx_index_keys_deinit(&keys);
 	return found;
 }
+
+bool ctx_index_keys_ask_accesses(const struct ctx_selection_spec *spec)
+{
+	struct ctx_index_keys keys;
+	bool found = false;
+
+	if (spec->by == NULL || ctx_index_keys_read(spec, NULL, &keys, NULL) != CTX_OK)
+		return false;
+	for (size_t i = 0; i < keys.n; i++) {
+		enum ctx_index_entity entity = keys.keys[i].entity;
+
+		found |= entity == CTX_INDEX_ADDRESS || entity == CTX_INDEX_MEMORY_OPERATION ||
+			 entity == CTX_INDEX_DATA_LEVEL;
+	}
+	ctx_index_keys_deinit(&keys);
+	return found;
+}

@@ -39,7 +39,8 @@ CTX_MUST_CHECK enum ctx_status ctx_index_definition_check(const struct ctx_selec
 							  struct ctx_wrong_place *ret_place,
 							  struct ctx_err *err);
 
-/* Whether --by has a key that samples of thread states alone have. */
+/* Whether --by has a key that samples of thread states alone have; that accesses to memory alone have. */
 bool ctx_index_keys_ask_states(const struct ctx_selection_spec *spec);
+bool ctx_index_keys_ask_accesses(const struct ctx_selection_spec *spec);
 
 #endif

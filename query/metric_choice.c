@@ -103,6 +103,13 @@ static uint32_t default_metric(const struct ctx_selection_spec *spec, const stru
 	uint32_t calls = ctx_profile_calls_metric(profile);
 	uint64_t span_samples = 0;
 
+	/* Nor have they addresses. */
+	if (profile->traced[CTX_TRACED_MEMORY] != 0 && ctx_index_keys_ask_accesses(spec)) {
+		uint32_t accesses = ctx_profile_find_metric(profile, "memory-accesses");
+
+		if (accesses != CTX_NONE)
+			return accesses;
+	}
 	/* Samples of a clock have no state. */
 	if (profile->has_states && ctx_index_keys_ask_states(spec))
 		return ctx_profile_state_sum(profile, CTX_STATE_METRICS_N - 1);

@@ -163,6 +163,10 @@ unsigned ctx_query_wait_states(const struct ctx_query *query);
 CTX_MUST_CHECK enum ctx_status ctx_query_traced(struct ctx_query *query, enum ctx_traced_kind kind,
 						struct ctx_report_traced *ret, struct ctx_err *err);
 
+/* As `allocations` of struct ctx_report_source; `ret->items` is malloc'ed. */
+CTX_MUST_CHECK enum ctx_status ctx_query_allocations(struct ctx_query *query, struct ctx_report_traced *ret,
+						     struct ctx_err *err);
+
 /* As `calls` of struct ctx_report_source. */
 CTX_MUST_CHECK enum ctx_status ctx_query_calls(struct ctx_query *query, uint64_t from_ns,
 					       ctx_report_call_fn each, void *context, struct ctx_err *err);

@@ -57,13 +57,13 @@ struct source {
 	double cpu_ms;
 	struct parts parts[PARTS_QUERIES];
 	struct lives lives;
-	bool has_raw, has_sums, has_levels, has_mappings, has_traced[CTX_TRACED_N];
+	bool has_raw, has_sums, has_levels, has_mappings, has_traced[CTX_TRACED_N], has_allocations;
 	struct ctx_histogram raw;
 	uint64_t *thread_samples, *thread_weight; /* NULL: the selection is the whole run */
 	struct ctx_report_omitted sums_omitted;
 	struct ctx_report_level *levels;
 	size_t n_levels;
-	struct ctx_report_traced traced[CTX_TRACED_N]; /* items are owned */
+	struct ctx_report_traced traced[CTX_TRACED_N], allocations; /* items are owned */
 	struct slices *slices;
 	bool has_phases[2]; /* of what is selected, of the run */
 	struct ctx_phases phases[2];
@@ -257,6 +257,25 @@ static enum ctx_status pull_traced(struct ctx_report_source *base, enum ctx_trac
 		source->has_traced[kind] = true;
 	}
 	*ret = source->traced[kind];
+	return CTX_OK;
+}
+
+static enum ctx_status pull_allocations(struct ctx_report_source *base, struct ctx_report_traced *ret,
+					struct ctx_err *err)
+{
+	struct source *source = source_of(base);
+
+	if (!source->has_allocations) {
+		enum ctx_status status;
+
+		begin(source, false);
+		status = ctx_query_allocations(&source->query, &source->allocations, err);
+		end(source);
+		if (status != CTX_OK)
+			return status;
+		source->has_allocations = true;
+	}
+	*ret = source->allocations;
 	return CTX_OK;
 }
 
@@ -559,6 +578,7 @@ enum ctx_status ctx_query_source_open(const struct ctx_query_source_spec *spec,
 		.wakers = pull_wakers,
 		.waits = pull_waits,
 		.traced = pull_traced,
+		.allocations = pull_allocations,
 		.calls = pull_calls,
 		.index = pull_index,
 		.slices = pull_slices,
@@ -592,6 +612,7 @@ void ctx_query_source_close(struct ctx_report_source *base)
 	}
 	for (unsigned i = 0; i < CTX_TRACED_N; i++)
 		free((struct ctx_traced *)(uintptr_t)source->traced[i].items);
+	free((struct ctx_traced *)(uintptr_t)source->allocations.items);
 	ctx_phases_deinit(&source->phases[0]);
 	ctx_phases_deinit(&source->phases[1]);
 	ctx_histogram_deinit(&source->raw);

@@ -66,18 +66,11 @@ static void leave_frees(struct ctx_traced *operation)
 	operation->leaked_size = 0;
 }
 
-static enum ctx_status take(void *context, const struct ctx_traced *item, struct ctx_err *err)
+static enum ctx_status collect(void *context, const struct ctx_traced *operation, struct ctx_err *err)
 {
 	struct collecting *collecting = context;
-	struct ctx_traced taken = *item, *operation = &taken;
-	enum ctx_status status;
+	enum ctx_status status = ctx_grow(&collecting->items, &collecting->cap, collecting->n + 1, err);
 
-	if (!is_selected(collecting, operation)) {
-		if (operation->kind != CTX_TRACED_HEAP)
-			return CTX_OK;
-		leave_frees(operation);
-	}
-	status = ctx_grow(&collecting->items, &collecting->cap, collecting->n + 1, err);
 	if (status != CTX_OK)
 		return status;
 	if (collecting->n != 0 && collecting->items[collecting->n - 1].time_ns > operation->time_ns)
@@ -86,11 +79,39 @@ static enum ctx_status take(void *context, const struct ctx_traced *item, struct
 	return CTX_OK;
 }
 
+static enum ctx_status take(void *context, const struct ctx_traced *item, struct ctx_err *err)
+{
+	struct collecting *collecting = context;
+	struct ctx_traced taken = *item, *operation = &taken;
+
+	if (!is_selected(collecting, operation)) {
+		if (operation->kind != CTX_TRACED_HEAP)
+			return CTX_OK;
+		leave_frees(operation);
+	}
+	return collect(collecting, operation, err);
+}
+
 static int by_time(const void *a, const void *b)
 {
 	const struct ctx_traced *left = a, *right = b;
 
 	return left->time_ns < right->time_ns ? -1 : left->time_ns > right->time_ns;
+}
+
+/* Hands the operations over, in order of time. */
+static enum ctx_status finish(struct collecting *collecting, enum ctx_status status,
+			      struct ctx_report_traced *ret)
+{
+	*ret = (struct ctx_report_traced){0};
+	if (status != CTX_OK) {
+		free(collecting->items);
+		return status;
+	}
+	if (collecting->out_of_order)
+		qsort(collecting->items, collecting->n, sizeof(*collecting->items), by_time);
+	*ret = (struct ctx_report_traced){collecting->items, collecting->n};
+	return CTX_OK;
 }
 
 enum ctx_status ctx_query_traced(struct ctx_query *query, enum ctx_traced_kind kind,
@@ -106,15 +127,19 @@ enum ctx_status ctx_query_traced(struct ctx_query *query, enum ctx_traced_kind k
 		status = ctx_store_scan_traced(
 			query->store, &(struct ctx_store_traced_scan){kind, span, take, &collecting}, err);
 	free(collecting.selected);
-	*ret = (struct ctx_report_traced){0};
-	if (status != CTX_OK) {
-		free(collecting.items);
-		return status;
-	}
-	if (collecting.out_of_order)
-		qsort(collecting.items, collecting.n, sizeof(*collecting.items), by_time);
-	*ret = (struct ctx_report_traced){collecting.items, collecting.n};
-	return CTX_OK;
+	return finish(&collecting, status, ret);
+}
+
+enum ctx_status ctx_query_allocations(struct ctx_query *query, struct ctx_report_traced *ret,
+				      struct ctx_err *err)
+{
+	struct collecting collecting = {.selection = query->selection};
+	enum ctx_status status = ctx_store_scan_traced(
+		query->store,
+		&(struct ctx_store_traced_scan){CTX_TRACED_HEAP, CTX_INTERVAL_ALL, collect, &collecting},
+		err);
+
+	return finish(&collecting, status, ret);
 }
 
 struct passing_calls {

@@ -473,6 +473,12 @@ static enum ctx_status traced(struct ctx_report_source *base, enum ctx_traced_ki
 	return INNER(base)->traced(INNER(base), kind, ret, err);
 }
 
+static enum ctx_status allocations(struct ctx_report_source *base, struct ctx_report_traced *ret,
+				   struct ctx_err *err)
+{
+	return INNER(base)->allocations(INNER(base), ret, err);
+}
+
 /* Their histograms are by other stacks; what they are made of stays. */
 static enum ctx_status map_phases(struct source *source, const struct ctx_phases *given, struct ctx_err *err)
 {
@@ -686,6 +692,7 @@ enum ctx_status ctx_hiding_source_open(struct ctx_report_source *inner, const st
 						  .wakers = wakers,
 						  .waits = waits,
 						  .traced = traced,
+						  .allocations = allocations,
 						  .calls = calls,
 						  .index = sums_by_index,
 						  .slices = slices,

@@ -1,6 +1,7 @@
 /*
  * Accesses to memory that samples brought: where the data was, what is mapped there, latencies, the TLB, other caches.
  */
+#include "report/access_owners.h"
 #include "report/kinds.h"
 #include "report/out.h"
 #include "report/part_cells.h"
@@ -67,6 +68,7 @@ static const struct ctx_section_column tlb_columns[] = COLUMNS("Address translat
 static const struct ctx_section_column snoop_columns[] = COLUMNS("Other caches");
 static const struct ctx_section_column function_columns[] = COLUMNS("Function");
 static const struct ctx_section_column stack_columns[] = COLUMNS("Call stack");
+static const struct ctx_section_column allocation_columns[] = COLUMNS("Allocated by");
 static const struct ctx_section_column latency_columns[] = {
 	{FROM, "From"}, {TO, "To cycles"}, {ACCESSES, "Accesses"}, {SHARE, "%"}, {TEXT, ""}};
 static const struct ctx_section level_section = {"level", NULL, level_columns, CTX_COUNT_OF(level_columns)};
@@ -79,6 +81,8 @@ static const struct ctx_section function_section = {"function", "By function", f
 						    CTX_COUNT_OF(function_columns)};
 static const struct ctx_section stack_section = {"stack", "By call stack", stack_columns,
 						 CTX_COUNT_OF(stack_columns)};
+static const struct ctx_section allocation_section = {"allocation", "By allocation", allocation_columns,
+						      CTX_COUNT_OF(allocation_columns)};
 static const struct ctx_section latency_section = {"latency", "Latency", latency_columns,
 						   CTX_COUNT_OF(latency_columns)};
 
@@ -113,7 +117,9 @@ static const struct ctx_traced_report memory_report = {.report = &ctx_report_mem
 
 struct memory {
 	struct ctx_traced_page page;
-	struct ctx_traced_groups levels, mappings, tlbs, snoops, functions, stacks;
+	struct ctx_traced_groups levels, mappings, tlbs, snoops, functions, stacks, allocations;
+	struct ctx_access_owner *owners; /* by access; NULL: no heap was recorded. Owned */
+	struct ctx_traced_sums of_none;	 /* in no recorded allocation */
 	struct ctx_traced_sums latencies[CTX_TRACED_BUCKETS];
 	bool has_sources; /* some access says where its data was */
 };
@@ -162,14 +168,47 @@ static enum ctx_status add(struct memory *memory, const struct ctx_traced *acces
 	return CTX_OK;
 }
 
+static enum ctx_status add_owner(struct memory *memory, const struct ctx_traced *access,
+				 const struct ctx_traced *allocation)
+{
+	struct ctx_traced_sums *sums = &memory->of_none;
+	struct ctx_traced_group *group = NULL;
+
+	if (allocation != NULL)
+		group = ctx_traced_stack_group(&memory->allocations, allocation->stack);
+	if (allocation != NULL && group == NULL)
+		return CTX_E_NOMEM;
+	ctx_traced_add(group != NULL ? &group->sums : sums, access);
+	return CTX_OK;
+}
+
+/* Needs the heap of the whole run: what is accessed may have been allocated before the interval. */
+static enum ctx_status find_owners(struct memory *memory, struct ctx_report_source *source,
+				   struct ctx_err *err)
+{
+	const struct ctx_profile *profile = memory->page.profile;
+	struct ctx_report_traced heap;
+	enum ctx_status status;
+
+	if (profile->traced[CTX_TRACED_HEAP] == 0 || memory->page.traced.n == 0)
+		return CTX_OK;
+	status = source->allocations(source, &heap, err);
+	return status == CTX_OK
+		       ? ctx_access_owners_find(profile, &memory->page.traced, &heap, &memory->owners, err)
+		       : status;
+}
+
 static enum ctx_status collect(struct memory *memory)
 {
 	struct ctx_report_traced traced = memory->page.traced;
 	enum ctx_status status = CTX_OK;
 
 	for (size_t i = 0; i < traced.n && status == CTX_OK; i++) {
-		if (ctx_traced_passes(&memory->page, &traced.items[i]))
-			status = add(memory, &traced.items[i]);
+		if (!ctx_traced_passes(&memory->page, &traced.items[i]))
+			continue;
+		status = add(memory, &traced.items[i]);
+		if (status == CTX_OK && memory->owners != NULL)
+			status = add_owner(memory, &traced.items[i], memory->owners[i].allocation);
 	}
 	return status;
 }
@@ -254,6 +293,29 @@ static void name_stack(struct ctx_traced_page *page, const struct ctx_traced_gro
 	put_shares(page, &group->sums, cells);
 }
 
+/* Sampled allocations leave the others out, and so do those of before a process was attached to. */
+static void put_allocations(struct memory *memory)
+{
+	static const struct ctx_traced_table allocations = {
+		.what = "allocation", .name = name_stack, .lists = true};
+	struct ctx_traced_page *page = &memory->page;
+	struct ctx_cell cells[CTX_TRACED_COLUMNS];
+
+	if (memory->owners == NULL)
+		return;
+	ctx_traced_merge_stacks(page, &memory->allocations);
+	ctx_sections_begin(&page->sections, &allocation_section, NULL);
+	ctx_traced_put_groups(page, &memory->allocations, &allocations);
+	if (memory->of_none.count == 0)
+		return;
+	ctx_sections_clear(&page->sections, cells);
+	fill(&memory->of_none, cells);
+	put_shares(page, &memory->of_none, cells);
+	cells[TEXT] = ctx_cell_name("<no allocation recorded>");
+	ctx_sections_row_begin(&page->sections, cells, NULL);
+	ctx_sections_row_end(&page->sections);
+}
+
 static void put_tables(struct memory *memory)
 {
 	static const struct ctx_traced_table levels = {.what = "level", .name = name_level};
@@ -273,6 +335,7 @@ static void put_tables(struct memory *memory)
 		return;
 	ctx_sections_begin(&page->sections, &mapping_section, NULL);
 	ctx_traced_put_groups(page, &memory->mappings, &mappings);
+	put_allocations(memory);
 	if (memory->has_sources) {
 		ctx_sections_begin(&page->sections, &tlb_section, NULL);
 		ctx_traced_put_groups(page, &memory->tlbs, &tlbs);
@@ -299,6 +362,8 @@ static enum ctx_status print(struct ctx_report_source *source, const struct ctx_
 	if (memory == NULL)
 		return ctx_err_nomem(err);
 	status = ctx_traced_page_init(&memory->page, &memory_report, source, options, err);
+	if (status == CTX_OK)
+		status = find_owners(memory, source, err);
 	if (status == CTX_OK && collect(memory) != CTX_OK)
 		status = ctx_err_nomem(err);
 	if (status == CTX_OK) {
@@ -312,6 +377,8 @@ static enum ctx_status print(struct ctx_report_source *source, const struct ctx_
 	ctx_traced_groups_deinit(&memory->snoops);
 	ctx_traced_groups_deinit(&memory->functions);
 	ctx_traced_groups_deinit(&memory->stacks);
+	ctx_traced_groups_deinit(&memory->allocations);
+	free(memory->owners);
 	ctx_traced_page_deinit(&memory->page);
 	return status;
 }

@@ -22,7 +22,7 @@ static const uint8_t FILE_MAGIC[8] = {0x89, 'C', 'T', 'X', 'E', 'R', '\r', '\n'}
 
 const char *const ctx_exp_record_files[CTX_EXP_RECORD_FILES] = {
 	CTX_EXP_STATES_FILE, CTX_EXP_HEAP_FILE,	 CTX_EXP_IO_FILE,  CTX_EXP_SYNC_FILE,
-	CTX_EXP_MARKS_FILE,  CTX_EXP_CALLS_FILE, CTX_EXP_OMP_FILE,
+	CTX_EXP_MARKS_FILE,  CTX_EXP_CALLS_FILE, CTX_EXP_OMP_FILE, CTX_EXP_ACCESSES_FILE,
 };
 
 bool ctx_exp_is_record_file(const char *name)

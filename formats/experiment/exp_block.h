@@ -47,6 +47,8 @@ enum ctx_exp_block_kind {
 	CTX_EXP_BLOCK_LARGE_HEAP = 13,	  /* as CTX_EXP_BLOCK_HEAP, of more operations */
 	CTX_EXP_BLOCK_CALL_EVENTS = 14,	  /* calls that begin and end: exp_callevents.h */
 	CTX_EXP_BLOCK_OMP = 15, /* OpenMP: the columns of samples, of events and values (model/omp.h) */
+	CTX_EXP_BLOCK_ACCESSES =
+		16, /* accesses to memory: those of input and output, and more (exp_io_block.h) */
 };
 
 struct ctx_exp_block_header {
@@ -105,12 +107,13 @@ static inline bool ctx_exp_block_has_heap(const struct ctx_exp_block_header *hea
 /* The kind of its traced operations; CTX_TRACED_N: it has none. */
 static inline enum ctx_traced_kind ctx_exp_block_traced(const struct ctx_exp_block_header *header)
 {
-	return ctx_exp_block_has_heap(header)	     ? CTX_TRACED_HEAP
-	       : header->kind == CTX_EXP_BLOCK_SYNC  ? CTX_TRACED_SYNC
-	       : header->kind == CTX_EXP_BLOCK_IO    ? CTX_TRACED_IO
-	       : header->kind == CTX_EXP_BLOCK_MARKS ? CTX_TRACED_MARK
-	       : header->kind == CTX_EXP_BLOCK_OMP   ? CTX_TRACED_OMP
-						     : CTX_TRACED_N;
+	return ctx_exp_block_has_heap(header)		? CTX_TRACED_HEAP
+	       : header->kind == CTX_EXP_BLOCK_SYNC	? CTX_TRACED_SYNC
+	       : header->kind == CTX_EXP_BLOCK_IO	? CTX_TRACED_IO
+	       : header->kind == CTX_EXP_BLOCK_MARKS	? CTX_TRACED_MARK
+	       : header->kind == CTX_EXP_BLOCK_OMP	? CTX_TRACED_OMP
+	       : header->kind == CTX_EXP_BLOCK_ACCESSES ? CTX_TRACED_MEMORY
+							: CTX_TRACED_N;
 }
 
 /* A sample, a thread state change or a heap operation in memory, in writer and reader. */
@@ -120,7 +123,7 @@ struct ctx_exp_packet {
 		uint64_t weight; /* sample. 0: the period of the metric */
 		uint64_t waker;	 /* change. 0: none; 2 k + 1: thread k; 2 k + 2: external waker k */
 		uint64_t
-			size; /* heap operation, input or output: bytes; mark: its value, zigzag; OpenMP: the value */
+			size; /* heap operation, input or output: bytes; mark: its value, zigzag; OpenMP: the value; access: its address */
 		uint64_t duration_ns; /* synchronisation; of CTX_SYNC_ORDER modes */
 	};
 	uint32_t stack;
@@ -133,7 +136,7 @@ struct ctx_exp_packet {
 		uint16_t metric; /* sample */
 		uint16_t change; /* change: enum ctx_state_change */
 		uint16_t
-			operation; /* enum ctx_heap_operation, ctx_io_call, ctx_mark_operation, ctx_omp_event; enum ctx_sync_operation with flags */
+			operation; /* enum ctx_heap_operation, ctx_io_call, ctx_mark_operation, ctx_omp_event, ctx_memory_operation; enum ctx_sync_operation with flags */
 	};
 	uint16_t order; /* of arrival in the block, so that sorting by time is stable */
 };
@@ -165,9 +168,10 @@ struct ctx_exp_sync_rest {
 #define CTX_EXP_MARKS_FILE "marktrace"
 #define CTX_EXP_CALLS_FILE "callevents"
 #define CTX_EXP_OMP_FILE "omptrace"
+#define CTX_EXP_ACCESSES_FILE "accesses"
 
 /* The files above: of one kind of records each, whatever the metrics are. */
-#define CTX_EXP_RECORD_FILES 7u
+#define CTX_EXP_RECORD_FILES 8u
 extern const char *const ctx_exp_record_files[CTX_EXP_RECORD_FILES];
 bool ctx_exp_is_record_file(const char *name);
 

@@ -88,6 +88,7 @@ static enum ctx_status set_metrics(struct ctx_exp_writer *writer, const struct c
 	writer->data.marks = add_file(&writer->data, options->has_marks, CTX_EXP_MARKS_FILE);
 	writer->data.calls = add_file(&writer->data, options->has_calls, CTX_EXP_CALLS_FILE);
 	writer->data.omp = add_file(&writer->data, options->has_omp, CTX_EXP_OMP_FILE);
+	writer->data.accesses = add_file(&writer->data, options->has_accesses, CTX_EXP_ACCESSES_FILE);
 	return CTX_OK;
 }
 
@@ -178,6 +179,19 @@ static void put_omp(struct ctx_buf *out)
 		   "<field name=\"value\" type=\"varint\"/>");
 }
 
+static void put_accesses(struct ctx_buf *out)
+{
+	put_traced(out, "accesses", CTX_EXP_ACCESSES_FILE,
+		   "<field name=\"operation\" type=\"varint\"/>"
+		   "<field name=\"address\" type=\"varint\"/>"
+		   "<field name=\"latency\" type=\"varint\" unit=\"cycles\"/>"
+		   "<field name=\"unused\" type=\"varint\"/>"
+		   "<field name=\"unused\" type=\"varint\"/>"
+		   "<field name=\"mapped\" type=\"varint\"/>"
+		   "<field name=\"source\" type=\"varint\"/>"
+		   "<field name=\"physical\" type=\"varint\"/>");
+}
+
 static enum ctx_status put_first_lines(struct ctx_exp_writer *writer, const struct ctx_exp_options *options,
 				       struct ctx_err *err)
 {
@@ -204,6 +218,8 @@ static enum ctx_status put_first_lines(struct ctx_exp_writer *writer, const stru
 		put_marks(out);
 	if (options->has_omp)
 		put_omp(out);
+	if (options->has_accesses)
+		put_accesses(out);
 	if (options->has_calls && options->has_call_sums)
 		ctx_buf_put_text(out, "<calls file=\"" CTX_EXP_CALLS_FILE "\" sums=\"1\"/>\n");
 	else if (options->has_calls)

@@ -183,8 +183,10 @@ static enum ctx_status put_heap(struct ctx_exp_writer *writer, struct ctx_exp_li
 {
 	uint32_t file = writer->data.heap;
 	struct ctx_exp_packet *packets = live->bufs[file].packets;
-	const struct ctx_exp_heap_block block = {
-		.packets = packets, .addresses = live->heap_addresses, .n = n};
+	const struct ctx_exp_heap_block block = {.packets = packets,
+						 .addresses = live->heap_addresses,
+						 .n = n,
+						 .keeps_addresses = writer->data.accesses != CTX_NONE};
 	struct ctx_exp_block_header header = {.kind = n > CTX_EXP_HEAP_FEW ? CTX_EXP_BLOCK_LARGE_HEAP
 									   : CTX_EXP_BLOCK_HEAP,
 					      .n_records = (uint32_t)n,
@@ -239,13 +241,17 @@ static enum ctx_status flush_packets(struct ctx_exp_writer *writer, struct ctx_e
 {
 	struct ctx_exp_packet_buf *buf = &live->bufs[file];
 	bool is_sync = file == writer->data.sync;
-	bool is_io = file == writer->data.io, is_marks = file == writer->data.marks;
-	struct ctx_exp_block_header header = {.kind = is_sync			    ? CTX_EXP_BLOCK_SYNC
-						      : is_io			    ? CTX_EXP_BLOCK_IO
-						      : is_marks		    ? CTX_EXP_BLOCK_MARKS
-						      : file == writer->data.omp    ? CTX_EXP_BLOCK_OMP
-						      : file == writer->data.states ? CTX_EXP_BLOCK_SEEN
-										    : CTX_EXP_BLOCK_PROFILE,
+	struct ctx_exp_io_packets *named = file == writer->data.io	   ? &live->io
+					   : file == writer->data.marks	   ? &live->marks
+					   : file == writer->data.accesses ? &live->accesses
+									   : NULL;
+	struct ctx_exp_block_header header = {.kind = is_sync			      ? CTX_EXP_BLOCK_SYNC
+						      : file == writer->data.io	      ? CTX_EXP_BLOCK_IO
+						      : file == writer->data.marks    ? CTX_EXP_BLOCK_MARKS
+						      : file == writer->data.accesses ? CTX_EXP_BLOCK_ACCESSES
+						      : file == writer->data.omp      ? CTX_EXP_BLOCK_OMP
+						      : file == writer->data.states   ? CTX_EXP_BLOCK_SEEN
+										      : CTX_EXP_BLOCK_PROFILE,
 					      .n_records = (uint32_t)buf->n,
 					      .epoch = ctx_exp_proc(writer, live->process)->epoch,
 					      .process = live->process};
@@ -263,9 +269,10 @@ static enum ctx_status flush_packets(struct ctx_exp_writer *writer, struct ctx_e
 	ctx_buf_clear(&writer->scratch.raw);
 	if (is_sync)
 		ctx_exp_encode_sync(buf->packets, live->sync_rests, buf->n, &writer->scratch.raw);
-	else if (is_io || is_marks)
-		ctx_exp_encode_io(buf->packets, is_io ? &live->io : &live->marks, buf->n,
-				  &writer->scratch.raw);
+	else if (file == writer->data.accesses)
+		ctx_exp_encode_accesses(buf->packets, named, buf->n, &writer->scratch.raw);
+	else if (named != NULL)
+		ctx_exp_encode_io(buf->packets, named, buf->n, &writer->scratch.raw);
 	else
 		ctx_exp_encode_packets(buf->packets, buf->n, &writer->scratch.raw);
 	if (status == CTX_OK)
@@ -275,10 +282,8 @@ static enum ctx_status flush_packets(struct ctx_exp_writer *writer, struct ctx_e
 	if (status == CTX_E_LIMIT)
 		writer->stats.dropped_by_limit += buf->n;
 	buf->n = 0;
-	if (is_io)
-		ctx_exp_io_packets_clear(&live->io);
-	if (is_marks)
-		ctx_exp_io_packets_clear(&live->marks);
+	if (named != NULL)
+		ctx_exp_io_packets_clear(named);
 	return status;
 }
 
@@ -381,7 +386,8 @@ void ctx_exp_account(struct ctx_exp_writer *writer, struct ctx_exp_live *live)
 	for (uint32_t file = 0; file < writer->data.n_files; file++)
 		bytes += live->bufs[file].cap * sizeof(*live->bufs[file].packets);
 	bytes += live->heap_cap * sizeof(*live->heap_addresses) + live->sync_cap * sizeof(*live->sync_rests);
-	bytes += ctx_exp_io_packets_bytes(&live->io) + ctx_exp_io_packets_bytes(&live->marks);
+	bytes += ctx_exp_io_packets_bytes(&live->io) + ctx_exp_io_packets_bytes(&live->marks) +
+		 ctx_exp_io_packets_bytes(&live->accesses);
 	bytes += ctx_exp_call_bufs_bytes(&live->calls);
 	writer->limits.memory_used += bytes - live->accounted;
 	live->accounted = bytes;
@@ -407,6 +413,7 @@ enum ctx_status ctx_exp_retire(struct ctx_exp_writer *writer, struct ctx_exp_liv
 	free(live->sync_rests);
 	ctx_exp_io_packets_deinit(&live->io);
 	ctx_exp_io_packets_deinit(&live->marks);
+	ctx_exp_io_packets_deinit(&live->accesses);
 	ctx_exp_call_bufs_deinit(&live->calls);
 	free(live);
 	return status;

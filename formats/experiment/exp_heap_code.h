@@ -34,6 +34,7 @@ struct ctx_exp_heap_block {
 	struct ctx_exp_heap_addresses *addresses; /* of packets[i] at [i] */
 	size_t n;				  /* 1 to CTX_EXP_HEAP_MAX */
 	uint64_t first_ns, last_ns;		  /* of the header; decoding */
+	bool keeps_addresses; /* writing: also of what is freed in the block, and all times */
 };
 
 struct ctx_exp_heap_parts { /* of a payload, for the compressor: they have little in common */

@@ -155,12 +155,13 @@ static void grow_addresses(struct ctx_exp_heap_coder *coder)
 /*
  * An allocation at an address where one lives: a release was not recorded, or will be (a reallocation has the
  * time of its end). Both keep their addresses, and so does all else at this address: the reader, who knows all
- * blocks, finds out.
+ * blocks, finds out. Where addresses are to be kept this is so of all.
  */
-static void allocate(struct ctx_exp_heap_coder *coder, uint64_t address, uint32_t thread)
+static void allocate(struct ctx_exp_heap_coder *coder, const struct ctx_exp_heap_block *block,
+		     uint64_t address, uint32_t thread)
 {
 	struct address_slot *slot = find_address(coder, address);
-	bool again = slot->address != 0 && slot->number != NO_NUMBER;
+	bool again = block->keeps_addresses || (slot->address != 0 && slot->number != NO_NUMBER);
 	uint32_t number = ctx_exp_heap_live_add(&coder->live);
 
 	coder->addresses[number] = address;
@@ -245,7 +246,7 @@ static void put_operations(struct ctx_exp_heap_coder *coder, const struct ctx_ex
 		}
 		put_size(coder, stack, packet);
 		if (at->address != 0)
-			allocate(coder, at->address, packet->thread);
+			allocate(coder, block, at->address, packet->thread);
 	}
 }
 
@@ -293,7 +294,8 @@ static unsigned choose_tick(const struct ctx_exp_heap_block *block)
 	uint64_t span_ns = block->packets[block->n - 1].time_ns - block->packets[0].time_ns;
 	unsigned tick = 0;
 
-	while (tick < TICK_MAX && ((uint64_t)block->n << tick) / OPERATIONS_OF_TICK < span_ns)
+	while (!block->keeps_addresses && tick < TICK_MAX &&
+	       ((uint64_t)block->n << tick) / OPERATIONS_OF_TICK < span_ns)
 		tick++;
 	return tick;
 }

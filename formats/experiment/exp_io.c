@@ -26,7 +26,8 @@ enum ctx_status ctx_exp_reader_decode_io(struct ctx_exp_reader *reader, uint64_t
 	io->rest = ctx_calloc(block->n, sizeof(*io->rest));
 	if (io->rest == NULL)
 		return ctx_err_nomem(err);
-	status = ctx_exp_decode_io(payload, first_ns, io, err);
+	status = block->kind == CTX_EXP_BLOCK_ACCESSES ? ctx_exp_decode_accesses(payload, first_ns, io, err)
+						       : ctx_exp_decode_io(payload, first_ns, io, err);
 	block->bytes += block->n * sizeof(*io->rest) + payload.n; /* names have room for all of it */
 	return status;
 }

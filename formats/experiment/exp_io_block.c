@@ -89,6 +89,16 @@ void ctx_exp_encode_io(const struct ctx_exp_packet *packets, const struct ctx_ex
 	}
 }
 
+void ctx_exp_encode_accesses(const struct ctx_exp_packet *packets, const struct ctx_exp_io_packets *io,
+			     size_t n, struct ctx_buf *out)
+{
+	ctx_exp_encode_io(packets, io, n, out);
+	for (size_t i = 0; i < n; i++)
+		ctx_buf_put_varint(out, io->rest[packets[i].order].detail);
+	for (size_t i = 0; i < n; i++)
+		ctx_buf_put_varint(out, io->rest[packets[i].order].physical);
+}
+
 /* Reader */
 
 void ctx_exp_io_block_deinit(struct ctx_exp_io_block *block)
@@ -147,11 +157,10 @@ static enum ctx_status decode_names(struct ctx_cursor *cursor, struct ctx_exp_io
 	return CTX_OK;
 }
 
-enum ctx_status ctx_exp_decode_io(struct ctx_bytes payload, uint64_t first_ns, struct ctx_exp_io_block *ret,
-				  struct ctx_err *err)
+static enum ctx_status decode(struct ctx_cursor *cursor, uint64_t first_ns, struct ctx_exp_io_block *ret,
+			      struct ctx_err *err)
 {
-	struct ctx_cursor cursor = ctx_cursor_make(payload.at, payload.n);
-	enum ctx_status status = ctx_exp_decode_columns(&cursor, first_ns, ret->packets, ret->n, err);
+	enum ctx_status status = ctx_exp_decode_columns(cursor, first_ns, ret->packets, ret->n, err);
 	bool fine = true;
 
 	if (status != CTX_OK)
@@ -160,11 +169,34 @@ enum ctx_status ctx_exp_decode_io(struct ctx_bytes payload, uint64_t first_ns, s
 		ret->packets[i].order = (uint16_t)i;
 	for (unsigned field = 0; field < N_FIELDS && fine; field++) {
 		for (size_t i = 0; i < ret->n && fine; i++)
-			fine = store(&ret->rest[i], (enum field)field, ctx_cursor_get_varint(&cursor));
+			fine = store(&ret->rest[i], (enum field)field, ctx_cursor_get_varint(cursor));
 	}
-	if (!fine || cursor.failed)
+	if (!fine || cursor->failed)
 		return ctx_err_set(err, CTX_E_FORMAT, "a column of the block ends early or is out of range");
-	return decode_names(&cursor, ret, err);
+	return decode_names(cursor, ret, err);
+}
+
+enum ctx_status ctx_exp_decode_io(struct ctx_bytes payload, uint64_t first_ns, struct ctx_exp_io_block *ret,
+				  struct ctx_err *err)
+{
+	struct ctx_cursor cursor = ctx_cursor_make(payload.at, payload.n);
+
+	return decode(&cursor, first_ns, ret, err);
+}
+
+enum ctx_status ctx_exp_decode_accesses(struct ctx_bytes payload, uint64_t first_ns,
+					struct ctx_exp_io_block *ret, struct ctx_err *err)
+{
+	struct ctx_cursor cursor = ctx_cursor_make(payload.at, payload.n);
+	enum ctx_status status = decode(&cursor, first_ns, ret, err);
+
+	if (status != CTX_OK)
+		return status;
+	for (size_t i = 0; i < ret->n; i++)
+		ret->rest[i].detail = ctx_cursor_get_varint(&cursor);
+	for (size_t i = 0; i < ret->n; i++)
+		ret->rest[i].physical = ctx_cursor_get_varint(&cursor);
+	return cursor.failed ? ctx_err_set(err, CTX_E_FORMAT, "data sources of the block end early") : CTX_OK;
 }
 
 const char *ctx_exp_io_block_name(const struct ctx_exp_io_block *block, const struct ctx_exp_packet *packet)

@@ -1,5 +1,6 @@
 /*
- * Input and output in blocks: what a packet of it has besides its columns, and the names in a block.
+ * Input and output in blocks: what a packet of it has besides its columns, and the names in a block. Marks and
+ * accesses to memory have the same form.
  *
  * A name stands once in each block that has an operation with it, so a block can be read without any
  * other.
@@ -15,10 +16,13 @@
 #define CTX_EXP_IO_NAME_MAX 4096u /* bytes; longer ones are cut */
 
 struct ctx_exp_io_rest {
-	uint64_t duration_ns;
-	int32_t descriptor; /* -1 none */
-	uint32_t name;	    /* in the block, from 1; 0 none */
-	uint16_t error;	    /* errno; 0: it succeeded */
+	uint64_t duration_ns; /* of an access: its latency */
+	int32_t descriptor;   /* -1 none */
+	uint32_t name;	      /* in the block, from 1; 0 none */
+	uint16_t error;	      /* errno; 0: it succeeded */
+	/* Of an access alone: */
+	uint64_t detail;   /* where the data was (model/data_source.h); 0 unknown */
+	uint64_t physical; /* address; 0 unknown */
 };
 
 /* Writer: of packets that are buffered, by their order of arrival. All zero is empty. */
@@ -44,6 +48,10 @@ CTX_MUST_CHECK enum ctx_status ctx_exp_io_packets_put(struct ctx_exp_io_packets 
 void ctx_exp_encode_io(const struct ctx_exp_packet *packets, const struct ctx_exp_io_packets *io, size_t n,
 		       struct ctx_buf *out);
 
+/* The same of accesses: their last two columns come behind the names. */
+void ctx_exp_encode_accesses(const struct ctx_exp_packet *packets, const struct ctx_exp_io_packets *io,
+			     size_t n, struct ctx_buf *out);
+
 /* Reader: a decoded block. */
 struct ctx_exp_io_block {
 	struct ctx_exp_packet *packets; /* the caller's, like `rest`: room for n */
@@ -62,6 +70,9 @@ void ctx_exp_io_block_deinit(struct ctx_exp_io_block *block);
  */
 CTX_MUST_CHECK enum ctx_status ctx_exp_decode_io(struct ctx_bytes payload, uint64_t first_ns,
 						 struct ctx_exp_io_block *ret, struct ctx_err *err);
+
+CTX_MUST_CHECK enum ctx_status ctx_exp_decode_accesses(struct ctx_bytes payload, uint64_t first_ns,
+						       struct ctx_exp_io_block *ret, struct ctx_err *err);
 
 /* The name of a packet; NULL none. */
 const char *ctx_exp_io_block_name(const struct ctx_exp_io_block *block, const struct ctx_exp_packet *packet);

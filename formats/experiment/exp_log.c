@@ -686,6 +686,7 @@ static enum ctx_status read_element(struct ctx_exp_log *log, const struct ctx_ex
 	log->begin.has_io = log->begin.has_io || strcmp(line->element, "io") == 0;
 	log->begin.has_marks = log->begin.has_marks || strcmp(line->element, "marks") == 0;
 	log->begin.has_omp = log->begin.has_omp || strcmp(line->element, "omp") == 0;
+	log->begin.has_accesses = log->begin.has_accesses || strcmp(line->element, "accesses") == 0;
 	log->begin.has_calls = log->begin.has_calls || strcmp(line->element, "calls") == 0;
 	log->begin.has_call_sums = log->begin.has_call_sums || (strcmp(line->element, "calls") == 0 &&
 								ctx_exp_line_text(line, "sums") != NULL);

@@ -82,7 +82,7 @@ struct ctx_exp_begin { /* first lines of log.xml */
 	uint64_t run_wall_ns;			    /* and on CLOCK_REALTIME; 0 unknown */
 	bool has_states;			    /* the log describes the file `states` */
 	bool has_heap, has_sync, has_io, has_marks; /* and those of traced operations */
-	bool has_omp, has_calls;
+	bool has_omp, has_calls, has_accesses;
 	bool has_call_sums;
 };
 

@@ -62,6 +62,7 @@ static void close_reader(struct ctx_event_source *source)
 	ctx_exp_traced_deinit(reader->traced);
 	ctx_exp_ios_deinit(&reader->ios);
 	ctx_exp_marks_deinit(&reader->marks);
+	ctx_strtab_deinit(&reader->mapped);
 	ctx_exp_log_deinit(&reader->log);
 	ctx_exp_index_deinit(&reader->index);
 	ctx_strtab_deinit(&reader->scan.texts);

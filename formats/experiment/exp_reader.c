@@ -289,6 +289,9 @@ static enum ctx_status translate(struct ctx_exp_reader *reader, const struct ctx
 	case CTX_EXP_BLOCK_MARKS:
 		*ret_fine = ctx_exp_mark_is_fine(block, packet);
 		return CTX_OK;
+	case CTX_EXP_BLOCK_ACCESSES:
+		*ret_fine = ctx_exp_access_is_fine(block, packet);
+		return CTX_OK;
 	default:
 		*ret_fine = translate_sample(reader, packet);
 		return CTX_OK;
@@ -308,6 +311,7 @@ static enum ctx_status push_strange(struct ctx_exp_reader *reader, const struct 
 		[CTX_EXP_BLOCK_IO] = {"inputs and outputs", "kind or size"},
 		[CTX_EXP_BLOCK_MARKS] = {"marks", "kind or name"},
 		[CTX_EXP_BLOCK_OMP] = {"events of OpenMP", "kind or value"},
+		[CTX_EXP_BLOCK_ACCESSES] = {"accesses to memory", "kind or name"},
 	};
 	char text[128];
 
@@ -449,7 +453,8 @@ static enum ctx_status decode_packets(struct ctx_exp_reader *reader,
 		status = ctx_exp_reader_decode_heap(reader, header, block, err);
 	else if (block->kind == CTX_EXP_BLOCK_SYNC)
 		status = ctx_exp_reader_decode_sync(reader, header, block, err);
-	else if (block->kind == CTX_EXP_BLOCK_IO || block->kind == CTX_EXP_BLOCK_MARKS)
+	else if (block->kind == CTX_EXP_BLOCK_IO || block->kind == CTX_EXP_BLOCK_MARKS ||
+		 block->kind == CTX_EXP_BLOCK_ACCESSES)
 		status = ctx_exp_reader_decode_io(reader, header->first_ns, block, err);
 	else
 		status = ctx_exp_decode_packets(
@@ -602,6 +607,9 @@ static enum ctx_status fill(struct ctx_exp_reader *reader, const struct ctx_exp_
 	case CTX_EXP_BLOCK_MARKS:
 		event->kind = CTX_EV_TRACED;
 		return ctx_exp_reader_fill_mark(reader, block, event, err);
+	case CTX_EXP_BLOCK_ACCESSES:
+		event->kind = CTX_EV_TRACED;
+		return ctx_exp_reader_fill_access(reader, block, event, err);
 	case CTX_EXP_BLOCK_IO:
 		event->kind = CTX_EV_TRACED;
 		return ctx_exp_reader_fill_io(reader, block, event, ret_some, err);

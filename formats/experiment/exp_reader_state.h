@@ -22,14 +22,14 @@
 
 struct ctx_exp_open_block {
 	uint32_t
-		kind; /* enum ctx_exp_block_kind: PROFILE, SEEN (also for STATES), HEAP, SYNC, IO, MARKS, OVERVIEW, CALL_EVENTS */
+		kind; /* enum ctx_exp_block_kind: PROFILE, SEEN (also for STATES), HEAP, SYNC, IO, MARKS, OMP, ACCESSES, OVERVIEW, CALL_EVENTS */
 	uint32_t process; /* row */
 	size_t n, at, bytes;
 	struct ctx_exp_packet *packets;		  /* NULL: OVERVIEW, CALL_EVENTS */
 	struct ctx_exp_heap_addresses *addresses; /* HEAP: by order of the packets */
 	uint64_t first_record;			  /* HEAP */
 	struct ctx_exp_sync_rest *rests;	  /* SYNC: by order of the packets */
-	struct ctx_exp_io_block *io;		  /* IO, MARKS; owned with `rest` */
+	struct ctx_exp_io_block *io;		  /* IO, MARKS, ACCESSES; owned with `rest` */
 	struct ctx_exp_usage_record *usage;	  /* OVERVIEW: its process fields are rows */
 	struct ctx_exp_open_calls *calls;	  /* CALL_EVENTS; owned */
 };
@@ -174,6 +174,7 @@ struct ctx_exp_reader {
 	struct ctx_exp_heaps heaps;
 	struct ctx_exp_ios ios;
 	struct ctx_exp_marks marks;
+	struct ctx_strtab mapped; /* what accesses to memory were in */
 	bool thread_damage_reported, external_waker_damage_reported;
 };
 
@@ -302,6 +303,12 @@ void ctx_exp_traced_deinit(struct ctx_exp_traced_metrics traced[CTX_TRACED_N]);
 CTX_MUST_CHECK enum ctx_status ctx_exp_reader_push_traced(struct ctx_exp_reader *reader,
 							  const struct ctx_event *event, uint32_t metric,
 							  uint64_t weight, struct ctx_err *err);
+
+/* An access to memory in the reader (exp_accesses.c); whether its kind and the number of its name are known. */
+bool ctx_exp_access_is_fine(const struct ctx_exp_open_block *block, const struct ctx_exp_packet *packet);
+CTX_MUST_CHECK enum ctx_status ctx_exp_reader_fill_access(struct ctx_exp_reader *reader,
+							  const struct ctx_exp_open_block *block,
+							  struct ctx_event *event, struct ctx_err *err);
 
 /* The same for synchronisation. */
 CTX_MUST_CHECK enum ctx_status ctx_exp_reader_decode_sync(struct ctx_exp_reader *reader,

@@ -39,6 +39,7 @@ struct record {
 	const struct ctx_exp_sync_rest *rest;		/* of synchronisation */
 	const struct ctx_exp_io *io;			/* input or output */
 	const char *mark;				/* name of what a program says */
+	const struct ctx_exp_memory_access *access;	/* to memory */
 };
 
 /* Writes everything and empties all dictionaries, which frees almost all memory. */
@@ -101,6 +102,8 @@ static enum ctx_status make_room(struct ctx_exp_writer *writer, const struct rec
 		status = ctx_exp_io_packets_reserve(&(*ret)->io, buf->cap, err);
 	if (status == CTX_OK && record->mark != NULL)
 		status = ctx_exp_io_packets_reserve(&(*ret)->marks, buf->cap, err);
+	if (status == CTX_OK && record->access != NULL)
+		status = ctx_exp_io_packets_reserve(&(*ret)->accesses, buf->cap, err);
 	if (status == CTX_OK && ctx_buf_reserve(&(*ret)->frames, 40 + 10 * record->n_frames) == NULL)
 		status = ctx_err_nomem(err);
 	if ((*ret)->frames.failed)
@@ -204,6 +207,18 @@ static enum ctx_status put_io(struct ctx_exp_live *live, const struct record *re
 	return ctx_exp_io_packets_put(&live->io, live->bufs[record->file].n, &rest, io->name, err);
 }
 
+static enum ctx_status put_access(struct ctx_exp_live *live, const struct record *record, struct ctx_err *err)
+{
+	const struct ctx_exp_memory_access *access = record->access;
+	const struct ctx_exp_io_rest rest = {.duration_ns = access->latency,
+					     .descriptor = -1,
+					     .detail = access->source,
+					     .physical = access->physical};
+
+	return ctx_exp_io_packets_put(&live->accesses, live->bufs[record->file].n, &rest, access->mapped,
+				      err);
+}
+
 static enum ctx_status add(struct ctx_exp_writer *writer, struct record *record, struct ctx_err *err)
 {
 	struct ctx_exp_packet *packet = &record->packet;
@@ -223,6 +238,8 @@ static enum ctx_status add(struct ctx_exp_writer *writer, struct record *record,
 	status = make_room(writer, record, &live, err);
 	if (status == CTX_OK && record->io != NULL)
 		status = put_io(live, record, err);
+	if (status == CTX_OK && record->access != NULL)
+		status = put_access(live, record, err);
 	if (status == CTX_OK && record->mark != NULL)
 		status = ctx_exp_io_packets_put(&live->marks, live->bufs[record->file].n,
 						&(struct ctx_exp_io_rest){.descriptor = -1}, record->mark,
@@ -249,6 +266,7 @@ static enum ctx_status add(struct ctx_exp_writer *writer, struct record *record,
 		live->first_ns = record->time_ns;
 	if (buf->n >= ctx_exp_packets_max(is_heap) || (live->frames.n >= CTX_EXP_BUFFER_BYTES && !packs) ||
 	    live->io.name_bytes >= CTX_EXP_BUFFER_BYTES || live->marks.name_bytes >= CTX_EXP_BUFFER_BYTES ||
+	    live->accesses.name_bytes >= CTX_EXP_BUFFER_BYTES ||
 	    ctx_exp_nears_limit(writer, live->frames.n + PACKET_BYTES * buf->n))
 		return ctx_exp_flush_process(writer, live, err);
 	/* Larger blocks of operations are worth more than that their stacks come just before them. */
@@ -345,10 +363,9 @@ static enum ctx_status check_traced(const struct ctx_exp_writer *writer, const s
 				    struct ctx_err *err)
 {
 	static const char *const names[CTX_TRACED_N] = {
-		[CTX_TRACED_HEAP] = "heap operation",
-		[CTX_TRACED_SYNC] = "synchronisation",
-		[CTX_TRACED_IO] = "input or output",
-		[CTX_TRACED_OMP] = "event of OpenMP",
+		[CTX_TRACED_HEAP] = "heap operation",	  [CTX_TRACED_SYNC] = "synchronisation",
+		[CTX_TRACED_IO] = "input or output",	  [CTX_TRACED_OMP] = "event of OpenMP",
+		[CTX_TRACED_MEMORY] = "access to memory",
 	};
 	enum ctx_status status = ctx_exp_check_process(writer, traced->process, err);
 
@@ -503,6 +520,30 @@ enum ctx_status ctx_exp_omp(struct ctx_exp_writer *writer, const struct ctx_exp_
 	record.packet.size = omp->value;
 	record.packet.operation |= omp->has_body && omp->n_frames != 0 ? CTX_EXP_OMP_BODY : 0;
 	writer->stats.omp++;
+	return add(writer, &record, err);
+}
+
+enum ctx_status ctx_exp_access(struct ctx_exp_writer *writer, const struct ctx_exp_memory_access *access,
+			       struct ctx_err *err)
+{
+	const struct traced traced = {.kind = CTX_TRACED_MEMORY,
+				      .file = writer->data.accesses,
+				      .operation = access->operation,
+				      .n_operations = CTX_MEMORY_OPERATION_N,
+				      .process = access->process,
+				      .thread = access->thread};
+	struct record record;
+	enum ctx_status status = begin_traced(writer, &traced, &record, err);
+
+	if (status != CTX_OK)
+		return status;
+	record.time_ns = access->time_ns;
+	record.frames = access->frames;
+	record.n_frames = smaller(access->n_frames, FRAMES_MAX);
+	record.access = access;
+	record.packet.size = access->address;
+	record.packet.cpu = access->cpu >= 0 ? access->cpu : -1;
+	writer->stats.accesses++;
 	return add(writer, &record, err);
 }
 

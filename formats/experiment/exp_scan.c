@@ -254,6 +254,7 @@ enum ctx_status ctx_exp_reader_scan(struct ctx_exp_reader *reader, struct ctx_er
 		reader->index.has_traced[CTX_TRACED_IO] = reader->log.begin.has_io;
 		reader->index.has_traced[CTX_TRACED_MARK] = reader->log.begin.has_marks;
 		reader->index.has_traced[CTX_TRACED_OMP] = reader->log.begin.has_omp;
+		reader->index.has_traced[CTX_TRACED_MEMORY] = reader->log.begin.has_accesses;
 	}
 	if (status == CTX_OK && !reader->log.begin.has_run)
 		status = ctx_err_set(err, CTX_E_FORMAT, "log.xml: no run event in it");

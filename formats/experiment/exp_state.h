@@ -66,8 +66,9 @@ struct ctx_exp_live {
 	size_t heap_cap;
 	struct ctx_exp_sync_rest *sync_rests; /* of the packets for `synctrace`, by order */
 	size_t sync_cap;
-	struct ctx_exp_io_packets io;	 /* the same of the packets for `iotrace` */
-	struct ctx_exp_io_packets marks; /* and for `marktrace` */
+	struct ctx_exp_io_packets io;	    /* the same of the packets for `iotrace` */
+	struct ctx_exp_io_packets marks;    /* and for `marktrace` */
+	struct ctx_exp_io_packets accesses; /* and for `accesses` */
 	struct ctx_exp_call_bufs calls;
 };
 
@@ -131,13 +132,14 @@ struct ctx_exp_data_files {
 	uint64_t periods[UINT8_MAX + 1]; /* by metric */
 	uint8_t file_of[UINT8_MAX + 1];	 /* by metric */
 	uint32_t n_metrics, n_files;
-	uint32_t states; /* file of thread states; CTX_NONE: not recorded */
-	uint32_t heap;	 /* file of heap operations; the same */
-	uint32_t sync;	 /* file of synchronisation; the same */
-	uint32_t io;	 /* file of input and output; the same */
-	uint32_t marks;	 /* file of what programs say; the same */
-	uint32_t calls;	 /* file of calls; the same */
-	uint32_t omp;	 /* file of OpenMP; the same */
+	uint32_t states;   /* file of thread states; CTX_NONE: not recorded */
+	uint32_t heap;	   /* file of heap operations; the same */
+	uint32_t sync;	   /* file of synchronisation; the same */
+	uint32_t io;	   /* file of input and output; the same */
+	uint32_t marks;	   /* file of what programs say; the same */
+	uint32_t calls;	   /* file of calls; the same */
+	uint32_t omp;	   /* file of OpenMP; the same */
+	uint32_t accesses; /* file of accesses to memory; the same */
 	char names[CTX_EXP_FILES_MAX][CTX_EXP_FILE_NAME_MAX];
 };
 

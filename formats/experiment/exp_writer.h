@@ -57,6 +57,7 @@ struct ctx_exp_options {
 	bool has_io;		      /* ctx_exp_io will be called */
 	bool has_marks;		      /* ctx_exp_mark will be called */
 	bool has_omp;		      /* ctx_exp_omp will be called */
+	bool has_accesses;	      /* ctx_exp_access will be called */
 	bool has_calls;		      /* ctx_exp_calls will be called */
 	bool has_call_sums;	      /* with sums alone */
 	bool keep_places;	      /* for ctx_exp_each_sampled: up to 20 MB more */
@@ -335,6 +336,30 @@ struct ctx_exp_omp {
 CTX_MUST_CHECK enum ctx_status ctx_exp_omp(struct ctx_exp_writer *writer, const struct ctx_exp_omp *omp,
 					   struct ctx_err *err);
 
+/* An access to memory that a sample brought. */
+struct ctx_exp_memory_access {
+	uint64_t time_ns;
+	uint32_t process;
+	uint32_t thread;
+	uint8_t operation; /* enum ctx_memory_operation */
+	int32_t cpu;	   /* -1 unknown */
+	uint64_t address;
+	uint64_t latency;	/* 0 unknown */
+	uint64_t source;	/* where the data was (model/data_source.h); 0 unknown */
+	uint64_t physical;	/* address; 0 unknown */
+	const char *mapped;	/* what is mapped there; NULL unknown */
+	const uint64_t *frames; /* as in samples; n_frames 0: no stack */
+	size_t n_frames;
+};
+
+/*
+ * Interns and buffers, like ctx_exp_sample, for the file `accesses` of the process. CTX_E_ARG without
+ * options.has_accesses.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_exp_access(struct ctx_exp_writer *writer,
+					      const struct ctx_exp_memory_access *access,
+					      struct ctx_err *err);
+
 /* Calls of a thread that were seen to begin and end, behind those of the call before. */
 struct ctx_exp_calls {
 	uint32_t process;
@@ -447,7 +472,8 @@ enum ctx_exp_described {
 };
 
 struct ctx_exp_stats {
-	uint64_t samples, changes, heap_operations, syncs, io_operations, marks, calls, omp; /* received */
+	uint64_t samples, changes, heap_operations, syncs, io_operations, marks, calls, omp,
+		accesses; /* received */
 	uint64_t bytes_written, stacks, epochs;
 	uint64_t dropped_by_limit; /* samples, changes, operations */
 	uint64_t late;		   /* samples and changes of processes that ended long before; dropped */

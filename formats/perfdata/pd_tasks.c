@@ -1,6 +1,7 @@
 #include "formats/perfdata/pd_tasks.h"
 
 #include "base/mem.h"
+#include "model/data_source.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -475,6 +476,7 @@ const char *ctx_pd_tasks_mapped(const struct ctx_pd_tasks *tasks, int64_t pid, u
 {
 	uint32_t known = ctx_map64_get(&tasks->image_of_pid, (uint64_t)pid);
 	const struct ctx_pd_maps *maps;
+	const char *stack = NULL;
 	size_t n;
 
 	if (known == CTX_MAP64_NONE)
@@ -487,11 +489,14 @@ const char *ctx_pd_tasks_mapped(const struct ctx_pd_tasks *tasks, int64_t pid, u
 
 			if (address - map->address < map->size)
 				return text(tasks, map->path);
+			if (map->address - address <= CTX_STACK_GROWTH_MAX &&
+			    strcmp(text(tasks, map->path), "[stack]") == 0)
+				stack = "[stack]";
 		}
 		n = maps->base_n;
 		maps = maps->base;
 	}
-	return NULL;
+	return stack;
 }
 
 /* Was it replaced by exec before it was announced? */

@@ -18,6 +18,7 @@
 #include "elf/elf_buildid.h"
 #include "formats/experiment/exp_reader.h"
 #include "model/event_source.h"
+#include "model/traced.h"
 
 #include <fcntl.h>
 #include <setjmp.h>
@@ -99,6 +100,9 @@ static void test_perfevent__knows_every_way_to_name_an_event(void **state)
 {
 	(void)state;
 	check_event("cpu-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, 0, false, false);
+	check_event("mem:0x4040", PERF_TYPE_BREAKPOINT, 0, 0x4040, false, false);
+	check_event("mem:0x4040/8:w:u", PERF_TYPE_BREAKPOINT, 0, 0x4040, true, false);
+	check_event("mem:16448/1:u", PERF_TYPE_BREAKPOINT, 0, 0x4040, true, false);
 	check_event("cycles:u", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, 0, true, false);
 	check_event("page-faults:k", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, 0, false, true);
 	check_event("instructions:uk", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, 0, false, false);
@@ -136,7 +140,13 @@ static void test_perfevent__refuses_unknown_events_by_name(void **state)
 					  "cycles/period=x/",
 					  "cycles/period=1,freq=1/",
 					  "cycles/period=1",
-					  "sched:sched_switch/what=1/"};
+					  "sched:sched_switch/what=1/",
+					  "mem:",
+					  "mem:counter",
+					  "mem:0x10/3",
+					  "mem:0x10/8:wx",
+					  "mem:0x10:ww",
+					  "mem:0x10:w:z"};
 	struct ctx_perf_roots roots = own_roots();
 
 	(void)state;
@@ -151,18 +161,53 @@ static void test_perfevent__refuses_unknown_events_by_name(void **state)
 	}
 }
 
+static void test_perfevent__some_events_have_addresses_of_data(void **state)
+{
+	static const struct {
+		const char *name;
+		bool has;
+		unsigned operation;
+	} cases[] = {
+		{"page-faults", true, CTX_MEMORY_FAULT},
+		{"major-faults:u", true, CTX_MEMORY_FAULT},
+		{"cpu-clock", false, 0},
+		{"sched:sched_switch", false, 0},
+		{"mem:0x10/8:w", true, CTX_MEMORY_STORE},
+		{"mem:0x10/8", true, CTX_MEMORY_UNKNOWN},
+		{"mem:0x10:x", false, 0},
+		{"cycles", false, 0},
+		{"cycles:pp", true, CTX_MEMORY_UNKNOWN},
+		{"cpu/mem-loads/p", true, CTX_MEMORY_UNKNOWN},
+	};
+	struct ctx_perf_roots roots = own_roots();
+
+	(void)state;
+	for (size_t i = 0; i < CTX_COUNT_OF(cases); i++) {
+		struct ctx_perf_events events = {0};
+
+		assert_int_equal(ctx_perf_events_parse(&events, cases[i].name, &roots, NULL), CTX_OK);
+		if (ctx_perf_event_can_have_address(&events.items[0]) != cases[i].has)
+			fail_msg("%s", cases[i].name);
+		if (cases[i].has)
+			assert_int_equal(ctx_perf_event_operation(&events.items[0], 0), cases[i].operation);
+		ctx_perf_events_deinit(&events);
+	}
+}
+
 static void test_perfevent__separates_a_list_outside_of_slashes(void **state)
 {
 	struct ctx_perf_roots roots = own_roots();
 	struct ctx_perf_events events = {0};
 
 	(void)state;
-	assert_int_equal(ctx_perf_events_parse(&events, "cycles,cpu/event=1,umask=2/,faults:u", &roots, NULL),
+	assert_int_equal(ctx_perf_events_parse(&events, "cycles,cpu/event=1,umask=2/,mem:0x10/8:w,faults:u",
+					       &roots, NULL),
 			 CTX_OK);
-	assert_int_equal(events.n, 3);
+	assert_int_equal(events.n, 4);
 	assert_string_equal(events.items[1].name, "cpu/event=1,umask=2/");
 	assert_int_equal(events.items[1].attr.config, 0x201);
-	assert_true(events.items[2].attr.exclude_kernel);
+	assert_string_equal(events.items[2].name, "mem:0x10/8:w");
+	assert_true(events.items[3].attr.exclude_kernel);
 	ctx_perf_events_deinit(&events);
 }
 
@@ -1301,6 +1346,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_perfevent__knows_every_way_to_name_an_event),
 		cmocka_unit_test(test_perfevent__refuses_unknown_events_by_name),
+		cmocka_unit_test(test_perfevent__some_events_have_addresses_of_data),
 		cmocka_unit_test(test_perfevent__separates_a_list_outside_of_slashes),
 		cmocka_unit_test(test_perfevent__clocks_tick_at_fixed_intervals_and_hits_are_all_taken),
 		cmocka_unit_test(test_perfevent__each_event_has_its_own_rate_between_slashes),

@@ -19,7 +19,10 @@ expect 0 '' ctxan made.data --filter 'VADDR < 65536 && LATENCY > 0' --by page64k
 grep -q ' 0x0' out.txt || fail "VADDR < 65536"
 expect 0 '' ctxan made.data --sql "SELECT count(*) FROM traced WHERE kind = 'memory' AND physical = (address & 16777215)"
 grep -qx 400 out.txt || fail "SQL has not all accesses with their physical addresses"
-expect 1 'asks for VADDR' ctxan made.data --by page2m
+# Without --metric keys of addresses choose the accesses.
+expect 0 '' ctxan made.data --by page2m
+grep -q '| Memory Accesses | 400 ' out.txt || fail "--by page2m has another metric: $(cat out.txt)"
+expect 1 'asks for VADDR' ctxan made.data --by page2m --metric r1cd
 unpack perfdata/same
 expect 1 'no addresses of memory were recorded' ctxan flat.data -r memory
 expect 1 'no such operations were recorded' ctxan flat.data --by page2m
