@@ -57,6 +57,25 @@ bool ctx_phase_text_is(const char *text)
 	return strncmp(text, PREFIX, strlen(PREFIX)) == 0;
 }
 
+/* Behind the process, if there is one: "B". */
+static const char *name_in(const char *text)
+{
+	const char *slash = strrchr(text, '/');
+
+	return slash != NULL ? slash + 1 : text + strlen(PREFIX);
+}
+
+bool ctx_phase_text_process(const char *text, struct ctx_buf *out)
+{
+	const char *from = text + strlen(PREFIX), *name = name_in(text);
+
+	if (name == from)
+		return false;
+	ctx_buf_put(out, from, (size_t)(name - from - 1));
+	ctx_buf_put_u8(out, '\0');
+	return true;
+}
+
 static enum ctx_status add(struct ctx_interval_list *list, struct ctx_interval interval, struct ctx_err *err)
 {
 	enum ctx_status status = ctx_grow(&list->items, &list->cap, list->n + 1, err);
@@ -95,7 +114,7 @@ static size_t read_number(const char **at)
 static enum ctx_status add_numbered(const struct ctx_phase_group *group, const char *text,
 				    struct ctx_interval_list *ret, struct ctx_err *err)
 {
-	const char *at = text + strlen(PREFIX);
+	const char *at = name_in(text);
 	size_t first = read_number(&at), last = first;
 
 	if (strncmp(at, "..", 2) == 0) {
@@ -113,7 +132,7 @@ static enum ctx_status add_numbered(const struct ctx_phase_group *group, const c
 enum ctx_status ctx_phase_intervals_find(const struct ctx_phase_group *group, const char *text,
 					 struct ctx_interval_list *ret, struct ctx_err *err)
 {
-	const char *word = text + strlen(PREFIX);
+	const char *word = name_in(text);
 	enum ctx_status status = CTX_OK;
 	bool some = false;
 

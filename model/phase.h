@@ -4,6 +4,7 @@
 #ifndef CTX_MODEL_PHASE_H
 #define CTX_MODEL_PHASE_H
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "model/histogram.h"
 #include "model/interval.h"
@@ -62,8 +63,14 @@ char ctx_phase_mark(const struct ctx_phase *phase);
 /* The phase at a time; NULL: none. O(log phases). */
 const struct ctx_phase *ctx_phase_at(const struct ctx_phase_group *group, uint64_t time_ns);
 
-/* Does an interval's text name phases, and no times: "phase:B"? */
+/* Does an interval's text name phases, and no times: "phase:B", "phase:cc1/B"? */
 bool ctx_phase_text_is(const char *text);
+
+/*
+ * The process whose phases such a text names, as --process has it: "cc1" of "phase:cc1/B". Appends it and a zero byte to
+ * `out`; false: those of the run.
+ */
+bool ctx_phase_text_process(const char *text, struct ctx_buf *out);
 
 struct ctx_interval_list {
 	struct ctx_interval *items; /* owned */
@@ -72,7 +79,7 @@ struct ctx_interval_list {
 
 /*
  * Appends the intervals that "phase:B" (all with the letter), "phase:2" (the second one) or "phase:2..4" (from the
- * second up to the fourth) names in a group. CTX_E_ARG, with what phases there are; CTX_E_NOMEM.
+ * second up to the fourth) names in a group; what names a process is not looked at. CTX_E_ARG, with what phases there are; CTX_E_NOMEM.
  */
 CTX_MUST_CHECK enum ctx_status ctx_phase_intervals_find(const struct ctx_phase_group *group, const char *text,
 							struct ctx_interval_list *ret, struct ctx_err *err);

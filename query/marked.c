@@ -31,7 +31,42 @@ static int by_time(const void *a, const void *b)
 void ctx_marked_deinit(struct ctx_marked *marked)
 {
 	ctx_mark_spans_deinit(&marked->spans);
-	ctx_phases_deinit(&marked->phases);
+	for (size_t i = 0; i < marked->n && marked->phases != NULL; i++)
+		ctx_phases_deinit(&marked->phases[i]);
+	free(marked->phases);
+	free(marked->groups);
+}
+
+/* The phases that an interval names, if it does. */
+static enum ctx_status find_phases(struct ctx_store *store, const char *text, struct ctx_phases *ret,
+				   struct ctx_err *err)
+{
+	struct ctx_buf process CTX_AUTO_BUF = {0};
+	enum ctx_status status;
+
+	if (!ctx_phase_text_process(text, &process))
+		return ctx_query_phases_of_run(store, ret, err);
+	status = ctx_buf_check(&process, err);
+	if (status == CTX_OK)
+		status = ctx_query_phases_of_process(store, (const char *)process.bytes, ret, err);
+	return status == CTX_OK ? CTX_OK : ctx_err_prefix(err, status, "interval '%s'", text);
+}
+
+static enum ctx_status load_phases(struct ctx_store *store, const struct ctx_selection_spec *spec,
+				   struct ctx_marked *ret, struct ctx_err *err)
+{
+	enum ctx_status status = CTX_OK;
+
+	ret->phases = ctx_calloc(spec->n_intervals + 1, sizeof(*ret->phases));
+	ret->groups = ctx_calloc(spec->n_intervals + 1, sizeof(struct ctx_phase_group *));
+	if (ret->phases == NULL || ret->groups == NULL)
+		return ctx_err_nomem(err);
+	for (; ret->n < spec->n_intervals && status == CTX_OK; ret->n++) {
+		if (ctx_phase_text_is(spec->intervals[ret->n]))
+			status = find_phases(store, spec->intervals[ret->n], &ret->phases[ret->n], err);
+		ret->groups[ret->n] = ret->phases[ret->n].groups;
+	}
+	return status;
 }
 
 enum ctx_status ctx_marked_load(struct ctx_store *store, struct ctx_selection_spec *spec,
@@ -50,8 +85,8 @@ enum ctx_status ctx_marked_load(struct ctx_store *store, struct ctx_selection_sp
 		asks_phases |= ctx_phase_text_is(spec->intervals[i]);
 	}
 	if (asks_phases) {
-		status = ctx_query_phases_of_run(store, &ret->phases, err);
-		spec->phases = ret->phases.groups;
+		status = load_phases(store, spec, ret, err);
+		spec->phases = ret->groups;
 	}
 	if (status == CTX_OK && asks)
 		status = ctx_store_scan_traced(

@@ -12,11 +12,13 @@
 struct ctx_marked {
 	struct ctx_mark_spans spans; /* owned */
 	struct ctx_mark_view view;   /* of them; names are borrowed from the store */
-	struct ctx_phases phases;    /* owned; those of the run */
+	struct ctx_phases *phases; /* owned; of each interval that names some: of the run or of its process */
+	const struct ctx_phase_group **groups; /* owned; by interval; NULL where it names none */
+	size_t n;			       /* intervals */
 };
 
 /*
- * Reads all marks if an interval of `spec` names one, and finds the phases if one names those, else nothing;
+ * Reads all marks if an interval of `spec` names one, and finds the phases for each that names those, else nothing;
  * `spec->marks` and `spec->phases` are set to them. `ret` must stay where it is as long as the spec is used. Fails as
  * ctx_store_scan_traced and ctx_query_phases do.
  */

@@ -368,13 +368,35 @@ static enum ctx_status find_processes(const struct search *all, struct ctx_phase
 	return status;
 }
 
+/* Where the processes of the selected threads lived; all of it where that is not known. */
+static struct ctx_interval lives_in(const struct ctx_query *query, struct ctx_interval hull)
+{
+	const struct ctx_selection *selection = query->selection;
+	struct ctx_interval lived = {UINT64_MAX, 0};
+
+	for (size_t i = 0; i < selection->n_threads && selection->threads != NULL; i++) {
+		uint32_t process = ctx_profile_process_of(query->profile, selection->threads[i]);
+		struct ctx_interval life;
+
+		if (process >= query->profile->n_processes)
+			return hull;
+		life = common_part(query->profile->processes[process].life, hull);
+		/* Samples of a process whose life is not known. */
+		if (ctx_interval_is_empty(life))
+			return hull;
+		lived.begin_ns = lived.begin_ns < life.begin_ns ? lived.begin_ns : life.begin_ns;
+		lived.end_ns = lived.end_ns > life.end_ns ? lived.end_ns : life.end_ns;
+	}
+	return ctx_interval_is_empty(lived) ? hull : lived;
+}
+
 enum ctx_status ctx_query_phases(struct ctx_query *query, bool details, struct ctx_phases *ret,
 				 struct ctx_err *err)
 {
 	struct ctx_phases phases = {.groups = ctx_calloc(1 + PROCESSES, sizeof(*phases.groups))};
 	struct search all = {.query = query,
 			     .scope = {.metric = query->selection->metrics[0], .thread = CTX_NONE},
-			     .hull = ctx_selection_hull(query->selection),
+			     .hull = lives_in(query, ctx_selection_hull(query->selection)),
 			     .threads = query->selection->threads,
 			     .n_threads = query->selection->n_threads};
 	enum ctx_status status;
@@ -397,10 +419,16 @@ enum ctx_status ctx_query_phases(struct ctx_query *query, bool details, struct c
 
 enum ctx_status ctx_query_phases_of_run(struct ctx_store *store, struct ctx_phases *ret, struct ctx_err *err)
 {
-	const struct ctx_selection_spec everything = {0};
+	return ctx_query_phases_of_process(store, NULL, ret, err);
+}
+
+enum ctx_status ctx_query_phases_of_process(struct ctx_store *store, const char *processes,
+					    struct ctx_phases *ret, struct ctx_err *err)
+{
+	const struct ctx_selection_spec words = {.processes = processes};
 	struct ctx_selection selection = {0};
 	struct ctx_query query;
-	enum ctx_status status = ctx_selection_make(&everything, ctx_store_profile(store), &selection, err);
+	enum ctx_status status = ctx_selection_make(&words, ctx_store_profile(store), &selection, err);
 
 	if (status != CTX_OK)
 		return status;

@@ -50,13 +50,13 @@ static enum ctx_status add_interval(struct ctx_mark_intervals *all, const char *
 	return status;
 }
 
-static enum ctx_status add_phases(const struct ctx_selection_spec *spec, const char *text,
+static enum ctx_status add_phases(const struct ctx_selection_spec *spec, size_t interval,
 				  struct ctx_mark_intervals *all, struct ctx_err *err)
 {
 	static const struct ctx_phase_group none;
 	struct ctx_interval_list list = {all->items, all->n, all->cap};
-	enum ctx_status status =
-		ctx_phase_intervals_find(spec->phases != NULL ? spec->phases : &none, text, &list, err);
+	enum ctx_status status = ctx_phase_intervals_find(
+		spec->phases != NULL ? spec->phases[interval] : &none, spec->intervals[interval], &list, err);
 
 	*all = (struct ctx_mark_intervals){list.items, list.n, list.cap};
 	return status;
@@ -76,7 +76,7 @@ static enum ctx_status make_intervals(const struct ctx_selection_spec *spec,
 				 ? ctx_mark_intervals_find(spec->marks != NULL ? spec->marks : &none,
 							   spec->intervals[i], &all, err)
 			 : ctx_phase_text_is(spec->intervals[i])
-				 ? add_phases(spec, spec->intervals[i], &all, err)
+				 ? add_phases(spec, i, &all, err)
 				 : add_interval(&all, spec->intervals[i], profile->run, err);
 	if (status == CTX_OK && spec->n_intervals == 0) {
 		status = ctx_grow(&all.items, &all.cap, 1, err);

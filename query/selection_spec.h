@@ -32,9 +32,10 @@ struct ctx_selection_spec { /* arrays are owned (ctx_selection_spec_deinit), str
 	size_t n_indexes, indexes_cap;
 	const struct ctx_mark_view
 		*marks; /* of the recording, for intervals named by them; borrowed; NULL: none */
-	const struct ctx_phase_group *phases; /* of the run, the same way */
-	const char *by;			      /* key of the report index; NULL: none */
-	const char *metric;		      /* one or a list; NULL: the first that has samples */
+	const struct ctx_phase_group *const
+		*phases;    /* by interval: what one named by phases names them of; the same way */
+	const char *by;	    /* key of the report index; NULL: none */
+	const char *metric; /* one or a list; NULL: the first that has samples */
 };
 
 void ctx_selection_spec_deinit(struct ctx_selection_spec *spec);

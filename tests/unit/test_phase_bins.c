@@ -331,8 +331,24 @@ static void test_phase__intervals_are_named_by_letters_and_numbers(void **state)
 	assert_intervals("phase:2..3", from, 1);
 	assert_intervals("phase:AB", last, 1);
 	assert_intervals("phase:4..4", last, 1);
+	assert_intervals("phase:cc1/B", second, 1);
+	assert_intervals("phase:/usr/lib/cc1/2..3", from, 1);
 	assert_false(ctx_phase_text_is("300:700"));
 	assert_false(ctx_phase_text_is("mark:phase:A"));
+}
+
+static void test_phase__a_text_may_name_a_process(void **state)
+{
+	struct ctx_buf process CTX_AUTO_BUF = {0};
+
+	(void)state;
+	assert_false(ctx_phase_text_process("phase:B", &process));
+	assert_int_equal(process.n, 0);
+	assert_true(ctx_phase_text_process("phase:/usr/lib/cc1/2..3", &process));
+	assert_string_equal((const char *)process.bytes, "/usr/lib/cc1");
+	ctx_buf_clear(&process);
+	assert_true(ctx_phase_text_process("phase:/B", &process));
+	assert_string_equal((const char *)process.bytes, "");
 }
 
 static void test_phase__other_names_are_refused(void **state)
@@ -386,6 +402,7 @@ int main(void)
 		cmocka_unit_test(test_phase_bins__few_samples_are_not_idle),
 		cmocka_unit_test(test_phase_bins__number_follows_from_the_samples),
 		cmocka_unit_test(test_phase__intervals_are_named_by_letters_and_numbers),
+		cmocka_unit_test(test_phase__a_text_may_name_a_process),
 		cmocka_unit_test(test_phase__other_names_are_refused),
 		cmocka_unit_test(test_phase__a_time_is_in_one_phase),
 	};

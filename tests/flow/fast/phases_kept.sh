@@ -24,4 +24,14 @@ ctxan -q served.er -r phases --format html -o tables.html && grep -q 'load_index
 ctxan -q served.er -r phases -i 0:100 | grep -q '^[0-9]* samples: too few to tell phases apart (200 are needed)$' || fail "few samples"
 [ "$(ctxan -q served.er -r phases -i 0:100 --format csv | wc -l)" = 1 ] || fail "few samples in CSV"
 
+# Of one process: the group of the report, by its name; times alone.
+ctxan -q execs.er -r phases --format csv | grep '^15178,' | cut -d , -f 1-5 >group.csv
+ctxan -q execs.er -r phases --process consumer --format csv | tail -n +2 | cut -d , -f 2-5 >alone.csv
+cut -d , -f 2- group.csv | cmp -s - alone.csv && [ -s alone.csv ] || fail "phases of one process: $(cat group.csv alone.csv)"
+ctxan -q execs.er -r functions -i phase:consumer/A --format json >out.json || fail "phase of a process"
+grep -q "\"intervals_ns\":\[\[$(head -1 group.csv | cut -d , -f 4,5)\]\]" out.json || fail "its interval: $(head -c 200 out.json)"
+grep -q '"threads":null' out.json || fail "a phase of a process selects no threads"
+expect 1 "interval 'phase:nosuch/A': no process 'nosuch'" ctxan -q execs.er -i phase:nosuch/A
+expect 1 "interval 'phase:consumer/B': there is one phase alone, phase:A" ctxan -q execs.er -i phase:consumer/B
+
 finish
