@@ -74,12 +74,14 @@ static enum ctx_status judge(struct ctx_options *options, const struct ctx_compa
 					  .sides = sides,
 					  .limit = options->limit_given ? options->report.limit : SHOWN,
 					  .ascii = options->report.ascii};
+	const struct ctx_weighting *weighting = &options->diff.weighting;
 	struct ctx_rule_world *world;
 	struct ctx_rule_findings findings;
 	enum ctx_status status = ctx_rule_world_make(
 		&(struct ctx_rule_world_spec){baseline->parsed,
 					      {sides[CTX_COMPARE_A], sides[CTX_COMPARE_B]},
-					      ctx_comparing_renames(opened)},
+					      ctx_comparing_renames(opened),
+					      weighting->weights == CTX_WEIGHTS_PER_COUNT ? weighting : NULL},
 		&world, err);
 
 	if (status != CTX_OK)

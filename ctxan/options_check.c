@@ -198,6 +198,11 @@ static enum ctx_status check_baseline(const struct ctx_options *options, struct 
 		return CTX_OK;
 	if (other != NULL)
 		return ctx_err_set(err, CTX_E_ARG, "%s excludes %s", own, other);
+	if (rules && options->diff.weighting.weights != CTX_WEIGHTS_ABSOLUTE &&
+	    options->diff.weighting.weights != CTX_WEIGHTS_PER_COUNT)
+		return ctx_err_set(err, CTX_E_ARG,
+				   "--rules excludes --per: a rule says what its figures are, such as "
+				   "function.self.per_second");
 	if (rules && baseline->archive != NULL)
 		return ctx_err_set(err, CTX_E_ARG, "--rules excludes --archive");
 	if (rules && (options->report.format == CTX_REPORT_CSV || options->report.format == CTX_REPORT_HTML))

@@ -6,6 +6,7 @@
 #include "report/heap_life.h"
 #include "report/traced_groups.h"
 
+#include <math.h>
 #include <string.h>
 
 struct reading {
@@ -63,6 +64,8 @@ static bool take_kept(const struct reading *reading, enum ctx_rule_kind kind)
 		ctx_buf_clear(&name);
 		ctx_rule_put_figure_name(&name, kind, measure);
 		ctx_buf_put_u8(&name, '\0');
+		/* Not there: a version archived it that did not know the measure. */
+		values_of(reading, kind)[measure] = (double)NAN;
 		for (size_t i = 0; i < losses->n_figures && !name.failed; i++) {
 			if (strcmp(losses->figures[i].name, (const char *)name.bytes) == 0)
 				values_of(reading, kind)[measure] = losses->figures[i].value;
@@ -87,10 +90,10 @@ static enum ctx_status read_states(const struct reading *reading)
 	return status;
 }
 
-/* `lock` is what mutexes and rwlocks are, `any` all of them. */
+/* `lock` is what mutexes and rwlocks are, `any` all of them; `count` and `longest` are of single waits. */
 static enum ctx_status read_waits(const struct reading *reading)
 {
-	enum { LOCK = CTX_WAIT_KIND_STOPPED + 1, ANY };
+	enum { LOCK = CTX_WAIT_KIND_STOPPED + 1, ANY, COUNT, LOCK_COUNT, LONGEST, LOCK_LONGEST };
 	double *values = values_of(reading, CTX_RULE_WAIT);
 	struct ctx_wait_kinds kinds;
 	const struct ctx_report_waits *waits;
@@ -105,11 +108,17 @@ static enum ctx_status read_waits(const struct reading *reading)
 	for (size_t i = 0; status == CTX_OK && i < n; i++) {
 		enum ctx_thread_state state = (enum ctx_thread_state)waits[i].state;
 		enum ctx_wait_kind kind = ctx_wait_kinds_find(&kinds, state, waits[i].stack).kind;
-		double ms = (double)waits[i].wait_ns / 1e6;
+		double ms = (double)waits[i].wait_ns / 1e6, longest = (double)waits[i].wait_max_ns / 1e6;
 
 		values[kind <= CTX_WAIT_KIND_STOPPED ? kind : CTX_WAIT_KIND_OTHER] += ms;
-		values[LOCK] += kind == CTX_WAIT_KIND_MUTEX || kind == CTX_WAIT_KIND_RWLOCK ? ms : 0;
 		values[ANY] += ms;
+		values[COUNT] += (double)waits[i].waits;
+		values[LONGEST] = fmax(values[LONGEST], longest);
+		if (kind != CTX_WAIT_KIND_MUTEX && kind != CTX_WAIT_KIND_RWLOCK)
+			continue;
+		values[LOCK] += ms;
+		values[LOCK_COUNT] += (double)waits[i].waits;
+		values[LOCK_LONGEST] = fmax(values[LOCK_LONGEST], longest);
 	}
 	ctx_wait_kinds_deinit(&kinds);
 	return status;

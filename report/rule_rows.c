@@ -138,8 +138,8 @@ static void set_figure(struct ctx_rule_figure *figure, const struct ctx_diff_row
 static enum ctx_status compare_items(struct ctx_rule_world *world, enum ctx_rule_kind kind, size_t figure,
 				     struct ctx_err *err)
 {
-	static const enum ctx_weights weights[CTX_RULE_WEIGHTINGS] = {CTX_WEIGHTS_ABSOLUTE, CTX_WEIGHTS_SHARE,
-								      CTX_WEIGHTS_PER_SECOND};
+	static const enum ctx_weights weights[CTX_RULE_WEIGHTINGS] = {
+		CTX_WEIGHTS_ABSOLUTE, CTX_WEIGHTS_SHARE, CTX_WEIGHTS_PER_SECOND, CTX_WEIGHTS_PER_COUNT};
 	enum ctx_rule_weighting weighting = (enum ctx_rule_weighting)(figure % CTX_RULE_WEIGHTINGS);
 	struct ctx_diff_spec spec = {
 		.sides = {world->spec->sides[CTX_COMPARE_A], world->spec->sides[CTX_COMPARE_B]},
@@ -149,8 +149,13 @@ static enum ctx_status compare_items(struct ctx_rule_world *world, enum ctx_rule
 		.weighting = {.weights = weights[weighting]}};
 	struct ctx_buf key CTX_AUTO_BUF = {0};
 	struct ctx_diff diff;
-	enum ctx_status status = ctx_diff_make(&spec, &diff, err);
+	enum ctx_status status = CTX_OK;
 
+	if (weighting == CTX_RULE_BY_COUNT && !world->rows.counted)
+		return CTX_OK;
+	if (weighting == CTX_RULE_BY_COUNT)
+		spec.weighting = *world->spec->per_count;
+	status = ctx_diff_make(&spec, &diff, err);
 	if (status != CTX_OK)
 		return status;
 	for (size_t i = 0; i < diff.n && status == CTX_OK; i++) {
@@ -393,6 +398,7 @@ static void set_scales(const struct ctx_rule_world *world, enum ctx_rule_kind ki
 		own[CTX_RULE_ABSOLUTE] = 1;
 		own[CTX_RULE_OF_ALL] = whole > 0 ? 1 / whole : 0;
 		own[CTX_RULE_BY_SECOND] = wall_ms > 0 ? 1e3 / wall_ms : 0;
+		own[CTX_RULE_BY_COUNT] = world->scales[run * CTX_RULE_WEIGHTINGS + CTX_RULE_BY_COUNT];
 	}
 }
 
@@ -448,18 +454,26 @@ static enum ctx_status make_figures(struct ctx_rule_world *world, struct ctx_err
 
 /* ---- all ---- */
 
-static enum ctx_status check_metrics(const struct ctx_rule_world *world, struct ctx_err *err)
+/* Counts of events have shares, and no times. */
+static enum ctx_status check_metrics(struct ctx_rule_world *world, struct ctx_err *err)
 {
-	for (size_t run = 0; run < world->n && ctx_rules_ask_times(world->spec->rules); run++) {
+	struct ctx_buf text CTX_AUTO_BUF = {0};
+
+	for (size_t run = 0; run < world->n && world->rows.untimed == NULL; run++) {
 		const struct ctx_report_selection *selection = &world->sources[run]->selection;
 		const struct ctx_metric_info *metric = &selection->profile->metrics[selection->metrics[0]];
 
-		if (metric->unit != CTX_UNIT_NS)
-			return ctx_err_set(err, CTX_E_ARG,
-					   "a rule asks for times of functions, objects, lines or threads, "
-					   "and the metric '%s' "
-					   "of %s is none: shares are known, or --metric",
-					   metric->name, selection->path);
+		if (metric->unit == CTX_UNIT_NS)
+			continue;
+		ctx_buf_printf(&text,
+			       "it asks for times, and the metric '%s' of %s is none: shares are known, or "
+			       "--metric",
+			       metric->name, selection->path);
+		ctx_buf_put_u8(&text, '\0');
+		world->rows.untimed =
+			text.failed ? NULL : ctx_arena_strdup(&world->arena, (const char *)text.bytes);
+		if (world->rows.untimed == NULL)
+			return ctx_err_nomem(err);
 	}
 	return CTX_OK;
 }
@@ -478,6 +492,11 @@ static enum ctx_status scale(struct ctx_rule_world *world, size_t run, struct ct
 	own[CTX_RULE_ABSOLUTE] = 1;
 	own[CTX_RULE_OF_ALL] = weight > 0 ? 1 / weight : 0;
 	own[CTX_RULE_BY_SECOND] = seconds > 0 ? 1 / seconds : 0;
+	if (status == CTX_OK && world->rows.counted)
+		status = ctx_weighting_scale(
+			world->spec->per_count,
+			&(struct ctx_weighted){source, (enum ctx_compare_side)side_of(world, run), 0},
+			&own[CTX_RULE_BY_COUNT], err);
 	return status;
 }
 
@@ -528,6 +547,7 @@ enum ctx_status ctx_rule_world_make(const struct ctx_rule_world_spec *spec, stru
 	world->n_runs[CTX_COMPARE_A] = spec->sides[CTX_COMPARE_A].n;
 	world->n_runs[CTX_COMPARE_B] = spec->sides[CTX_COMPARE_B].n;
 	world->rows.compared = spec->sides[CTX_COMPARE_A].n != 0;
+	world->rows.counted = spec->per_count != NULL;
 	status = make_all(world, err);
 	world->spec = NULL;
 	if (status != CTX_OK) {

@@ -20,12 +20,13 @@ struct ctx_rule_world_spec {
 	const struct ctx_rules *rules;
 	struct ctx_diff_side sides[CTX_COMPARE_SIDES]; /* of A `n` may be 0: no comparison */
 	const struct ctx_renames *renames;	       /* borrowed; NULL: none */
+	const struct ctx_weighting *per_count;	       /* units of work; borrowed; NULL: not known */
 };
 
 /*
  * What the rules need of the sides, borrowed until it is destroyed. What cannot be made because a
  * recording has none of it is `missing` in its table. CTX_E_ARG, CTX_E_NOTFOUND: what is asked of recordings that do not have it
- * (lines of an archived run, times of a metric that is none, metrics that differ). CTX_E_NOMEM, and what a source
+ * (lines of an archived run, metrics that differ). CTX_E_NOMEM, and what a source
  * fails with.
  */
 CTX_MUST_CHECK enum ctx_status ctx_rule_world_make(const struct ctx_rule_world_spec *spec,

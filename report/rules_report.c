@@ -153,9 +153,10 @@ static void put_json_text(struct writing *writing, const char *key, const char *
 static void put_json_finding(struct writing *writing, const struct ctx_rule_finding *finding)
 {
 	static const char *const units[] = {
-		[CTX_RULE_PLAIN] = "number", [CTX_RULE_MS] = "ms",	 [CTX_RULE_SHARE] = "share",
-		[CTX_RULE_BYTES] = "bytes",  [CTX_RULE_COUNT] = "count", [CTX_RULE_PER_SECOND] = "per_second",
-		[CTX_RULE_WORDS] = "text",
+		[CTX_RULE_PLAIN] = "number",	    [CTX_RULE_MS] = "ms",
+		[CTX_RULE_SHARE] = "share",	    [CTX_RULE_BYTES] = "bytes",
+		[CTX_RULE_COUNT] = "count",	    [CTX_RULE_PER_SECOND] = "per_second",
+		[CTX_RULE_PER_COUNT] = "per_count", [CTX_RULE_WORDS] = "text",
 	};
 
 	put(writing, "{\"message\":");

@@ -169,6 +169,12 @@ static const char *why_not(const struct rule *rule, const struct ctx_rule_rows *
 {
 	if (rule->info.compares && !rows->compared)
 		return "it compares two sides: --diff";
+	if (rows->untimed != NULL && ctx_rule_asks_times(rule))
+		return rows->untimed;
+	for (size_t i = 0; i < rule->n && !rows->counted; i++) {
+		if (rule->nodes[i].op == RULE_FIELD && rule->nodes[i].field.base == CTX_RULE_PER_COUNT)
+			return "how much work was done is not said: --per-count";
+	}
 	for (size_t i = 0; i < rule->n; i++) {
 		if (rule->nodes[i].op == RULE_FIELD &&
 		    rows->tables[rule->nodes[i].field.kind].missing != NULL)

@@ -86,8 +86,8 @@ static enum ctx_status parse_unit(struct rule_lexer *lexer, struct rule_field *f
 		return ctx_rule_refuse(lexer, CTX_E_ARG, lexer->at, "'%.*s' is no unit of %s.%s%s",
 				       shown(lexer), lexer->text + lexer->at, ctx_rule_kind_name(field->kind),
 				       measure->name,
-				       measure->unit == CTX_RULE_MS	 ? ": ms, share, per_second"
-				       : measure->unit == CTX_RULE_COUNT ? ": per_second"
+				       measure->unit == CTX_RULE_MS ? ": ms, share, per_second, per_count"
+				       : measure->unit == CTX_RULE_COUNT ? ": per_second, per_count"
 									 : ", which has none");
 	field->base = field->unit;
 	return ctx_rule_lex(lexer);

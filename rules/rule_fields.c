@@ -18,13 +18,14 @@ static const struct ctx_rule_measure states[] = {
 };
 /* In the order of enum ctx_wait_kind up to `stopped`, then sums. */
 static const struct ctx_rule_measure waits[] = {
-	{"other", CTX_RULE_MS},	     {"mutex", CTX_RULE_MS},	   {"rwlock", CTX_RULE_MS},
-	{"condition", CTX_RULE_MS},  {"join", CTX_RULE_MS},	   {"barrier", CTX_RULE_MS},
-	{"semaphore", CTX_RULE_MS},  {"interpreter", CTX_RULE_MS}, {"futex", CTX_RULE_MS},
-	{"poll", CTX_RULE_MS},	     {"pipe", CTX_RULE_MS},	   {"socket", CTX_RULE_MS},
-	{"file", CTX_RULE_MS},	     {"timer", CTX_RULE_MS},	   {"child", CTX_RULE_MS},
-	{"page_fault", CTX_RULE_MS}, {"stopped", CTX_RULE_MS},	   {"lock", CTX_RULE_MS},
-	{"any", CTX_RULE_MS},
+	{"other", CTX_RULE_MS},	     {"mutex", CTX_RULE_MS},	    {"rwlock", CTX_RULE_MS},
+	{"condition", CTX_RULE_MS},  {"join", CTX_RULE_MS},	    {"barrier", CTX_RULE_MS},
+	{"semaphore", CTX_RULE_MS},  {"interpreter", CTX_RULE_MS},  {"futex", CTX_RULE_MS},
+	{"poll", CTX_RULE_MS},	     {"pipe", CTX_RULE_MS},	    {"socket", CTX_RULE_MS},
+	{"file", CTX_RULE_MS},	     {"timer", CTX_RULE_MS},	    {"child", CTX_RULE_MS},
+	{"page_fault", CTX_RULE_MS}, {"stopped", CTX_RULE_MS},	    {"lock", CTX_RULE_MS},
+	{"any", CTX_RULE_MS},	     {"count", CTX_RULE_COUNT},	    {"lock_count", CTX_RULE_COUNT},
+	{"longest", CTX_RULE_MS},    {"lock_longest", CTX_RULE_MS},
 };
 static const struct ctx_rule_measure heap[] = {{"peak", CTX_RULE_BYTES},
 					       {"leaked", CTX_RULE_BYTES},
@@ -59,6 +60,8 @@ const char *ctx_rule_unit_text(enum ctx_rule_unit unit)
 		return "a share";
 	case CTX_RULE_PER_SECOND:
 		return "an amount per second";
+	case CTX_RULE_PER_COUNT:
+		return "an amount per unit of work";
 	case CTX_RULE_BYTES:
 		return "a size";
 	case CTX_RULE_COUNT:
@@ -121,10 +124,12 @@ bool ctx_rule_find_unit(const struct ctx_rule_measure *measure, const char *text
 		return true;
 	if (is_word("ms", text, n))
 		return measure->unit == CTX_RULE_MS;
-	*ret = is_word("share", text, n) ? CTX_RULE_SHARE : CTX_RULE_PER_SECOND;
+	*ret = is_word("share", text, n)       ? CTX_RULE_SHARE
+	       : is_word("per_count", text, n) ? CTX_RULE_PER_COUNT
+					       : CTX_RULE_PER_SECOND;
 	if (*ret == CTX_RULE_SHARE)
 		return measure->unit == CTX_RULE_MS;
-	return is_word("per_second", text, n) &&
+	return (*ret == CTX_RULE_PER_COUNT || is_word("per_second", text, n)) &&
 	       (measure->unit == CTX_RULE_MS || measure->unit == CTX_RULE_COUNT);
 }
 

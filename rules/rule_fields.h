@@ -29,7 +29,7 @@ enum ctx_rule_kind {
 	CTX_RULE_KINDS,
 };
 
-#define CTX_RULE_MEASURES_MAX 20u /* of a kind */
+#define CTX_RULE_MEASURES_MAX 24u /* of a kind */
 
 /* The measures of kinds whose order others know. Those of states and waits follow their enums. */
 enum { CTX_RULE_SELF, CTX_RULE_TOTAL };
@@ -42,13 +42,20 @@ enum ctx_rule_unit {
 	CTX_RULE_MS,
 	CTX_RULE_SHARE, /* from 0 to 1 */
 	CTX_RULE_PER_SECOND,
+	CTX_RULE_PER_COUNT, /* of work: --per-count */
 	CTX_RULE_BYTES,
 	CTX_RULE_COUNT,
 	CTX_RULE_WORDS, /* no number: a name, a verdict */
 };
 
-/* A figure as it is, as a share of all, and by second: each has evidence of its own. */
-enum ctx_rule_weighting { CTX_RULE_ABSOLUTE, CTX_RULE_OF_ALL, CTX_RULE_BY_SECOND, CTX_RULE_WEIGHTINGS };
+/* A figure as it is, as a share of all, by second and by unit of work: each has evidence of its own. */
+enum ctx_rule_weighting {
+	CTX_RULE_ABSOLUTE,
+	CTX_RULE_OF_ALL,
+	CTX_RULE_BY_SECOND,
+	CTX_RULE_BY_COUNT,
+	CTX_RULE_WEIGHTINGS,
+};
 
 /* For messages: "a share". */
 const char *ctx_rule_unit_text(enum ctx_rule_unit unit);
@@ -71,8 +78,8 @@ enum ctx_rule_kind ctx_rule_find_kind(const char *text, size_t n);
 size_t ctx_rule_find_measure(enum ctx_rule_kind kind, const char *text, size_t n);
 
 /*
- * The unit that a measure has with the word behind it: ".ms", ".share" and ".per_second" of times, ".per_second" of
- * counts; "" its own. False: it has no such unit.
+ * The unit that a measure has with the word behind it: ".ms" and ".share" of times, ".per_second" and ".per_count" of
+ * times and counts; "" its own. False: it has no such unit.
  */
 bool ctx_rule_find_unit(const struct ctx_rule_measure *measure, const char *text, size_t n,
 			enum ctx_rule_unit *ret);

@@ -173,6 +173,7 @@ static inline enum ctx_rule_weighting ctx_rule_weighting_of(const struct rule_fi
 {
 	return field->base == CTX_RULE_SHARE	    ? CTX_RULE_OF_ALL
 	       : field->base == CTX_RULE_PER_SECOND ? CTX_RULE_BY_SECOND
+	       : field->base == CTX_RULE_PER_COUNT  ? CTX_RULE_BY_COUNT
 						    : CTX_RULE_ABSOLUTE;
 }
 
@@ -187,6 +188,9 @@ double ctx_rule_value(const struct ctx_rule_rows *rows, const struct ctx_rule_ro
 		      const struct rule_field *field);
 /* NULL: none. */
 const char *ctx_rule_text(const struct ctx_rule_row *row, const struct rule_field *field);
+
+/* Whether it asks for times of functions, load objects, lines or threads, not only for shares. */
+bool ctx_rule_asks_times(const struct rule *rule);
 
 /* The row that a field of this kind is read from: `row` is of the rule's kind. NULL: none. */
 const struct ctx_rule_row *ctx_rule_row_of(const struct ctx_rule_rows *rows, const struct rule *rule,

@@ -34,6 +34,9 @@ void ctx_rule_put_number(struct ctx_buf *buf, enum ctx_rule_unit unit, double va
 	case CTX_RULE_PER_SECOND:
 		ctx_buf_printf(buf, "%.2f per s", value);
 		return;
+	case CTX_RULE_PER_COUNT:
+		ctx_buf_printf(buf, "%.4g", value);
+		return;
 	case CTX_RULE_BYTES:
 		put_scaled(buf, value, 1024, sizes, sizeof(sizes) / sizeof(sizes[0]));
 		return;

@@ -63,6 +63,9 @@ struct ctx_rule_table {
 struct ctx_rule_rows { /* borrowed, with all that they point to */
 	struct ctx_rule_table tables[CTX_RULE_KINDS];
 	bool compared; /* A is there */
+	bool counted;  /* the figures by unit of work are there */
+	const char *
+		untimed; /* why the weights of functions, load objects, lines and threads are no times; NULL: they are */
 };
 
 /* ---- rules ---- */
@@ -88,9 +91,6 @@ const char *ctx_rules_default(void);
 /* Whether a rule uses this measure in this unit: it then must be in the rows. */
 bool ctx_rules_use(const struct ctx_rules *rules, enum ctx_rule_kind kind, size_t measure,
 		   enum ctx_rule_weighting weighting);
-
-/* Whether a rule asks for times of functions, load objects, lines or threads, not only for shares. */
-bool ctx_rules_ask_times(const struct ctx_rules *rules);
 
 /* What a rule is, for a summary. Strings are borrowed from the rules. */
 struct ctx_rule_info {

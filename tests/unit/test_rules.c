@@ -47,9 +47,9 @@ static void test_rules__are_refused_with_the_place(void **state)
 		       "no measure of a function: self, total, name, object");
 	assert_refused("line.total > 1% -> fail", 1, 6, "no measure of a line: self, name");
 	assert_refused("heap.peek > 5 -> fail", 1, 6, "peak, leaked, allocated, allocations");
-	assert_refused("function.self.kb > 1 -> fail", 1, 15, "ms, share, per_second");
+	assert_refused("function.self.kb > 1 -> fail", 1, 15, "ms, share, per_second, per_count");
 	assert_refused("heap.peak.share > 1% -> fail", 1, 11, "which has none");
-	assert_refused("heap.allocations.ms > 1 -> fail", 1, 18, ": per_second");
+	assert_refused("heap.allocations.ms > 1 -> fail", 1, 18, ": per_second, per_count");
 	assert_refused("function > 1 -> fail", 1, 10, "a '.' and a measure are missing");
 	assert_refused("function. > 1 -> fail", 1, 11, "a measure is missing");
 	assert_refused("change > 5% -> fail", 1, 1, "must come before it");
@@ -380,13 +380,14 @@ static void test_rules__that_come_with_the_program_are_rules(void **state)
 	assert_int_equal(
 		ctx_rules_parse(ctx_rules_default(), strlen(ctx_rules_default()), &rules, NULL, &err),
 		CTX_OK);
-	assert_int_equal(ctx_rules_n(rules), 7);
+	assert_int_equal(ctx_rules_n(rules), 14);
 	assert_true(ctx_rules_use(rules, CTX_RULE_FUNCTION, CTX_RULE_SELF, CTX_RULE_OF_ALL));
+	assert_true(ctx_rules_use(rules, CTX_RULE_FUNCTION, CTX_RULE_SELF, CTX_RULE_BY_SECOND));
+	assert_true(ctx_rules_use(rules, CTX_RULE_FUNCTION, CTX_RULE_SELF, CTX_RULE_BY_COUNT));
 	assert_false(ctx_rules_use(rules, CTX_RULE_FUNCTION, CTX_RULE_SELF, CTX_RULE_ABSOLUTE));
-	assert_false(ctx_rules_ask_times(rules));
 	assert_int_equal(ctx_rules_at(rules, 0).action, CTX_RULE_FAIL);
 	assert_true(ctx_rules_at(rules, 0).compares);
-	assert_int_equal(ctx_rules_at(rules, 0).line, 2);
+	assert_int_equal(ctx_rules_at(rules, 0).line, 4);
 	assert_string_equal(ctx_rules_at(rules, 0).condition,
 			    "function.self.share > 1% && change > +3% && verdict == \"slower|new\"");
 	ctx_rules_destroy(rules);

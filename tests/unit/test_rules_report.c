@@ -227,9 +227,13 @@ static struct recording *recording_new(uint64_t solve_ms)
 	r->states = (struct ctx_report_states){.ns = {[CTX_STATE_USER] = 80 * MS,
 						      [CTX_STATE_SYSTEM] = 20 * MS,
 						      [CTX_STATE_SLEEP] = 300 * MS}};
-	r->waits[0] =
-		(struct ctx_report_waits){.state = CTX_STATE_DATA_FAULT, .stack = 2, .wait_ns = 40 * MS};
-	r->waits[1] = (struct ctx_report_waits){.state = CTX_STATE_SLEEP, .stack = 1, .wait_ns = 10 * MS};
+	r->waits[0] = (struct ctx_report_waits){.state = CTX_STATE_DATA_FAULT,
+						.stack = 2,
+						.waits = 2,
+						.wait_ns = 40 * MS,
+						.wait_max_ns = 30 * MS};
+	r->waits[1] = (struct ctx_report_waits){
+		.state = CTX_STATE_SLEEP, .stack = 1, .waits = 1, .wait_ns = 10 * MS, .wait_max_ns = 10 * MS};
 	r->fake = (struct fake_source){.profile = &r->profile,
 				       .path = "x.er",
 				       .intervals = &r->profile.run,
@@ -252,11 +256,13 @@ static void recording_free(struct recording *r)
 	free(r);
 }
 
+static const struct ctx_weighting *units_of_work; /* of --per-count; NULL: not known */
+
 /* What a rule finds in the sources: messages, each ended by '|'. */
 static const char *found(const struct ctx_diff_side sides[CTX_COMPARE_SIDES], const char *rule)
 {
 	static char out[2000];
-	struct ctx_rule_world_spec spec = {.sides = {sides[0], sides[1]}};
+	struct ctx_rule_world_spec spec = {.sides = {sides[0], sides[1]}, .per_count = units_of_work};
 	struct ctx_rules *rules = NULL;
 	struct ctx_rule_findings findings;
 	struct ctx_rule_world *world = NULL;
@@ -297,6 +303,11 @@ static void test_rules_report__rows_of_a_recording(void **state)
 		{"wait.any.ms > 1 -> note \"{b} {wait.page_fault} {wait.other} {wait.lock} {wait.any.share} "
 		 "{wait.any.per_second}\"",
 		 "50.0 ms 40.0 ms 10.0 ms 0.0 ms 12.50 % 250.00 per s|"},
+		{"wait.count > 1 -> note \"{b} {wait.count.per_second} {wait.longest} {wait.lock_count} "
+		 "{wait.lock_longest}\"",
+		 "3 15.00 per s 30.0 ms 0 0.0 ms|"},
+		{"function.self.per_count > 1 -> note \"{b}\"",
+		 "?how much work was done is not said: --per-count"},
 		{"heap.peak > 1 -> note \"{b} {heap.leaked} {heap.allocated} {heap.allocations} "
 		 "{heap.allocations.per_second}\"",
 		 "5.9 KiB 3.9 KiB 6.8 KiB 3 15.00 per s|"},
@@ -320,10 +331,35 @@ static void test_rules_report__rows_of_a_recording(void **state)
 			    "?a recording has no allocations (ctxrec --heap)");
 	assert_string_equal(found(sides, "run.cpu > 1 -> note"), "run.cpu: 100.0 ms|");
 	recording->metric.unit = CTX_UNIT_EVENTS;
-	assert_non_null(strstr(found(sides, "function.self.ms > 1 -> note"),
-			       "the metric 'cpu-clock' of x.er is none"));
+	assert_string_equal(
+		found(sides, "function.self.ms > 1 -> note"),
+		"?it asks for times, and the metric 'cpu-clock' of x.er is none: shares are known, or "
+		"--metric");
+	assert_string_equal(found(sides, "function.self.share > 1% -> note \"{function.self.ms}\""),
+			    found(sides, "function.self.ms > 1 -> note"));
 	assert_string_equal(found(sides, "function.self.share > 50% -> note"), "solve: 70.00 %|");
 	recording_free(recording);
+}
+
+/* Of a side that did 4 units of work, and one that did 8. */
+static void test_rules_report__figures_by_unit_of_work(void **state)
+{
+	const struct ctx_weighting weighting = {.weights = CTX_WEIGHTS_PER_COUNT, .counts = {4, 8}};
+	struct recording *recordings[] = {recording_new(70), recording_new(70)};
+	const struct ctx_diff_side sides[CTX_COMPARE_SIDES] = {{&recordings[0]->source, 1},
+							       {&recordings[1]->source, 1}};
+
+	(void)state;
+	units_of_work = &weighting;
+	assert_string_equal(found(sides, "run.cpu.per_count > 1 -> note \"{a} {b} {wait.count.per_count}\""),
+			    "25 12.5 0.375|");
+	/* By their sums alone: the fake has no samples. */
+	recordings[0]->profile.losses.sample_blocks = recordings[1]->profile.losses.sample_blocks = true;
+	assert_string_equal(found(sides, "function.self.per_count > 1 -> note \"{name} {a} {b} {change}\""),
+			    "solve 17.5 8.75 -50.0 %|main 7.5 3.75 -50.0 %|");
+	units_of_work = NULL;
+	recording_free(recordings[0]);
+	recording_free(recordings[1]);
 }
 
 /* Of an archived run the figures that it kept, of the whole alone. */
@@ -339,7 +375,7 @@ static void test_rules_report__an_archived_run_has_kept_figures(void **state)
 	recording->profile.losses.figures = figures;
 	recording->profile.losses.n_figures = 2;
 	assert_string_equal(found(sides, "wait.mutex > 1 -> note \"{b} {wait.any} {heap.peak}\""),
-			    "12.0 ms 0.0 ms 2.0 KiB|");
+			    "12.0 ms - 2.0 KiB|");
 	recording->fake.intervals = &part;
 	recording->fake.n_intervals = 1;
 	recording->source = fake_open(&recording->fake);
@@ -380,6 +416,7 @@ int main(void)
 		cmocka_unit_test(test_rules_report__prints_in_four_formats),
 		cmocka_unit_test(test_rules_report__names_are_no_markup),
 		cmocka_unit_test(test_rules_report__rows_of_a_recording),
+		cmocka_unit_test(test_rules_report__figures_by_unit_of_work),
 		cmocka_unit_test(test_rules_report__an_archived_run_has_kept_figures),
 		cmocka_unit_test(test_rules_report__several_recordings_are_evidence),
 	};
