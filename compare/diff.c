@@ -44,6 +44,7 @@ struct work {
 	enum ctx_compare_side *sides;
 	uint32_t *row_of_item;	    /* tested ones */
 	struct ctx_evidence *found; /* of each tested row, and of everything: n_tested + 1 */
+	double *split;		    /* the same: p by splits of the recordings; 0 where there are none */
 };
 
 const char *ctx_verdict_word(enum ctx_verdict verdict)
@@ -68,6 +69,7 @@ static void work_deinit(struct work *work)
 	free(work->sides);
 	free(work->row_of_item);
 	free(work->found);
+	free(work->split);
 }
 
 static const struct ctx_metric_info *metric_of(const struct ctx_report_source *source)
@@ -635,6 +637,7 @@ static enum ctx_status compare_runs(struct work *work, struct ctx_err *err)
 	size_t n = work->diff->n_tested + 1;
 	struct ctx_runs_row *rows CTX_AUTO_FREE = ctx_calloc(n, sizeof(*rows));
 	double *sums CTX_AUTO_FREE = ctx_calloc(work->n * n, sizeof(*sums)), quantum = 0;
+	struct ctx_runs runs;
 	enum ctx_status status = rows != NULL && sums != NULL ? CTX_OK : ctx_err_nomem(err);
 
 	for (size_t i = 0; i < work->n && status == CTX_OK; i++) {
@@ -657,7 +660,11 @@ static enum ctx_status compare_runs(struct work *work, struct ctx_err *err)
 		/* What everything takes varies with the load and the clock, which the shares of functions do not. */
 		rows[row].apart = row == work->diff->n_tested || noise_of(work, row) > CTX_DIFF_NOISE;
 	}
-	return ctx_runs_judge(rows, n, n_runs, work->found, err);
+	runs = (struct ctx_runs){rows, n, {n_runs[CTX_COMPARE_A], n_runs[CTX_COMPARE_B]}, sums, quantum};
+	status = ctx_runs_judge(&runs, work->found, err);
+	if (status == CTX_OK)
+		status = ctx_runs_split(&runs, work->split, &work->diff->n_splits, err);
+	return status;
 }
 
 static enum ctx_verdict verdict_of(const struct ctx_diff_item *item, double change)
@@ -673,25 +680,29 @@ static enum ctx_status test_rows(struct work *work, struct ctx_err *err)
 	struct ctx_diff *diff = work->diff;
 	double *p CTX_AUTO_FREE = ctx_calloc(diff->n_tested + 1, sizeof(*p));
 	bool *keep CTX_AUTO_FREE = ctx_calloc(diff->n_tested + 1, sizeof(*keep));
+	double level = diff->n_splits != 0 ? ctx_runs_level(diff->n_splits) : 1;
+	/* Splits that are too few for their level leave the rest to the other test. */
+	double rate = diff->n_splits != 0 ? CTX_DIFF_RATE * CTX_DIFF_RATE / level : CTX_DIFF_RATE;
 	enum ctx_status status = p != NULL && keep != NULL ? CTX_OK : ctx_err_nomem(err);
 
 	for (size_t i = 0; i < diff->n_tested && status == CTX_OK; i++)
 		p[i] = work->found[i].p;
 	if (status == CTX_OK)
-		status = ctx_evidence_keep(p, diff->n_tested, CTX_DIFF_RATE, keep, err);
+		status = ctx_evidence_keep(p, diff->n_tested, rate, keep, err);
 	if (status != CTX_OK)
 		return status;
 	for (size_t i = 0; i < diff->n_tested; i++) {
 		struct ctx_diff_row *row = &diff->rows[i];
 
+		row->tested = true;
 		row->evidence = work->found[i];
-		if (keep[i])
+		if (keep[i] && work->split[i] <= level)
 			row->verdict = verdict_of(&diff->items.items[row->item], row->evidence.change);
 	}
 	/* All of it is all of it. */
 	diff->total = work->spec->weighting.weights != CTX_WEIGHTS_SHARE ? work->found[diff->n_tested]
 									 : ctx_evidence_of(0, 0, 0);
-	if (diff->total.p <= CTX_DIFF_RATE)
+	if (diff->total.p <= rate && work->split[diff->n_tested] <= level)
 		diff->total_verdict = verdict_of(NULL, diff->total.change);
 	return CTX_OK;
 }
@@ -721,8 +732,9 @@ enum ctx_status ctx_diff_make(const struct ctx_diff_spec *spec, struct ctx_diff 
 		status = weigh(&work, err);
 	if (status == CTX_OK) {
 		work.found = ctx_calloc(ret->n_tested + 1, sizeof(*work.found));
-		status = work.found == NULL	       ? ctx_err_nomem(err)
-			 : work.n != CTX_COMPARE_SIDES ? compare_runs(&work, err)
+		work.split = ctx_calloc(ret->n_tested + 1, sizeof(*work.split));
+		status = work.found == NULL || work.split == NULL ? ctx_err_nomem(err)
+			 : work.n != CTX_COMPARE_SIDES		  ? compare_runs(&work, err)
 			 : has_samples(&work.recordings[CTX_COMPARE_A]) &&
 					 has_samples(&work.recordings[CTX_COMPARE_B])
 				 ? compare_pairs(&work, err)

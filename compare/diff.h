@@ -53,6 +53,7 @@ struct ctx_diff_row {
 	double weight[CTX_COMPARE_SIDES]; /* the mean of the side's recordings, as the weighting has it */
 	struct ctx_evidence evidence;
 	enum ctx_verdict verdict;
+	bool tested; /* heavy enough */
 };
 
 /* What is known of a side as a whole. */
@@ -69,6 +70,7 @@ struct ctx_diff { /* owned by the caller (ctx_diff_deinit) */
 	struct ctx_diff_row *rows; /* with a verdict first, then by the size of the change */
 	size_t n;
 	size_t n_tested;
+	size_t n_splits; /* of several recordings: divisions into sides that were looked at; 0: none */
 	struct ctx_diff_totals sides[CTX_COMPARE_SIDES];
 	bool no_samples; /* of one recording of each side, one was archived without: no row has evidence */
 	double displaced; /* of the change of everything: other programs may have caused so much (ctx_diff_make) */

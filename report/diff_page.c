@@ -241,36 +241,61 @@ static void put_alone(struct ctx_diff_page *page)
 				0);
 }
 
-#define NOTES_MOST 8u
+#define NOTES_MOST 4u
+
+/* A note on one recording or several. */
+struct note {
+	const char *path, *text; /* borrowed until the section ends */
+	unsigned n;		 /* recordings */
+};
 
 struct noting {
 	struct ctx_diff_page *page;
-	unsigned n;
+	struct note notes[NOTES_MOST];
+	unsigned n, more; /* notes that are kept, and what is not */
 };
 
-static void put_note(void *context, const char *path, const char *text)
+static void keep_note(void *context, const char *path, const char *text)
 {
 	struct noting *noting = context;
+	struct note *note = noting->notes;
+
+	while (note < noting->notes + noting->n && strcmp(note->text, text) != 0)
+		note++;
+	if (note == noting->notes + noting->n) {
+		if (noting->n == NOTES_MOST) {
+			noting->more++;
+			return;
+		}
+		*note = (struct note){path, ctx_out_format(&noting->page->out, "%s", text), 0};
+		noting->n++;
+	}
+	note->n++;
+}
+
+static void put_note(struct ctx_diff_page *page, const struct note *note)
+{
 	struct ctx_buf line CTX_AUTO_BUF = {0};
 
-	if (++noting->n > NOTES_MOST)
-		return;
-	ctx_name_put_text(&line, path, noting->page->options->ascii);
+	ctx_name_put_text(&line, note->path, page->options->ascii);
+	if (note->n > 1)
+		ctx_buf_printf(&line, " and %u more", note->n - 1);
 	ctx_buf_put_text(&line, ": ");
-	ctx_name_put_text(&line, text, noting->page->options->ascii);
+	ctx_name_put_text(&line, note->text, page->options->ascii);
 	ctx_buf_put_u8(&line, '\0');
 	if (!line.failed)
-		ctx_out_wrapped(&noting->page->out, "note: ", (const char *)line.bytes, 6);
+		ctx_out_wrapped(&page->out, "note: ", (const char *)line.bytes, 6);
 }
 
 static void put_notes(struct ctx_diff_page *page)
 {
-	struct noting noting = {page, 0};
+	struct noting noting = {.page = page};
 
-	ctx_diff_notes(page->spec, put_note, &noting);
-	if (noting.n > NOTES_MOST)
-		ctx_out_line(&page->out,
-			     ctx_out_format(&page->out, "note: and %u more", noting.n - NOTES_MOST));
+	ctx_diff_notes(page->spec, keep_note, &noting);
+	for (unsigned i = 0; i < noting.n; i++)
+		put_note(page, &noting.notes[i]);
+	if (noting.more != 0)
+		ctx_out_line(&page->out, ctx_out_format(&page->out, "note: and %u more", noting.more));
 }
 
 void ctx_diff_page_put_titles(struct ctx_diff_page *page)
@@ -321,7 +346,6 @@ void ctx_diff_page_put_titles(struct ctx_diff_page *page)
 				"AB"[diff->total.change < 0],
 				ctx_diff_page_change(page, copysign(diff->displaced, diff->total.change))),
 			0);
-	ctx_out_line(&page->out, "");
 }
 
 /* ---- the keys of the whole ---- */
@@ -365,18 +389,20 @@ static void put_side_row(struct ctx_diff_page *page, enum ctx_compare_side side)
 
 static void put_test(struct ctx_diff_page *page)
 {
-	static const struct ctx_column columns[] = {{"name", NULL, CTX_STYLE_NAME},
-						    {"unit", NULL, CTX_STYLE_NAME},
-						    {"tested", NULL, CTX_STYLE_COUNT},
-						    {"false_discovery_rate", NULL, CTX_STYLE_COUNT},
-						    {"assumed_noise", NULL, CTX_STYLE_COUNT}};
+	static const struct ctx_column columns[] = {
+		{"name", NULL, CTX_STYLE_NAME},		  {"unit", NULL, CTX_STYLE_NAME},
+		{"tested", NULL, CTX_STYLE_COUNT},	  {"false_discovery_rate", NULL, CTX_STYLE_COUNT},
+		{"assumed_noise", NULL, CTX_STYLE_COUNT}, {"splits", NULL, CTX_STYLE_COUNT}};
 	bool single = page->spec->sides[CTX_COMPARE_A].n == 1 && page->spec->sides[CTX_COMPARE_B].n == 1;
 	struct ctx_out *out = &page->out;
 	const struct ctx_cell cells[] = {
-		ctx_cell_name("Student's t, Benjamini-Hochberg"),
-		ctx_cell_name(single ? "block" : "recording"), ctx_cell_number(page->diff.n_tested),
+		ctx_cell_name(single ? "Student's t, Benjamini-Hochberg"
+				     : "Student's t, Benjamini-Hochberg, permutation of recordings"),
+		ctx_cell_name(single ? "block" : "recording"),
+		ctx_cell_number(page->diff.n_tested),
 		ctx_cell_figure(ctx_out_format(out, "%g", CTX_DIFF_RATE)),
-		single ? ctx_cell_figure(ctx_out_format(out, "%g", CTX_DIFF_NOISE)) : ctx_cell_name(NULL)};
+		single ? ctx_cell_figure(ctx_out_format(out, "%g", CTX_DIFF_NOISE)) : ctx_cell_name(NULL),
+		single ? ctx_cell_name(NULL) : ctx_cell_number(page->diff.n_splits)};
 
 	ctx_out_map(out, "test", columns, CTX_COUNT_OF(columns), cells);
 }

@@ -39,7 +39,7 @@ const char *ctx_diff_page_change(struct ctx_diff_page *page, double change);
 /* The rows of a tree. */
 CTX_MUST_CHECK enum ctx_status ctx_diff_page_put_tree(struct ctx_diff_page *page, struct ctx_err *err);
 
-/* Text: titles, sides, what could have been found, what is on one side only. */
+/* Text: title, sides, what is on one side only, what could have been found of everything. */
 void ctx_diff_page_put_titles(struct ctx_diff_page *page);
 
 /* JSON: sides, test, detectable. */

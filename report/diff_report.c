@@ -1,8 +1,10 @@
 #include "report/diff_report.h"
 
 #include "report/diff_page.h"
+#include "report/diff_result.h"
 #include "report/state_cells.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 static void put_total(struct ctx_diff_page *page)
@@ -27,15 +29,28 @@ static void put_row(struct ctx_diff_page *page, uint32_t row)
 	ctx_out_row_end(&page->out);
 }
 
+/* In text, unless somebody asks for them: what is too light to be tested is many rows of a sample or two. */
+static bool is_too_light(const struct ctx_diff_page *page, const struct ctx_diff_row *row)
+{
+	const struct ctx_report_options *options = page->options;
+
+	return options->format == CTX_REPORT_TEXT && options->limit == 0 && !options->whole &&
+	       options->function == NULL && page->spec->subject != CTX_DIFF_STATES && !row->tested;
+}
+
 static void put_rows(struct ctx_diff_page *page)
 {
-	uint32_t shown = 0, left_out = 0;
+	uint32_t shown = 0, left_out = 0, light = 0;
 
 	put_total(page);
 	for (uint32_t i = 0; i < page->diff.n; i++) {
 		if (!ctx_diff_item_matches(&page->diff.items, page->diff.rows[i].item,
 					   page->options->function))
 			continue;
+		if (is_too_light(page, &page->diff.rows[i])) {
+			light++;
+			continue;
+		}
 		if (page->options->limit != 0 && shown == page->options->limit) {
 			left_out++;
 			continue;
@@ -45,6 +60,12 @@ static void put_rows(struct ctx_diff_page *page)
 	}
 	ctx_out_section(&page->out, NULL);
 	ctx_out_more(&page->out, left_out, page->form->one);
+	if (light != 0)
+		ctx_out_line(&page->out,
+			     ctx_out_format(&page->out,
+					    "(%" PRIu32 " more with less than 0.1 %% of all, not tested: "
+					    "--limit 0)",
+					    light));
 }
 
 static bool is_of_states(const struct ctx_diff_spec *spec)
@@ -77,6 +98,8 @@ static enum ctx_status print(struct ctx_diff_page *page, struct ctx_err *err)
 	out.topic = is_of_states(spec) ? &topic : NULL;
 	ctx_out_begin(&page->out, &out);
 	ctx_diff_page_put_titles(page);
+	ctx_diff_result_put(page);
+	ctx_out_line(&page->out, "");
 	if (spec->subject == CTX_DIFF_TREE)
 		status = ctx_diff_page_put_tree(page, err);
 	else

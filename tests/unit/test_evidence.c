@@ -329,11 +329,11 @@ static void test_moderation__finds_the_distribution_of_variances(void **unused)
 static void judge(double change, unsigned *ret_others, unsigned *ret_last)
 {
 	enum { ROWS = 20, RUNS = 3, TIMES = 500 };
-	const size_t n_runs[2] = {RUNS, RUNS};
 
 	*ret_others = *ret_last = 0;
 	for (int time = 0; time < TIMES; time++) {
 		struct ctx_runs_row rows[ROWS] = {0};
+		const struct ctx_runs runs = {.rows = rows, .n = ROWS, .n_runs = {RUNS, RUNS}};
 		struct ctx_evidence evidence[ROWS];
 
 		for (int i = 0; i < ROWS; i++) {
@@ -354,7 +354,7 @@ static void judge(double change, unsigned *ret_others, unsigned *ret_last)
 							    (2 * RUNS - 2);
 			}
 		}
-		assert_int_equal(ctx_runs_judge(rows, ROWS, n_runs, evidence, NULL), CTX_OK);
+		assert_int_equal(ctx_runs_judge(&runs, evidence, NULL), CTX_OK);
 		for (int i = 0; i < ROWS; i++)
 			*(i == ROWS - 1 ? ret_last : ret_others) += evidence[i].p < 0.05;
 	}
@@ -377,13 +377,13 @@ static void test_runs__rows_apart_count_by_themselves(void **unused)
 {
 	struct ctx_runs_row rows[10] = {0};
 	struct ctx_evidence evidence[10];
-	const size_t n_runs[2] = {3, 1};
+	const struct ctx_runs runs = {.rows = rows, .n = 10, .n_runs = {3, 1}};
 
 	(void)unused;
 	for (int i = 0; i < 10; i++)
 		rows[i] = (struct ctx_runs_row){.mean = {100, 104}, .variance = 1, .within = 1};
 	rows[9] = (struct ctx_runs_row){.mean = {100, 200}, .variance = 10000, .within = 1, .apart = true};
-	assert_int_equal(ctx_runs_judge(rows, 10, n_runs, evidence, NULL), CTX_OK);
+	assert_int_equal(ctx_runs_judge(&runs, evidence, NULL), CTX_OK);
 	assert_true(evidence[0].p < 0.05 && evidence[0].change == 4);
 	assert_true(evidence[9].p > 0.3);
 }

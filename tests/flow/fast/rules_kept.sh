@@ -29,6 +29,34 @@ jq -e '.failed == false and .counts.fail == 0' out.txt >/dev/null || fail "faste
 expect 3 '' ctxan -q base.db "$after" --diff --rules default
 grep -q '^  solve: .* of all (+' out.txt || fail "text: $(cat out.txt)"
 
+
+# The sentence above the rows says what changed, and how surely; ten recordings that lack the same have one note.
+ctxan -q "$before" "$after" --diff --per share --width 200 >out.txt || fail "diff"
+grep -Eq '^1 of [0-9]+ functions changed by more than chance: solve slower, [+]5[.]1 % [(]95 %: [+][34][.][0-9] to [+]6[.][0-9] %[)]. Of parse, the heaviest, a change by' out.txt ||
+	fail "the sentence: $(cat out.txt)"
+grep -Eq '^[(][0-9]+ more with less than 0.1 % of all, not tested: --limit 0[)]$' out.txt || fail "light rows: $(cat out.txt)"
+[ "$(grep -c '^note: ' out.txt)" = 1 ] && grep -q '^note: before.1.er and 9 more: ' out.txt || fail "notes: $(cat out.txt)"
+ctxan -q "$before" "$after" --diff --per share --limit 0 >all.txt || fail "diff"
+[ "$(wc -l <all.txt)" -gt "$(($(wc -l <out.txt) + 10))" ] || fail "--limit 0 has no more rows"
+ctxan -q "$before" before.1.er,before.2.er --diff --per share --width 200 >out.txt || fail "diff"
+grep -Eq '^None of [0-9]+ functions changed by more than chance' out.txt || fail "nothing changed: $(cat out.txt)"
+ctxan -q "$before" "$after" --diff --per share --format json | jq -e '.test.splits == 126 and .test.unit == "recording"' >/dev/null || fail "splits"
+
+# By unit of work: what --per-count says, else the rule is not judged.
+printf 'function{solve}.self.per_count change > +2%% && verdict == "slower" -> fail\nfunction{solve}.self.ms > 0 -> note' >work.rules
+expect 0 '' ctxan -q "$before" "$after" --diff --rules work.rules --per-count 100,200
+grep -q '^fail' out.txt && fail "twice the work, half of it for a unit: $(cat out.txt)"
+expect 3 '' ctxan -q "$before" "$after" --diff --rules work.rules --per-count 100 --format json
+jq -e '[.rules[].findings[0]] | (.[0].unit == "per_count") and (.[0].a - .[1].a / 100 | fabs < 1e-4) and (.[0].b - .[1].b / 100 | fabs < 1e-4)' out.txt >/dev/null ||
+	fail "by unit of work: $(cat out.txt)"
+expect 0 '' ctxan -q "$before" "$after" --diff --rules work.rules
+grep -q 'how much work was done is not said: --per-count$' out.txt || fail "without --per-count: $(cat out.txt)"
+expect 1 '--rules excludes --per' ctxan -q "$before" "$after" --diff --rules default --per second
+# Counts of events have no times.
+yes 'main;solve 10' | head -300 >counts.folded
+expect 0 '' ctxan -q counts.folded counts.folded --diff --rules default
+grep -q "it asks for times, and the metric 'count' of counts.folded is none" out.txt || fail "counts: $(cat out.txt)"
+
 for format in markdown junit; do
 	expect 3 '' ctxan -q base.db "$after" --diff --rules "$rules" --format $format -o summary.$format
 	[ -s summary.$format ] || fail "no $format"
