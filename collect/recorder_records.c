@@ -88,7 +88,7 @@ static enum ctx_status take_end(struct ctx_recorder *recorder, const struct ctx_
 	enum ctx_status status = CTX_OK;
 
 	if (recorder->trace != NULL)
-		status = ctx_trace_before_end(recorder->trace, record->pid, record->time_ns, err);
+		status = ctx_trace_before_end(recorder->trace, record, err);
 	if (status == CTX_OK && recorder->code.vms != NULL)
 		status = ctx_vms_before_end(recorder->code.vms, record, err);
 	if (status == CTX_OK && record->pid == record->tid)

@@ -11,6 +11,54 @@ static void put(struct ctx_trace_calls *out, const struct ctx_exp_call *call)
 	out->items[out->n++] = *call;
 }
 
+struct lost {
+	uint64_t words, from;
+	uint32_t kept; /* open calls that are so all the time */
+};
+
+/* What is open beyond those that stay ends where words are missing first: when it did is not known. */
+static void put_lost(struct ctx_trace_call_state *state, struct ctx_call_clock *clock,
+		     const struct lost *lost, struct ctx_trace_calls *ret)
+{
+	uint64_t from = lost->from > state->ticks ? lost->from : state->ticks;
+	uint32_t left = state->depth > lost->kept ? state->depth - lost->kept : 0;
+
+	put(ret, &(struct ctx_exp_call){.time_ns = ctx_call_clock_ns(clock, from),
+					.function = CTX_EXP_CALLS_LOST,
+					.left = left,
+					.unwound = left != 0,
+					.resumed = true,
+					.lost = lost->words});
+	state->depth -= left;
+}
+
+void ctx_trace_calls_end_lost(uint64_t lost, uint64_t lost_from, struct ctx_trace_call_state *state,
+			      struct ctx_call_clock *clock, struct ctx_trace_calls *ret)
+{
+	ret->n = 0;
+	state->depth += state->sums.left;
+	ret->depth = state->depth;
+	put_lost(state, clock, &(struct lost){lost != 0 ? lost : 1, lost_from, 0}, ret);
+	*state = (struct ctx_trace_call_state){0};
+}
+
+void ctx_trace_calls_end_unwritten(uint64_t from_ns, struct ctx_trace_call_state *state,
+				   struct ctx_trace_calls *ret)
+{
+	uint32_t left = state->depth + state->sums.left;
+
+	ret->n = 0;
+	ret->depth = left;
+	put(ret, &(struct ctx_exp_call){.time_ns = from_ns,
+					.function = CTX_EXP_CALLS_LOST,
+					.left = left,
+					.unwound = left != 0,
+					.resumed = true,
+					.lost = 1});
+	/* If another thread writes them yet, that ends. */
+	*state = (struct ctx_trace_call_state){.depth = 1};
+}
+
 bool ctx_trace_calls_sync(const struct ctx_trace_record *record, struct ctx_trace_call_state *state,
 			  struct ctx_call_clock *clock, struct ctx_trace_calls *ret)
 {
@@ -19,11 +67,16 @@ bool ctx_trace_calls_sync(const struct ctx_trace_record *record, struct ctx_trac
 	ret->n = 0;
 	state->depth += state->sums.left;
 	ret->depth = state->depth;
-	if (words[1] > DEPTH_MAX || words[4] > DEPTH_MAX)
+	if (words[1] > DEPTH_MAX || (uint32_t)words[4] > DEPTH_MAX || words[4] >> 32 > DEPTH_MAX)
 		return false;
+	if (words[2] != 0 && words[3] < words[0] && words[0] >= state->ticks) {
+		put_lost(state, clock, &(struct lost){words[2], words[3], (uint32_t)words[1]}, ret);
+		put(ret, &(struct ctx_exp_call){.time_ns = ctx_call_clock_ns(clock, words[0]), .left = 1});
+	}
 	state->ticks = words[0];
 	state->is_open = true;
 	state->resuming = (uint32_t)words[4];
+	state->unseen = (uint32_t)(words[4] >> 32);
 	state->sums = (struct ctx_trace_call_sums){0};
 	if (words[1] < state->depth) {
 		put(ret, &(struct ctx_exp_call){.time_ns = ctx_call_clock_ns(clock, words[0]),
@@ -194,7 +247,9 @@ static bool read_word(uint64_t word, struct ctx_trace_call_state *state, struct 
 		state->ticks += word >> CTX_RT_CALL_ADDRESS_BITS & CTX_RT_CALL_TICKS_MAX;
 		ret->function = word & ((UINT64_C(1) << CTX_RT_CALL_ADDRESS_BITS) - 1);
 		ret->resumed = state->resuming != 0;
-		state->resuming -= state->resuming != 0;
+		ret->unseen = !ret->resumed && state->unseen != 0;
+		state->resuming -= ret->resumed;
+		state->unseen -= ret->unseen;
 		if (ret->function == 0 || state->depth >= DEPTH_MAX)
 			return false;
 		state->depth++;
@@ -213,7 +268,7 @@ static bool read_word(uint64_t word, struct ctx_trace_call_state *state, struct 
 	case CTX_RT_CALL_SUM:
 		return false;
 	}
-	state->resuming = 0;
+	state->resuming = state->unseen = 0;
 	if (ret->left == 0 || ret->left > state->depth)
 		return false;
 	state->depth -= ret->left;

@@ -50,10 +50,19 @@ struct ctx_trace_calls {
 };
 
 /*
- * Reads a CTX_RT_CALLS: where open calls are no more, an event says so. False: it makes no sense.
+ * Reads a CTX_RT_CALLS: where open calls are no more, an event says so; where words are missing, that takes the place of a call
+ * (CTX_EXP_CALLS_LOST). False: it makes no sense.
  */
 bool ctx_trace_calls_sync(const struct ctx_trace_record *record, struct ctx_trace_call_state *state,
 			  struct ctx_call_clock *clock, struct ctx_trace_calls *ret);
+
+/* As for a record: the ring has no more words of its thread, and from these ticks on so many are missing. */
+void ctx_trace_calls_end_lost(uint64_t lost, uint64_t lost_from, struct ctx_trace_call_state *state,
+			      struct ctx_call_clock *clock, struct ctx_trace_calls *ret);
+
+/* The same for sums, which are missing from a time on. */
+void ctx_trace_calls_end_unwritten(uint64_t from_ns, struct ctx_trace_call_state *state,
+				   struct ctx_trace_calls *ret);
 
 /* What a CTX_RT_CALLS says to be lost. */
 void ctx_trace_calls_add_lost(const struct ctx_trace_record *record, struct ctx_call_clock *clock,

@@ -143,12 +143,54 @@ static enum ctx_status take_calls_sync(struct ctx_trace_taking *taking, const st
 	struct ctx_trace *trace = taking->trace;
 	struct ctx_trace_call_state *state = &taking->segment->rings[taking->slot].calls;
 
+	/* It has been reported when its thread ended. */
+	if (record->words[2] != 0 && record->words[3] == taking->segment->rings[taking->slot].lost_from)
+		return CTX_OK;
 	if (!ctx_trace_calls_sync(record, state, &trace->clock, &trace->calls)) {
 		trace->counts.damaged++;
 		return CTX_OK;
 	}
 	ctx_trace_calls_add_lost(record, &trace->clock, &trace->counts.calls.lost);
 	return put_calls_of(taking, err);
+}
+
+/* Of one ring: what its thread could not write any more. */
+static enum ctx_status end_ring(struct ctx_trace_taking *taking, const struct ctx_trace_ending *ending,
+				struct ctx_err *err)
+{
+	struct ctx_trace *trace = taking->trace;
+	struct ctx_trace_ring *ring = &taking->segment->rings[taking->slot];
+	const uint64_t from = atomic_load(&ring->slot->lost_from), lost = atomic_load(&ring->slot->lost);
+	const uint64_t unwritten_ns = atomic_load(&ring->slot->unwritten);
+
+	trace->calls.n = 0;
+	if (from != 0 && ctx_call_clock_ns(&trace->clock, from) < ending->time_ns) {
+		const struct ctx_trace_record record = {.words = {from + 1, 0, lost, from}};
+
+		ctx_trace_calls_add_lost(&record, &trace->clock, &trace->counts.calls.lost);
+		ctx_trace_calls_end_lost(lost, from, &ring->calls, &trace->clock, &trace->calls);
+		ring->lost_from = from;
+	} else if (unwritten_ns != 0 && unwritten_ns < ending->time_ns && unwritten_ns <= trace->now_ns) {
+		ctx_trace_calls_end_unwritten(unwritten_ns, &ring->calls, &trace->calls);
+	}
+	return trace->calls.n != 0 ? put_calls_of(taking, err) : CTX_OK;
+}
+
+enum ctx_status ctx_trace_end_calls(struct ctx_trace *trace, struct ctx_trace_segment *segment,
+				    const struct ctx_trace_ending *ending, struct ctx_err *err)
+{
+	struct ctx_trace_taking taking = {.trace = trace, .segment = segment};
+	enum ctx_status status = CTX_OK;
+
+	if (trace->reader.take_calls == NULL || segment->process == CTX_NONE)
+		return CTX_OK;
+	for (; taking.slot < segment->grant.slots && status == CTX_OK; taking.slot++) {
+		uint32_t thread = segment->threads[taking.slot];
+
+		if (thread != CTX_NONE && (ending->thread == CTX_NONE || ending->thread == thread))
+			status = end_ring(&taking, ending, err);
+	}
+	return status;
 }
 
 enum ctx_status ctx_trace_take_calls(void *context, const uint64_t *words, size_t n, struct ctx_err *err)

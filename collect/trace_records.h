@@ -18,6 +18,19 @@ struct ctx_trace_taking {
 	uint64_t left;	   /* records of this round */
 };
 
+struct ctx_trace_ending {
+	uint32_t thread;  /* CTX_NONE: all */
+	uint64_t time_ns; /* up to there */
+};
+
+/*
+ * The threads of a segment end, and their rings have been read: where they had no room for calls any more, or had not written sums
+ * of them, events say so. Fails as the writer does.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_trace_end_calls(struct ctx_trace *trace, struct ctx_trace_segment *segment,
+						   const struct ctx_trace_ending *ending,
+						   struct ctx_err *err);
+
 /*
  * For ctx_trace_reader, whose context is a ctx_trace_taking. A record that makes no sense is counted, as are those of a
  * thread that is not known. CTX_END: it is later than the limit, and stays. Fail as the writer does.

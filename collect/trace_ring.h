@@ -42,6 +42,7 @@ struct ctx_trace_call_state {
 	uint64_t ticks;	   /* of the last word */
 	uint32_t depth;	   /* open calls */
 	uint32_t resuming; /* so many of the next ones that begin have begun before */
+	uint32_t unseen;   /* then so many, when words were missing */
 	bool is_open;	   /* a CTX_RT_CALLS was seen: the words mean something */
 	struct ctx_trace_call_sums sums;
 };
@@ -56,6 +57,7 @@ struct ctx_trace_ring {
 	struct ctx_trace_queue incoming;
 	/* Of who reads. */
 	struct ctx_trace_call_state calls; /* of a ring of calls */
+	uint64_t lost_from; /* calls that were missing when their thread ended, reported then */
 	struct ctx_trace_queue queue;
 	uint64_t damaged; /* times that something was skipped */
 	uint32_t depth;	  /* of the last stack */

@@ -157,13 +157,20 @@ enum ctx_status ctx_trace_take(struct ctx_trace *trace, uint64_t until_ns, struc
 	if (status == CTX_OK)
 		status = take_turns(trace, &taking, end_ns, err);
 	trace->has_backlog = taking.left == 0;
+	for (struct ctx_trace_segment *segment = trace->segments.first;
+	     segment != NULL && status == CTX_OK && is_last; segment = segment->next)
+		status = ctx_trace_end_calls(trace, segment, &(struct ctx_trace_ending){CTX_NONE, UINT64_MAX},
+					     err);
 	return status == CTX_OK ? take_uring(trace, until_ns, err) : status;
 }
 
-enum ctx_status ctx_trace_before_end(struct ctx_trace *trace, int64_t pid, uint64_t time_ns,
+enum ctx_status ctx_trace_before_end(struct ctx_trace *trace, const struct ctx_perf_record *record,
 				     struct ctx_err *err)
 {
+	const int64_t pid = record->pid;
+	const uint64_t time_ns = record->time_ns;
 	struct ctx_trace_taking taking = {.trace = trace, .until_ns = time_ns, .left = UINT64_MAX};
+	uint32_t process, thread = CTX_NONE;
 	enum ctx_status status = CTX_OK;
 	uint64_t end_ns;
 
@@ -185,6 +192,16 @@ enum ctx_status ctx_trace_before_end(struct ctx_trace *trace, int64_t pid, uint6
 	}
 	if (status == CTX_OK)
 		status = take_turns(trace, &taking, end_ns, err);
+	/* With exec all threads of the image end. */
+	if (record->type == PERF_RECORD_EXIT &&
+	    !ctx_proctree_lookup(trace->tree, record->tid, &process, &thread))
+		return status == CTX_OK ? take_uring(trace, time_ns, err) : status;
+	for (struct ctx_trace_segment *segment = trace->segments.first; segment != NULL && status == CTX_OK;
+	     segment = segment->next) {
+		if (segment->pid == pid && segment->created_ns <= time_ns)
+			status = ctx_trace_end_calls(trace, segment,
+						     &(struct ctx_trace_ending){thread, time_ns}, err);
+	}
 	return status == CTX_OK ? take_uring(trace, time_ns, err) : status;
 }
 

@@ -4,7 +4,7 @@
 #ifndef CTX_COLLECT_TRACE_TAKE_H
 #define CTX_COLLECT_TRACE_TAKE_H
 
-#include "base/err.h"
+#include "collect/perfrecord.h"
 
 #include <stdint.h>
 
@@ -17,8 +17,12 @@ struct ctx_trace;
 CTX_MUST_CHECK enum ctx_status ctx_trace_take(struct ctx_trace *trace, uint64_t until_ns,
 					      struct ctx_err *err);
 
-/* The same of one process, whose image or one of whose threads ends with the next record, at that time. */
-CTX_MUST_CHECK enum ctx_status ctx_trace_before_end(struct ctx_trace *trace, int64_t pid, uint64_t time_ns,
+/*
+ * The same of one process, whose image or one of whose threads ends with this record. Calls that the thread, or all threads of the
+ * image, could not write any more are said to be missing.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_trace_before_end(struct ctx_trace *trace,
+						    const struct ctx_perf_record *record,
 						    struct ctx_err *err);
 
 /* After that record: what the image that ended had is released. */

@@ -16,6 +16,13 @@ static enum ctx_status put_call(void *context, const struct ctx_traced *call, st
 	return ctx_ingest_put_traced(context, call, err);
 }
 
+static enum ctx_status put_lost(void *context, const struct ctx_loss *loss, struct ctx_err *err)
+{
+	struct ingest *in = context;
+
+	return ctx_profile_builder_lost(&in->entities, loss, err);
+}
+
 /* With states a thread's trees end after its last state, which is later. */
 static enum ctx_status end_thread(void *context, uint32_t thread, struct ctx_err *err)
 {
@@ -34,7 +41,7 @@ enum ctx_status ctx_ingest_begin_calls(struct ingest *in, struct ctx_err *err)
 		return CTX_OK;
 	return ctx_calls_create(
 		&(struct ctx_calls_options){.stacks = &in->stacks,
-					    .sink = {in, put_sample, put_call, end_thread},
+					    .sink = {in, put_sample, put_call, put_lost, end_thread},
 					    .last_ns = profile->run.end_ns - 1,
 					    .running = running,
 					    .off = running + 1,

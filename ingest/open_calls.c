@@ -14,6 +14,8 @@ struct open_call {
 	uint32_t raw_stack, stack;
 	uint8_t operation; /* enum ctx_call_operation */
 	bool is_resumed;   /* it has begun in another process, and is no call of this one */
+	bool is_unseen;	   /* it began when events were missing */
+	uint32_t lost;	   /* events that are missing while it is open, at most that; 0: it is a call */
 };
 
 struct thread {
@@ -319,12 +321,15 @@ static enum ctx_status enter(struct ctx_calls *calls, const struct ctx_stack_sco
 		if (status != CTX_OK)
 			return status;
 	}
-	thread->open[thread->n++] = (struct open_call){.begin_ns = calls->now_ns,
-						       .off_ns = thread->off_ns,
-						       .raw_stack = callee->raw_stack,
-						       .stack = callee->stack,
-						       .operation = (uint8_t)operation_of(call->code),
-						       .is_resumed = call->resumed};
+	thread->open[thread->n++] =
+		(struct open_call){.begin_ns = calls->now_ns,
+				   .off_ns = thread->off_ns,
+				   .raw_stack = callee->raw_stack,
+				   .stack = callee->stack,
+				   .operation = (uint8_t)operation_of(call->code),
+				   .is_resumed = call->resumed,
+				   .is_unseen = call->unseen,
+				   .lost = call->lost < UINT32_MAX ? (uint32_t)call->lost : UINT32_MAX};
 	if (call->resumed && thread->kept + 1 == thread->n)
 		thread->kept++;
 	return call->is_sum ? put_sum(calls, thread, call->calls, err) : CTX_OK;
@@ -354,6 +359,25 @@ static enum ctx_status put_durations(struct ctx_calls *calls, const struct ctx_s
 		       : status;
 }
 
+/* Events were missing until now. */
+static enum ctx_status put_lost(struct ctx_calls *calls, const struct thread *thread,
+				const struct open_call *call, struct ctx_err *err)
+{
+	const struct ctx_calls_sink *sink = &calls->options.sink;
+	const struct ctx_loss loss = {.time = {call->begin_ns, calls->now_ns},
+				      .located = true,
+				      .has_kinds = true,
+				      .cpu = -1,
+				      .has_thread = true,
+				      .thread = (uint32_t)(thread - calls->threads),
+				      .count = call->lost,
+				      .kinds[CTX_LOSS_CALLS] = call->lost};
+
+	return sink->lost != NULL && loss.time.begin_ns < loss.time.end_ns
+		       ? sink->lost(sink->context, &loss, err)
+		       : CTX_OK;
+}
+
 /* The deepest open call ends. */
 static enum ctx_status leave(struct ctx_calls *calls, struct thread *thread, bool unwound,
 			     struct ctx_err *err)
@@ -373,11 +397,13 @@ static enum ctx_status leave(struct ctx_calls *calls, struct thread *thread, boo
 		.descriptor = -1,
 		.kind = CTX_TRACED_CALL,
 		.operation = call->operation,
-		.failed = unwound,
+		.failed = unwound || call->is_unseen,
 	};
 
 	if (thread->n != 0)
 		thread->open[thread->n - 1].inner_ns += duration_ns - off_ns;
+	if (call->lost != 0)
+		return put_lost(calls, thread, call, err);
 	return call->is_resumed || calls->options.sums
 		       ? CTX_OK
 		       : calls->options.sink.call(calls->options.sink.context, &traced, err);

@@ -30,6 +30,9 @@
  * is, without a duration, how often a path was called and its time in each second; and what an event says of durations, below no caller. Whether threads run, and what samples
  * hang below, is not looked at: the order of calls within a period is none of the program.
  *
+ * Where events are missing (<Lost-calls>) that is below the calls that are open all the time, and no call. Those that end or begin there are counted; the
+ * completed call has what is known of its duration, and is marked as left without return.
+ *
  * Memory: 48 bytes an open call; what is in the same ns; a fixed table for finding callees. Source:
  * requirements C2, C3, C4, C11, C12.
  */
@@ -37,6 +40,7 @@
 #define CTX_INGEST_OPEN_CALLS_H
 
 #include "ingest/stackdict.h"
+#include "model/loss.h"
 #include "model/sample.h"
 #include "model/traced.h"
 
@@ -50,6 +54,8 @@ struct ctx_calls_sink {
 	 */
 	enum ctx_status (*sample)(void *context, const struct ctx_sample *sample, struct ctx_err *err);
 	enum ctx_status (*call)(void *context, const struct ctx_traced *call, struct ctx_err *err);
+	/* Events of a thread are missing: a loss of calls. NULL: it is not wanted. */
+	enum ctx_status (*lost)(void *context, const struct ctx_loss *loss, struct ctx_err *err);
 	/* After the last sample of a thread. */
 	enum ctx_status (*thread_end)(void *context, uint32_t thread, struct ctx_err *err);
 };

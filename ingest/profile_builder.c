@@ -390,24 +390,29 @@ static enum ctx_status on_property(struct ctx_profile_builder *builder, const st
 /* A recording with very many is tidied in between. */
 #define LOSSES_KEPT ((size_t)16 * CTX_LOSSES_MAX)
 
+enum ctx_status ctx_profile_builder_lost(struct ctx_profile_builder *builder, const struct ctx_loss *loss,
+					 struct ctx_err *err)
+{
+	struct ctx_profile_losses *losses = &builder->profile.losses;
+	enum ctx_status status = ctx_grow(&losses->items, &builder->losses_cap, losses->n_items + 1, err);
+
+	if (status != CTX_OK)
+		return status;
+	losses->samples += loss->count - (loss->has_kinds ? loss->kinds[CTX_LOSS_CALLS] : 0);
+	losses->items[losses->n_items++] = *loss;
+	if (losses->n_items >= LOSSES_KEPT)
+		losses->n_items = ctx_losses_tidy(losses->items, losses->n_items);
+	return CTX_OK;
+}
+
 static enum ctx_status on_lost(struct ctx_profile_builder *builder, const struct ctx_event_lost *lost,
 			       struct ctx_err *err)
 {
-	struct ctx_profile_losses *losses = &builder->profile.losses;
-	enum ctx_status status;
-
 	if (lost->beyond_limit)
 		return ctx_profile_builder_warn(
 			builder, err, "%llu samples and changes of state beyond the limit were dropped",
 			(unsigned long long)lost->loss.count);
-	status = ctx_grow(&losses->items, &builder->losses_cap, losses->n_items + 1, err);
-	if (status != CTX_OK)
-		return status;
-	losses->samples += lost->loss.count;
-	losses->items[losses->n_items++] = lost->loss;
-	if (losses->n_items >= LOSSES_KEPT)
-		losses->n_items = ctx_losses_tidy(losses->items, losses->n_items);
-	return CTX_OK;
+	return ctx_profile_builder_lost(builder, &lost->loss, err);
 }
 
 enum ctx_status ctx_profile_builder_event(struct ctx_profile_builder *builder, const struct ctx_event *event,

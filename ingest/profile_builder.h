@@ -22,6 +22,10 @@ CTX_MUST_CHECK enum ctx_status ctx_profile_builder_init(struct ctx_profile_build
 void ctx_profile_builder_deinit(struct ctx_profile_builder *builder);
 
 /* Handles all events but maps, stacks and samples. CTX_E_FORMAT: invalid numbers. */
+/* A loss that was found by what its events say. CTX_E_NOMEM. */
+CTX_MUST_CHECK enum ctx_status ctx_profile_builder_lost(struct ctx_profile_builder *builder,
+							const struct ctx_loss *loss, struct ctx_err *err);
+
 CTX_MUST_CHECK enum ctx_status ctx_profile_builder_event(struct ctx_profile_builder *builder,
 							 const struct ctx_event *event, struct ctx_err *err);
 

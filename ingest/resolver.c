@@ -35,8 +35,8 @@ enum ctx_status ctx_resolver_create(const struct ctx_resolver_options *options, 
 	resolver->options = *options;
 	resolver->arena = arena;
 	resolver->kernel.origin = "none: no kallsyms in the experiment";
-	memset(resolver->truncated, 0xff, sizeof(resolver->truncated));
-	resolver->gap = resolver->exec = resolver->pruned = CTX_NONE;
+	memset(resolver->marks.truncated, 0xff, sizeof(resolver->marks.truncated));
+	resolver->marks.gap = resolver->marks.exec = resolver->marks.pruned = resolver->marks.lost = CTX_NONE;
 	status = ctx_resolver_add_artificial(
 		resolver, (struct ctx_resolver_artificial){"<Unknown>", CTX_FUNCTION_UNKNOWN, CTX_NONE}, &id,
 		err);
@@ -50,7 +50,7 @@ enum ctx_status ctx_resolver_create(const struct ctx_resolver_options *options, 
 		ctx_resolver_destroy(resolver);
 		return status;
 	}
-	resolver->truncated[CTX_TRUNCATED_UNKNOWN] = CTX_FUNCTION_ID_TRUNCATED;
+	resolver->marks.truncated[CTX_TRUNCATED_UNKNOWN] = CTX_FUNCTION_ID_TRUNCATED;
 	*ret = resolver;
 	return CTX_OK;
 }

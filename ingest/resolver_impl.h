@@ -83,6 +83,12 @@ struct ctx_resolver_kernel {
 	uint32_t *by_symbol;
 };
 
+/* Functions of marks in call stacks, CTX_NONE: not used yet. */
+struct ctx_resolver_marks {
+	uint32_t truncated[CTX_TRUNCATED_N]; /* for each reason */
+	uint32_t gap, exec, pruned, lost;
+};
+
 struct ctx_resolver {
 	struct ctx_resolver_options options;
 	struct ctx_arena *arena;
@@ -99,9 +105,8 @@ struct ctx_resolver {
 	struct ctx_resolver_named_functions named;
 	struct ctx_map64
 		stub_of_call; /* location of a call -> function of the stub that it enters + 1; 0: none */
-	uint32_t truncated[CTX_TRUNCATED_N]; /* function for each reason, CTX_NONE: not used yet */
-	uint32_t gap, exec, pruned;	     /* functions of these marks, likewise */
-	struct ctx_strtab site_keys;	     /* id = site id; the key is the site itself */
+	struct ctx_resolver_marks marks;
+	struct ctx_strtab site_keys; /* id = site id; the key is the site itself */
 	struct ctx_site *sites;
 	size_t n_sites, sites_cap;
 	struct ctx_strtab files;	/* paths; id = source file id */

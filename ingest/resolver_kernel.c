@@ -193,7 +193,7 @@ static enum ctx_status resolve_pseudo(struct ctx_resolver *resolver, uint64_t ad
 {
 	enum ctx_function_kind kind = CTX_FUNCTION_ARTIFICIAL;
 	const char *name = "<Frames-left-out>";
-	uint32_t *function = &resolver->gap;
+	uint32_t *function = &resolver->marks.gap;
 	enum ctx_status status;
 	char text[64];
 
@@ -204,17 +204,20 @@ static enum ctx_status resolve_pseudo(struct ctx_resolver *resolver, uint64_t ad
 	}
 	if (address == CTX_FRAME_EXEC) {
 		name = "<execve>";
-		function = &resolver->exec;
+		function = &resolver->marks.exec;
 	} else if (address == CTX_FRAME_PRUNED) {
 		name = "<Pruned>";
-		function = &resolver->pruned;
+		function = &resolver->marks.pruned;
+	} else if (address == CTX_FRAME_LOST) {
+		name = "<Lost-calls>";
+		function = &resolver->marks.lost;
 	} else if (address != CTX_FRAME_GAP) {
 		enum ctx_truncation reason = ctx_frame_truncation(address);
 
 		snprintf(text, sizeof(text), "<Truncated-stack: %s>", ctx_truncation_text(reason));
 		name = text;
 		kind = CTX_FUNCTION_TRUNCATED;
-		function = &resolver->truncated[reason];
+		function = &resolver->marks.truncated[reason];
 	}
 	status = mark_function(resolver, name, kind, function, err);
 	location->function = *function;

@@ -94,6 +94,8 @@ enum ctx_truncation {
 #define CTX_FRAME_GAP ((uint64_t)-21)
 #define CTX_FRAME_EXEC ((uint64_t)-22)
 #define CTX_FRAME_PRUNED ((uint64_t)-23) /* of CTX_EV_CALL alone: <Pruned>, calls that are known as a sum */
+#define CTX_FRAME_LOST                                                                                       \
+	((uint64_t)-24) /* the same: <Lost-calls>, as long as events of the thread are missing */
 
 static inline uint64_t ctx_frame_truncated(enum ctx_truncation reason)
 {
@@ -112,7 +114,7 @@ static inline enum ctx_truncation ctx_frame_truncation(uint64_t address)
 static inline bool ctx_frame_is_mark(uint64_t address)
 {
 	return ctx_frame_truncation(address) != CTX_TRUNCATED_NOT ||
-	       (address >= CTX_FRAME_PRUNED && address <= CTX_FRAME_JOINED);
+	       (address >= CTX_FRAME_LOST && address <= CTX_FRAME_JOINED);
 }
 
 /* A few words: "no call frame information". */
@@ -347,10 +349,13 @@ struct ctx_event_call {
 	enum ctx_call_code code; /* of the entered function */
 	bool unwound; /* what ends is left without return: by an exception, longjmp, or because its end was lost */
 	bool resumed; /* what is entered has begun before, in the process that forked this one: it is open, and no call of this one */
+	bool unseen; /* what is entered has begun before, when events were missing: how long it takes is not known */
 	/* See `call_sums` of struct ctx_source_info. */
 	bool is_sum;	  /* what is entered stands for `calls` of it */
 	uint64_t took_ns; /* not 0: nothing is entered, but `calls` of `frame` have taken so long each */
 	uint64_t calls;
+	uint64_t
+		lost; /* not 0: `frame` is CTX_FRAME_LOST, resumed, and so many events are missing until it ends */
 	/*
 	 * What the thread's counters counted since its event before, as info.call_counters; NULL: no
 	 * counters, or the first event of the thread.

@@ -207,6 +207,12 @@ static void warn_losses(const struct ctx_report_selection *selection,
 		ctx_buf_put_u8(&lost, '\0');
 		put(context, lost.failed ? "records were lost" : (const char *)lost.bytes);
 	}
+	ctx_buf_clear(&lost);
+	ctx_loss_notes_put_calls(selection, &lost);
+	if (lost.n != 0) {
+		ctx_buf_put_u8(&lost, '\0');
+		put(context, lost.failed ? "calls were lost" : (const char *)lost.bytes);
+	}
 	ctx_buf_deinit(&lost);
 	if (profile->losses.throttled != 0) {
 		snprintf(text, sizeof(text), "the kernel throttled sampling %" PRIu64 " time%s",

@@ -64,8 +64,13 @@ static void put_title(struct ctx_out *out, const char *title)
 /* "lost on CPU 1      9142 records, 970.304-2158.319 ms" */
 static void put_loss_text(struct ctx_out *out, const struct ctx_loss *loss)
 {
-	static const char *const WHAT[CTX_LOSS_KIND_N] = {"samples", "changes of state", "others"};
-	const char *key = loss->cpu >= 0 ? ctx_out_format(out, "lost on CPU %d", (int)loss->cpu) : "lost";
+	static const char *const WHAT[CTX_LOSS_KIND_N] = {"samples", "changes of state", "others",
+							  "begins and ends of calls"};
+	const char *key = loss->cpu >= 0 ? ctx_out_format(out, "lost on CPU %d", (int)loss->cpu)
+			  : loss->has_thread && loss->thread < out->profile->n_threads
+				  ? ctx_out_format(out, "lost in thread %" PRId64,
+						   out->profile->threads[loss->thread].tid)
+				  : "lost";
 	struct ctx_buf text = {0};
 	char begin[CTX_FIGURE_MAX], end[CTX_FIGURE_MAX];
 
@@ -112,6 +117,8 @@ static void put_losses(struct ctx_out *out)
 		}
 		if (loss->cpu >= 0)
 			put_number(out, "loss", "cpu", (uint64_t)loss->cpu);
+		if (loss->has_thread && loss->thread < out->profile->n_threads)
+			put_number(out, "loss", "thread", (uint64_t)out->profile->threads[loss->thread].tid);
 		put_number(out, "loss", "count", loss->count);
 	}
 }

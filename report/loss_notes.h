@@ -15,9 +15,12 @@ bool ctx_loss_notes_touch(const struct ctx_report_selection *selection, const st
 
 /*
  * Appends "12 records were lost on CPU 1 between 312.000 and 340.000 ms: the kernel's buffer was full" and
- * nothing if none touches the selection. At most three places are named: close ones are joined.
+ * nothing if none touches the selection. Calls are not among them. At most three places are named: close ones are joined.
  */
 void ctx_loss_notes_put(const struct ctx_report_selection *selection, struct ctx_buf *out);
+
+/* The same of calls: "12 begins and ends of calls were lost in thread 812 between 312.000 and 340.000 ms: ...". */
+void ctx_loss_notes_put_calls(const struct ctx_report_selection *selection, struct ctx_buf *out);
 
 /*
  * How many records were lost in a time, spread evenly over their losses: at least 1 where a loss touches it. O(losses).

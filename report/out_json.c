@@ -105,7 +105,7 @@ static void put_metric(struct ctx_out *out, struct ctx_metric_info metric)
 
 static void put_loss(struct ctx_out *out, const struct ctx_loss *loss)
 {
-	static const char *const KINDS[CTX_LOSS_KIND_N] = {"samples", "changes", "others"};
+	static const char *const KINDS[CTX_LOSS_KIND_N] = {"samples", "changes", "others", "calls"};
 
 	check(out, yajl_gen_map_open(out->gen));
 	if (loss->located) {
@@ -120,7 +120,15 @@ static void put_loss(struct ctx_out *out, const struct ctx_loss *loss)
 	}
 	put_key(out, "count");
 	put_number(out, loss->count);
+	if (loss->has_thread && loss->thread < out->profile->n_threads) {
+		put_key(out, "thread");
+		put_number(out, (uint64_t)out->profile->threads[loss->thread].tid);
+		put_key(out, "thread_id");
+		put_number(out, loss->thread);
+	}
 	for (int i = 0; i < CTX_LOSS_KIND_N && loss->has_kinds; i++) {
+		if (i == CTX_LOSS_CALLS && loss->kinds[i] == 0)
+			continue;
 		put_key(out, KINDS[i]);
 		put_number(out, loss->kinds[i]);
 	}

@@ -67,6 +67,7 @@ static void begin_slow(struct ctx_rt_calls *calls, uint64_t place)
 	calls->busy = 2;
 	if (ctx_rt_calls_tells_all() && calls->lost == 0)
 		calls->told = calls->depth;
+	calls->begun_told = calls->told;
 }
 
 static void do_one(struct ctx_rt_calls *calls, const struct ctx_rt_deferred *what)
@@ -449,6 +450,8 @@ static void abandon(struct ctx_rt_calls *calls)
 		calls->lost = 1;
 		calls->lost_from = calls->last;
 		calls->told = 0;
+		/* They begin in the ring a second time. */
+		calls->inherited = calls->begun_told < calls->depth ? calls->begun_told : calls->depth;
 	}
 	if (ctx_rt_calls_settings.sums)
 		ctx_rt_open_abandon_sums(calls);

@@ -27,6 +27,22 @@ SLOW static bool wait_for_room(struct ctx_rt_calls *calls)
 	return ctx_rt_calls_has_room(calls);
 }
 
+/* For the recorder, too: there may be no later word. */
+SLOW static void note_lost(struct ctx_rt_calls *calls, uint64_t ticks)
+{
+	struct ctx_rt_slot *slot = calls->ring.slot;
+
+	if (calls->lost_from == 0) {
+		calls->lost = 0;
+		calls->lost_from = ticks;
+	}
+	calls->lost++;
+	if (slot == NULL)
+		return;
+	atomic_store_explicit(&slot->lost, calls->lost, memory_order_relaxed);
+	atomic_store_explicit(&slot->lost_from, calls->lost_from, memory_order_release);
+}
+
 /*
  * Makes ready for some words. Where words were lost, the ring goes on with the calls that it has been told of. False: there is no
  * room; what is not written counts as lost.
@@ -37,8 +53,7 @@ SLOW static bool make_ready(struct ctx_rt_calls *calls, uint64_t ticks)
 
 	if (!ctx_rt_calls_has_room(calls) &&
 	    !(calls->waits && calls->ring.slot != NULL && wait_for_room(calls))) {
-		if (calls->lost++ == 0)
-			calls->lost_from = ticks;
+		note_lost(calls, ticks);
 		return false;
 	}
 	if (calls->lost == 0)
@@ -136,6 +151,8 @@ SLOW static void cut(struct ctx_rt_calls *calls, uint32_t depth, enum ctx_rt_cal
 		return;
 	}
 	calls->depth = depth;
+	if (n == 0 && calls->lost_from != 0 && ctx_rt_calls_tells_all())
+		note_lost(calls, ticks);
 	if (n == 0)
 		return;
 	calls->told = depth;
@@ -281,6 +298,7 @@ CTX_RT_KEEPS void ctx_rt_open_leave(struct ctx_rt_calls *calls, const struct ctx
 		return;
 	unwind(calls, depth, what->ticks);
 	end_top(calls, what->ticks);
-	if (ctx_rt_calls_tells_all())
+	/* Where there is no room that has been counted. */
+	if (ctx_rt_calls_tells_all() && (calls->lost_from == 0 || ctx_rt_calls_has_room(calls)))
 		tell(calls, calls->depth, what->ticks);
 }

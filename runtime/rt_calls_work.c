@@ -140,6 +140,21 @@ static void clear(struct ctx_rt_calls *calls)
 	calls->chunk = UINT64_MAX;
 }
 
+/* What the thread that had the ring lost at its end. There must be room. */
+static void end_lost(struct ctx_rt_ring *ring)
+{
+	struct ctx_rt_operation operation = {.kind = CTX_RT_CALLS};
+	uint64_t from = atomic_load(&ring->slot->lost_from);
+
+	if (from == 0)
+		return;
+	operation.words[0] = ctx_rt_calls_now();
+	operation.words[2] = atomic_load(&ring->slot->lost);
+	operation.words[3] = from;
+	ctx_rt_ring_put(ring, &operation);
+	atomic_store(&ring->slot->lost_from, 0);
+}
+
 /* It was forked, or recording begins anew. */
 struct ctx_rt_calls *ctx_rt_calls_take_ring(struct ctx_rt_calls *calls,
 					    void (*take_over)(struct ctx_rt_calls *))
@@ -174,6 +189,9 @@ struct ctx_rt_calls *ctx_rt_calls_take_ring(struct ctx_rt_calls *calls,
 	find_stack(calls);
 	first.words[0] = ctx_clock_ns(CLOCK_MONOTONIC);
 	first.words[1] = (uint64_t)(uint32_t)place.tid;
+	if (!ctx_rt_ring_has_room(&calls->ring))
+		return NULL;
+	end_lost(&calls->ring);
 	if (!ctx_rt_ring_has_room(&calls->ring))
 		return NULL;
 	ctx_rt_ring_put(&calls->ring, &first);
@@ -246,6 +264,18 @@ bool ctx_rt_calls_make_chunk(uint64_t cfa)
 
 /* Rings */
 
+/* Open calls that are not in the ring and begin there later than they did, without those from before fork. */
+static uint32_t begun_unseen(const struct ctx_rt_calls *calls, uint64_t ticks)
+{
+	uint32_t depth = calls->told + calls->inherited;
+
+	if (calls->lost_from == 0 || ctx_rt_calls_settings.sums)
+		return 0;
+	while (depth < calls->depth && calls->open[depth + 1].ticks < ticks)
+		depth++;
+	return depth > calls->told + calls->inherited ? depth - calls->told - calls->inherited : 0;
+}
+
 void ctx_rt_calls_sync(struct ctx_rt_calls *calls, uint64_t ticks)
 {
 	struct ctx_rt_operation operation = {.kind = CTX_RT_CALLS};
@@ -254,9 +284,10 @@ void ctx_rt_calls_sync(struct ctx_rt_calls *calls, uint64_t ticks)
 	operation.words[1] = calls->told;
 	operation.words[2] = calls->lost_from != 0 ? calls->lost : 0;
 	operation.words[3] = calls->lost_from;
-	operation.words[4] = calls->inherited;
+	operation.words[4] = (uint64_t)begun_unseen(calls, ticks) << 32 | calls->inherited;
 	calls->inherited = 0;
 	ctx_rt_ring_put(&calls->ring, &operation);
+	atomic_store(&calls->ring.slot->lost_from, 0);
 }
 
 void ctx_rt_calls_wait(struct ctx_rt_calls *calls)

@@ -81,13 +81,14 @@ struct ctx_rt_calls {
 	uint32_t n_deferred;
 	uint32_t depth, cap; /* of `open`, whose first is below all; cap is what there may be */
 	struct ctx_rt_open_call *open;
-	uint32_t room;		  /* of `open`, less than it has by one */
-	uint32_t skipped;	  /* calls that are too deep, and will be said to end */
-	uint32_t told;		  /* so many of the open calls are in the ring; not kept where all are */
-	uint64_t busy_place;	  /* where the hook at work has its frame */
-	uint64_t begun_head;	  /* when it began */
-	uint32_t begun_depth;	  /* the same */
-	uint32_t inherited;	  /* of the open calls: from before fork */
+	uint32_t room;	      /* of `open`, less than it has by one */
+	uint32_t skipped;     /* calls that are too deep, and will be said to end */
+	uint32_t told;	      /* so many of the open calls are in the ring; not kept where all are */
+	uint64_t busy_place;  /* where the hook at work has its frame */
+	uint64_t begun_head;  /* when it began */
+	uint32_t begun_depth; /* the same */
+	uint32_t begun_told;
+	uint32_t inherited;	  /* of the open calls: those that were in a ring before: from before fork */
 	uint64_t lost, lost_from; /* words that found no room; ticks of the first */
 	uint64_t chunk, bias;	  /* return addresses of CFAs with this number are at CFA + bias */
 	uint64_t stack_top, stack_bytes;

@@ -44,7 +44,7 @@
 #include <stdint.h>
 
 #define CTX_RT_MAGIC UINT64_C(0x31305254584354ff)
-#define CTX_RT_VERSION 4u /* of the layout; the runtime and the recorder are installed together */
+#define CTX_RT_VERSION 5u /* of the layout; the runtime and the recorder are installed together */
 #define CTX_RT_SLOTS 16u  /* of a segment at most */
 #define CTX_RT_RING_BYTES_MIN (UINT64_C(64) << 10)
 #define CTX_RT_RING_BYTES_MAX (UINT64_C(4) << 20)
@@ -97,6 +97,8 @@ struct ctx_rt_slot {
 	_Atomic uint64_t interrupted; /* those in a signal handler that interrupted the writing of another */
 	_Atomic uint64_t left_out;    /* calls that were too short to be recorded */
 	_Atomic uint64_t unwritten;   /* sums of calls are not written from this time on; 0: all are */
+	/* Words of calls that found no room and are not reported in the ring yet; ticks of the first, 0: none. */
+	_Atomic uint64_t lost, lost_from;
 	_Alignas(64) _Atomic uint64_t tail;
 };
 
@@ -168,8 +170,8 @@ enum ctx_rt_kind {
 	CTX_RT_MARK,
 	/*
 	 * Words of calls follow: ticks, how many open calls go on, how many words found no room, ticks of the first of these (0: none). The next words are
-	 * the other open calls, as if they began now; of them so many (the last argument) have been in a ring before: that of
-	 * the process that forked this one.
+	 * the other open calls, as if they began now. The last argument: of them so many (the lower half) have been in a ring
+	 * before, that of the process that forked this one or this one; else so many (the upper half) have begun where words are missing.
 	 */
 	CTX_RT_CALLS,
 	CTX_RT_OMP,	 /* OpenMP: time, value << 8 | enum ctx_omp_event, and perhaps a stack */

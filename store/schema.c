@@ -40,7 +40,8 @@ static const struct {
 	 "voluntary_switches INTEGER, involuntary_switches INTEGER, read_bytes INTEGER, write_bytes INTEGER, "
 	 "threads INTEGER)"},
 	{"loss", "CREATE TABLE loss(id INTEGER PRIMARY KEY, begin_ns INTEGER, end_ns INTEGER, cpu INTEGER, "
-		 "count INTEGER, samples INTEGER, changes INTEGER, others INTEGER)"},
+		 "count INTEGER, samples INTEGER, changes INTEGER, others INTEGER, calls INTEGER, "
+		 "thread INTEGER)"},
 	{"time_tree", "CREATE TABLE time_tree(id INTEGER PRIMARY KEY, thread INTEGER, metric INTEGER, "
 		      "leaf_samples INTEGER, "
 		      "fanout INTEGER, percent INTEGER, mode INTEGER, keep_tail INTEGER, same_as INTEGER)"},

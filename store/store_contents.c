@@ -173,7 +173,7 @@ static enum ctx_status put_entities(struct ctx_store *store, const struct ctx_st
 		 bind_function},
 		{"INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", profile->n_usage,
 		 bind_usage},
-		{"INSERT INTO loss VALUES (?, ?, ?, ?, ?, ?, ?, ?)", profile->losses.n_items,
+		{"INSERT INTO loss VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", profile->losses.n_items,
 		 ctx_store_bind_loss},
 	};
 	enum ctx_status status = CTX_OK;

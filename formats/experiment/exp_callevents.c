@@ -14,6 +14,8 @@ enum { STEPS, TIMES, FUNCTIONS, ADDRESSES, OTHERS };
 #define RESUMED 2u
 #define SUM 4u
 #define TOOK 8u
+#define LOST 16u
+#define UNSEEN 32u
 
 /* Writing */
 
@@ -118,7 +120,8 @@ enum ctx_status ctx_exp_call_put(struct ctx_exp_call_block *block, const struct 
 {
 	bool enters = call->function != 0;
 	unsigned what = (call->unwound ? UNWOUND : 0) | (call->resumed ? RESUMED : 0) |
-			(call->is_sum ? SUM : 0) | (call->took_ns != 0 ? TOOK : 0);
+			(call->is_sum ? SUM : 0) | (call->took_ns != 0 ? TOOK : 0) |
+			(call->lost != 0 ? LOST : 0) | (call->unseen ? UNSEEN : 0);
 	enum ctx_status status = CTX_OK;
 
 	*ret_new = false;
@@ -137,6 +140,8 @@ enum ctx_status ctx_exp_call_put(struct ctx_exp_call_block *block, const struct 
 			ctx_buf_put_varint(&block->streams[OTHERS], call->took_ns);
 		if (call->is_sum || call->took_ns != 0)
 			ctx_buf_put_varint(&block->streams[OTHERS], call->calls);
+		if (call->lost != 0)
+			ctx_buf_put_varint(&block->streams[OTHERS], call->lost);
 		block->other_at = block->n + 1;
 	}
 	if (enters)
@@ -231,6 +236,7 @@ static void get_other(struct ctx_exp_calls_in *in, struct ctx_exp_call *ret)
 	ret->unwound = (what & UNWOUND) != 0;
 	ret->resumed = (what & RESUMED) != 0;
 	ret->is_sum = (what & SUM) != 0;
+	ret->unseen = (what & UNSEEN) != 0;
 	ret->left = ctx_cursor_get_varint32(&in->streams[OTHERS]);
 	if ((what & TOOK) != 0)
 		ret->took_ns = ctx_cursor_get_varint(&in->streams[OTHERS]);
@@ -238,13 +244,18 @@ static void get_other(struct ctx_exp_calls_in *in, struct ctx_exp_call *ret)
 		ret->took_ns = UINT64_MAX; /* makes no sense */
 	if ((what & (SUM | TOOK)) != 0)
 		ret->calls = ctx_cursor_get_varint(&in->streams[OTHERS]);
+	if ((what & LOST) != 0)
+		ret->lost = ctx_cursor_get_varint(&in->streams[OTHERS]);
 	find_other(in);
 }
 
 static bool makes_sense(const struct ctx_exp_call *call)
 {
 	return call->calls <= CTX_EXP_CALLS_SUM_MAX && call->took_ns <= CTX_EXP_CALLS_TOOK_MAX &&
-	       (call->took_ns == 0 || call->function != 0);
+	       (call->took_ns == 0 || call->function != 0) &&
+	       (call->lost == 0 ||
+		(call->function == CTX_EXP_CALLS_LOST && call->lost <= CTX_EXP_CALLS_SUM_MAX &&
+		 call->resumed && !call->is_sum && call->took_ns == 0));
 }
 
 enum ctx_status ctx_exp_calls_next(struct ctx_exp_calls_in *in, struct ctx_exp_call *ret, uint32_t *ret_kept,

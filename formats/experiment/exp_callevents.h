@@ -7,7 +7,7 @@
  *	TIMES		ns since the event before; of the first 0
  *	FUNCTIONS	of each that begins: number of the function in the block, or 0: a new one
  *	ADDRESSES	of each new one: difference to the one before
- *	OTHERS		of all events but plain begins and returns: events since the last such one, flags, calls that end; of sums duration and number
+ *	OTHERS		of all events but plain begins and returns: events since the last such one, flags, calls that end; of sums duration and number; how many are missing
  *
  * A block is read without any other: the functions that are open at its begin are not in it.
  */
@@ -25,6 +25,7 @@
 #define CTX_EXP_CALLS_MAX 32768u /* events of a block that is written */
 #define CTX_EXP_CALLS_READ 65536u
 #define CTX_EXP_CALLS_PRUNED 1u /* as a function: calls that were pruned (runtime/rt_call_tree.h) */
+#define CTX_EXP_CALLS_LOST 2u	/* the same: events are missing as long as this is open */
 #define CTX_EXP_CALLEVENTS_STREAMS 5u
 
 #define CTX_EXP_CALLS_SUM_MAX (UINT64_C(1) << 40)  /* calls of a sum */
@@ -36,7 +37,9 @@ struct ctx_exp_call {
 	uint64_t function; /* an address in that which begins; 0: none does */
 	uint32_t left;	   /* calls that end */
 	bool unwound;	   /* they have not returned */
-	bool resumed;	   /* what begins has begun in the process that forked this one */
+	bool resumed; /* what begins has begun in the process that forked this one, or is CTX_EXP_CALLS_LOST */
+	bool unseen;  /* what begins did so before, when events were missing */
+	uint64_t lost; /* of CTX_EXP_CALLS_LOST, not 0: so many events */
 	/* Of sums (runtime/rt_calls_sums.h). */
 	bool is_sum;	  /* what begins stands for so many calls, `calls`; 0: it was open */
 	uint64_t took_ns; /* not 0: nothing begins, but so many calls of the function took so long each */

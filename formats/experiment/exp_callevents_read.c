@@ -82,10 +82,14 @@ enum ctx_status ctx_exp_reader_fill_call(struct ctx_exp_reader *reader, struct c
 		.unwound = calls->next.unwound,
 		.resumed = calls->next.resumed,
 		.is_sum = calls->next.is_sum,
+		.unseen = calls->next.unseen,
 		.took_ns = calls->next.took_ns,
+		.lost = calls->next.lost,
 		.calls = calls->next.calls};
 	if (calls->next.function == CTX_EXP_CALLS_PRUNED)
 		event->call.frame = CTX_FRAME_PRUNED;
+	if (calls->next.lost != 0)
+		event->call.frame = CTX_FRAME_LOST;
 	status = ctx_exp_calls_next(&calls->in, &calls->next, &calls->kept, err);
 	return status == CTX_END ? CTX_OK : status;
 }

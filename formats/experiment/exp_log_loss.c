@@ -11,7 +11,7 @@ static bool read_kinds(const struct ctx_exp_line *line, struct ctx_loss *loss)
 {
 	uint64_t left = loss->count;
 
-	for (int i = 0; i < CTX_LOSS_KIND_N; i++) {
+	for (int i = 0; i < CTX_LOSS_CALLS; i++) {
 		if (!ctx_exp_line_number(line, ctx_exp_loss_kinds[i], &loss->kinds[i]) ||
 		    loss->kinds[i] > left)
 			return false;

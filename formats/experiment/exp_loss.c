@@ -6,7 +6,7 @@
 #include "formats/experiment/exp_state.h"
 #include "formats/experiment/exp_xml.h"
 
-const char *const ctx_exp_loss_kinds[CTX_LOSS_KIND_N] = {
+const char *const ctx_exp_loss_kinds[CTX_LOSS_CALLS] = {
 	[CTX_LOSS_SAMPLES] = "samples",
 	[CTX_LOSS_CHANGES] = "changes",
 	[CTX_LOSS_OTHERS] = "others",
@@ -24,7 +24,7 @@ enum ctx_status ctx_exp_lost(struct ctx_exp_writer *writer, const struct ctx_los
 	ctx_exp_xml_number(out, "gap_ns", loss->time.end_ns - loss->time.begin_ns);
 	if (loss->cpu >= 0)
 		ctx_exp_xml_signed(out, "cpu", loss->cpu);
-	for (int i = 0; i < CTX_LOSS_KIND_N && loss->has_kinds; i++)
+	for (int i = 0; i < CTX_LOSS_CALLS && loss->has_kinds; i++)
 		ctx_exp_xml_number(out, ctx_exp_loss_kinds[i], loss->kinds[i]);
 	return ctx_exp_log_end(writer, err);
 }

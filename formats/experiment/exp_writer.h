@@ -424,7 +424,7 @@ CTX_MUST_CHECK enum ctx_status ctx_exp_usage(struct ctx_exp_writer *writer,
 CTX_MUST_CHECK enum ctx_status ctx_exp_lost(struct ctx_exp_writer *writer, const struct ctx_loss *loss,
 					    struct ctx_err *err);
 /* The attributes with the parts of a loss, by enum ctx_loss_kind. */
-extern const char *const ctx_exp_loss_kinds[CTX_LOSS_KIND_N];
+extern const char *const ctx_exp_loss_kinds[CTX_LOSS_CALLS];
 CTX_MUST_CHECK enum ctx_status ctx_exp_throttle(struct ctx_exp_writer *writer, uint64_t time_ns,
 						bool throttled, struct ctx_err *err);
 

@@ -71,6 +71,7 @@ static inline void fixture_make_entities(struct fixture *fixture, uint32_t n_thr
 		loss->time = (struct ctx_interval){10 * i, 10 * i + 5};
 		loss->count = i;
 		loss->cpu = (int32_t)i - 1;
+		loss->has_thread = i == 1;
 		loss->has_kinds = i == 2;
 		loss->kinds[CTX_LOSS_CHANGES] = i == 2 ? 2 : 0;
 	}

@@ -392,11 +392,92 @@ static void test_calls__time_off_the_processors_is_a_metric_of_its_own(void **st
 	compare_with_simulation(true);
 }
 
+static enum ctx_status count_failed(void *context, const struct ctx_traced *traced, struct ctx_err *err)
+{
+	(void)err;
+	*(uint64_t *)context += traced->failed;
+	return CTX_OK;
+}
+
+/* A calls B, which calls C, when 7 events are missing from 30 to 60; A is open all the time, C is called anew. */
+static void test_calls__where_events_are_missing_no_call_has_the_time(void **state)
+{
+	struct ctx_event events[] = {
+		process_start(0, 0, 1),	 function_event(1, "A"),   function_event(2, "B"),
+		function_event(3, "C"),	 thread_start(0, 0, 0, 1), call_event(10, 0, 0, 1),
+		call_event(20, 0, 1, 2), call_event(25, 0, 2, 3),  call_event(30, 0, 1, 0),
+		call_event(60, 0, 1, 0), call_event(60, 0, 1, 3),  call_event(70, 0, 1, 0),
+		call_event(80, 0, 0, 0)};
+	struct list_source list;
+	struct ctx_store *store;
+	const struct ctx_profile *profile;
+	struct ctx_interval all = {0, 100};
+	struct ctx_query_scope scope = {.thread = CTX_NONE};
+	struct ctx_selection selection = {
+		.intervals = &all, .n_intervals = 1, .n_metrics = 1, .metrics = &scope.metric};
+	struct ctx_histogram histogram = {0};
+	struct ctx_query query;
+	uint64_t lost_ns = 0, lost_calls = 0, all_ns = 0, n_failed = 0;
+
+	(void)state;
+	events[8].call.frame = CTX_FRAME_LOST;
+	events[8].call.unwound = events[8].call.resumed = true;
+	events[8].call.lost = 7;
+	events[10].call.unseen = true;
+	list_open(&list, events, CTX_COUNT_OF(events), 100);
+	list.source.info.metrics = NULL;
+	list.source.info.n_metrics = 0;
+	list.source.info.has_calls = true;
+	store = store_of(&list);
+	profile = ctx_store_profile(store);
+	assert_int_equal(profile->losses.n_items, 1);
+	assert_int_equal(profile->losses.samples, 0);
+	assert_int_equal(profile->losses.items[0].time.begin_ns, 30);
+	assert_int_equal(profile->losses.items[0].time.end_ns, 60);
+	assert_int_equal(profile->losses.items[0].count, 7);
+	assert_true(profile->losses.items[0].has_thread && ctx_loss_is_of_calls(&profile->losses.items[0]));
+	scope.metric = ctx_profile_calls_metric(profile);
+	selection.profile = profile;
+	ctx_query_init(&query, store, &selection, 0);
+	assert_int_equal(ctx_query_histogram(&query, &scope, &histogram, NULL), CTX_OK);
+	for (size_t i = 0; i < histogram.n; i++) {
+		const struct ctx_hist_entry *entry = &histogram.entries[i];
+		const char *name;
+
+		all_ns += entry->weight;
+		if (entry->stack == CTX_TRIE_ROOT)
+			continue;
+		name = profile->functions[profile->cct.key[entry->stack]].name;
+		if (strcmp(name, "<Lost-calls>") != 0)
+			continue;
+		lost_ns += entry->weight;
+		lost_calls += (uint64_t)entry->calls;
+		assert_string_equal(
+			profile->functions[profile->cct.key[profile->cct.parent[entry->stack]]].name, "A");
+	}
+	assert_int_equal(lost_ns, 30);
+	assert_int_equal(lost_calls, 0);
+	assert_int_equal(all_ns, 70);
+	ctx_histogram_deinit(&histogram);
+	ctx_query_deinit(&query);
+	/* A, B, and C twice; B and both of C without their whole durations. */
+	assert_int_equal(profile->traced[CTX_TRACED_CALL], 4);
+	assert_int_equal(
+		ctx_store_scan_traced(store,
+				      &(struct ctx_store_traced_scan){CTX_TRACED_CALL, CTX_INTERVAL_ALL,
+								      count_failed, &n_failed},
+				      NULL),
+		CTX_OK);
+	assert_int_equal(n_failed, 3);
+	ctx_store_close(store);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_calls__every_interval_has_the_time_and_the_entries_of_each_ns),
 		cmocka_unit_test(test_calls__time_off_the_processors_is_a_metric_of_its_own),
+		cmocka_unit_test(test_calls__where_events_are_missing_no_call_has_the_time),
 	};
 
 	if (mkdtemp(directory) == NULL)

@@ -45,6 +45,14 @@ static struct made make(uint64_t seed, size_t n)
 			call->took_ns = call->is_sum ? 0 : 1 + random_below(&seed, 1000000);
 			call->calls = random_below(&seed, UINT32_MAX);
 		}
+		if (call->function != 0 && call->took_ns == 0 && !call->is_sum &&
+		    random_below(&seed, 20) == 0) {
+			call->function = CTX_EXP_CALLS_LOST;
+			call->resumed = true;
+			call->calls = 0;
+			call->lost = 1 + random_below(&seed, CTX_EXP_CALLS_SUM_MAX);
+		}
+		call->unseen = call->function != 0 && random_below(&seed, 30) == 0;
 		made.depths[i] = depth;
 		depth = depth - call->left + (call->function != 0 && call->took_ns == 0);
 	}
@@ -61,13 +69,17 @@ static void check_same(const struct ctx_exp_call *got, uint32_t kept, const stru
 		       uint64_t start_ns)
 {
 	assert_int_equal(got->time_ns, made->calls[i].time_ns - start_ns);
-	assert_int_equal(got->function, made->calls[i].function);
+	/* Of the reader's events it is an address of its own. */
+	assert_true(got->function == made->calls[i].function ||
+		    (got->function == CTX_FRAME_LOST && made->calls[i].function == CTX_EXP_CALLS_LOST));
 	assert_int_equal(got->left, made->calls[i].left);
 	assert_int_equal(got->unwound, made->calls[i].unwound);
 	assert_int_equal(got->resumed, made->calls[i].resumed);
 	assert_int_equal(got->is_sum, made->calls[i].is_sum);
 	assert_int_equal(got->took_ns, made->calls[i].took_ns);
 	assert_int_equal(got->calls, made->calls[i].calls);
+	assert_int_equal(got->unseen, made->calls[i].unseen);
+	assert_int_equal(got->lost, made->calls[i].lost);
 	assert_int_equal(kept, made->depths[i] - made->calls[i].left);
 }
 
@@ -264,7 +276,9 @@ static void check_event(const struct run *run, const struct ctx_event *event, st
 					  .resumed = event->call.resumed,
 					  .is_sum = event->call.is_sum,
 					  .took_ns = event->call.took_ns,
-					  .calls = event->call.calls},
+					  .calls = event->call.calls,
+					  .unseen = event->call.unseen,
+					  .lost = event->call.lost},
 		   event->call.kept, made, i, FIXTURE_START_NS);
 }
 

@@ -1110,8 +1110,8 @@ static void test_ingest__a_gap_and_an_execve_have_names(void **state)
 	assert_int_equal(profile->functions[profile->cct.key[2]].kind, CTX_FUNCTION_ARTIFICIAL);
 	assert_int_equal(profile->functions[profile->cct.key[4]].kind, CTX_FUNCTION_ARTIFICIAL);
 	assert_true(ctx_frame_is_mark(CTX_FRAME_GAP) && ctx_frame_is_mark(CTX_FRAME_JOINED) &&
-		    ctx_frame_is_mark(CTX_FRAME_EXEC) && ctx_frame_is_mark(CTX_FRAME_PRUNED) &&
-		    !ctx_frame_is_mark(CTX_FRAME_PRUNED - 1) && !ctx_frame_is_mark(CTX_FRAME_JOINED + 1));
+		    ctx_frame_is_mark(CTX_FRAME_EXEC) && ctx_frame_is_mark(CTX_FRAME_LOST) &&
+		    !ctx_frame_is_mark(CTX_FRAME_LOST - 1) && !ctx_frame_is_mark(CTX_FRAME_JOINED + 1));
 	ctx_store_close(store);
 }
 

@@ -188,7 +188,9 @@ static void test_missing__losses_are_said_of_the_intervals_that_they_touch(void 
 		{0, 100 * MS}, {100 * MS, 312 * MS}, {312 * MS, 313 * MS}, {800 * MS, 1000 * MS}};
 	static const char other[] =
 		"note: 8 samples were lost on CPU 2 between 900.000 and 910.000 ms: the kernel's "
-		"buffer was full\n";
+		"buffer was full\n",
+			  of_calls[] = "note: 70 begins and ends of calls were lost in thread 102 between "
+				       "950.000 and 960.000 ms: the time there is <Lost-calls>\n";
 	struct ctx_loss losses[] = {
 		{{312 * MS, 340 * MS}, .located = true, .cpu = 1, .count = 1123},
 		{{341 * MS, 341 * MS + 1}, .located = true, .cpu = 0, .count = 1},
@@ -198,6 +200,14 @@ static void test_missing__losses_are_said_of_the_intervals_that_they_touch(void 
 		 .count = 8,
 		 .has_kinds = true,
 		 .kinds = {8}},
+		{{950 * MS, 960 * MS},
+		 .located = true,
+		 .cpu = -1,
+		 .count = 70,
+		 .has_kinds = true,
+		 .has_thread = true,
+		 .thread = 1,
+		 .kinds = {[CTX_LOSS_CALLS] = 70}},
 	};
 	struct fixture *fixture = *state;
 	struct ctx_report_options options = {.width = 200};
@@ -205,11 +215,12 @@ static void test_missing__losses_are_said_of_the_intervals_that_they_touch(void 
 
 	fixture->profile.losses.samples = 1132;
 	fixture->profile.losses.items = losses;
-	fixture->profile.losses.n_items = 3;
+	fixture->profile.losses.n_items = 4;
 	text = print_report("functions", &fixture->input, options);
 	assert_non_null(strstr(
 		text, "note: 1132 records were lost, 1124 on CPUs 0 and 1 between 312.000 and 341.000 ms, "
 		      "8 on CPU 2 between 900.000 and 910.000 ms: the kernel's buffer was full\n"));
+	assert_non_null(strstr(text, of_calls));
 	free(text);
 	text = print_report("timeline", &fixture->input, options);
 	assert_non_null(strstr(text, "lost records   "));
@@ -217,6 +228,7 @@ static void test_missing__losses_are_said_of_the_intervals_that_they_touch(void 
 	text = print_report("header", &fixture->input, options);
 	assert_non_null(strstr(text, "lost on CPU 1      1123 records, 312.000-340.000 ms\n"));
 	assert_non_null(strstr(text, "lost on CPU 2      8 records, 900.000-910.000 ms, 8 samples\n"));
+	assert_non_null(strstr(text, "70 begins and ends of calls\n"));
 	free(text);
 	fixture->input.n_intervals = 1;
 	for (size_t i = 0; i < CTX_COUNT_OF(intervals); i++) {
@@ -224,7 +236,7 @@ static void test_missing__losses_are_said_of_the_intervals_that_they_touch(void 
 		options.format = CTX_REPORT_TEXT;
 		text = print_report("functions", &fixture->input, options);
 		if (i == 3)
-			assert_non_null(strstr(text, other));
+			assert_true(strstr(text, other) != NULL && strstr(text, of_calls) != NULL);
 		else if (i == 2)
 			assert_non_null(strstr(
 				text,
@@ -240,7 +252,9 @@ static void test_missing__losses_are_said_of_the_intervals_that_they_touch(void 
 			assert_non_null(strstr(
 				text,
 				"\"losses\":[{\"begin\":900000000,\"end\":910000000,\"cpu\":2,\"count\":8,"
-				"\"samples\":8,\"changes\":0,\"others\":0}]"));
+				"\"samples\":8,\"changes\":0,\"others\":0},{\"begin\":950000000,"
+				"\"end\":960000000,\"count\":70,\"thread\":102,\"thread_id\":1,\"samples\":0,"
+				"\"changes\":0,\"others\":0,\"calls\":70}]"));
 		free(text);
 	}
 	losses[0].located = false;

@@ -160,6 +160,8 @@ static void assert_same_loss(const struct ctx_loss *a, const struct ctx_loss *b)
 	assert_int_equal(a->located, b->located);
 	assert_int_equal(a->has_kinds, b->has_kinds);
 	assert_int_equal(a->cpu, b->cpu);
+	assert_int_equal(a->has_thread, b->has_thread);
+	assert_int_equal(a->thread, b->thread);
 	assert_int_equal(a->count, b->count);
 	assert_memory_equal(a->kinds, b->kinds, sizeof(a->kinds));
 }

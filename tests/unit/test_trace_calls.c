@@ -166,7 +166,9 @@ static void test_trace_calls__where_words_are_missing_calls_end(void **state)
 {
 	static struct ctx_trace_calls calls;
 	const uint64_t words[] = {ctx_rt_call_enter(1, 1), ctx_rt_call_enter(1, 2), ctx_rt_call_enter(1, 3)};
-	const struct ctx_trace_record record = {.kind = CTX_RT_CALLS, .words = {900, 1, 44, 700, 0}};
+	const uint64_t anew[] = {ctx_rt_call_enter(0, 2), ctx_rt_call_enter(0, 7)};
+	const struct ctx_trace_record record = {.kind = CTX_RT_CALLS,
+						.words = {900, 1, 44, 700, UINT64_C(1) << 32}};
 	struct ctx_trace_calls_lost lost = {0};
 	struct ctx_trace_call_state at = {0};
 
@@ -175,16 +177,50 @@ static void test_trace_calls__where_words_are_missing_calls_end(void **state)
 	assert_int_equal(ctx_trace_calls_read(words, 3, &at, plain_clock(), &calls), 0);
 	assert_true(ctx_trace_calls_sync(&record, &at, plain_clock(), &calls));
 	ctx_trace_calls_add_lost(&record, plain_clock(), &lost);
-	assert_int_equal(calls.n, 1);
+	assert_int_equal(calls.n, 2);
 	assert_int_equal(calls.depth, 3);
 	assert_int_equal(calls.items[0].left, 2);
-	assert_true(calls.items[0].unwound);
-	assert_int_equal(calls.items[0].time_ns, 900);
+	assert_true(calls.items[0].unwound && calls.items[0].resumed);
+	assert_int_equal(calls.items[0].time_ns, 700);
+	assert_int_equal(calls.items[0].function, CTX_EXP_CALLS_LOST);
+	assert_int_equal(calls.items[0].lost, 44);
+	assert_int_equal(calls.items[1].time_ns, 900);
+	assert_int_equal(calls.items[1].left, 1);
+	assert_int_equal(calls.items[1].function, 0);
 	assert_int_equal(at.depth, 1);
+	/* Of the next that begin the first has begun before. */
+	assert_int_equal(ctx_trace_calls_read(anew, 2, &at, plain_clock(), &calls), 0);
+	assert_true(calls.items[0].unseen && !calls.items[1].unseen);
 	assert_int_equal(lost.words, 44);
 	assert_int_equal(lost.intervals, 1);
 	assert_int_equal(lost.first_ns, 700);
 	assert_int_equal(lost.last_ns, 900);
+}
+
+static void test_trace_calls__what_a_thread_could_not_write_before_its_end_is_missing(void **state)
+{
+	static struct ctx_trace_calls calls;
+	const uint64_t words[] = {ctx_rt_call_enter(1, 1), ctx_rt_call_enter(1, 2)};
+	struct ctx_trace_call_state at = {0};
+
+	(void)state;
+	assert_true(sync_with(&at, 100, 0, 0, &calls));
+	assert_int_equal(ctx_trace_calls_read(words, 2, &at, plain_clock(), &calls), 0);
+	ctx_trace_calls_end_lost(9, 500, &at, plain_clock(), &calls);
+	assert_int_equal(calls.n, 1);
+	assert_int_equal(calls.depth, 2);
+	assert_int_equal(calls.items[0].left, 2);
+	assert_int_equal(calls.items[0].time_ns, 500);
+	assert_int_equal(calls.items[0].lost, 9);
+	/* Sums: another thread may write them yet. */
+	at = (struct ctx_trace_call_state){0};
+	ctx_trace_calls_end_unwritten(800, &at, &calls);
+	assert_int_equal(calls.n, 1);
+	assert_int_equal(calls.items[0].time_ns, 800);
+	assert_int_equal(calls.items[0].function, CTX_EXP_CALLS_LOST);
+	assert_true(sync_with(&at, 850, 0, 0, &calls));
+	assert_int_equal(calls.n, 1);
+	assert_int_equal(calls.items[0].left, 1);
 }
 
 static void test_trace_calls__what_makes_no_sense_is_counted(void **state)
@@ -371,6 +407,7 @@ int main(void)
 		cmocka_unit_test(test_trace_calls__sums_of_any_words_make_sense),
 		cmocka_unit_test(test_trace_calls__a_time_before_the_begin_is_the_begin),
 		cmocka_unit_test(test_trace_calls__where_words_are_missing_calls_end),
+		cmocka_unit_test(test_trace_calls__what_a_thread_could_not_write_before_its_end_is_missing),
 		cmocka_unit_test(test_trace_calls__what_makes_no_sense_is_counted),
 		cmocka_unit_test(test_trace_calls__any_words_give_events_that_fit),
 		cmocka_unit_test(test_trace_calls__between_two_pairs_time_goes_evenly),
