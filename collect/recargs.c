@@ -6,6 +6,7 @@
 #include "collect/priority.h"
 #include "collect/time_text.h"
 #include "collect/wait_budget.h"
+#include "model/call_counter.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -367,6 +368,21 @@ SETTER(calls_prune)
 	return CTX_OK;
 }
 
+SETTER(calls_counter)
+{
+	struct ctx_rec_trace *trace = &((struct ctx_rec_options *)context)->trace;
+	char all[CTX_CALL_COUNTERS_TEXT_MAX];
+	uint32_t counters;
+
+	ctx_call_counters_text(UINT32_MAX, all);
+	if (!ctx_call_counters_parse(value, &counters))
+		return ctx_err_set(err, CTX_E_ARG, "--%s: \"%.100s\" is not a list of counters out of %s",
+				   option->name, value, all);
+	trace->calls = true;
+	trace->calls_counters |= counters;
+	return CTX_OK;
+}
+
 SETTER(calls_min)
 {
 	struct ctx_rec_trace *trace = &((struct ctx_rec_options *)context)->trace;
@@ -476,6 +492,7 @@ static const struct ctx_option rows[] = {
 	{"calls-memory", 0, CTX_OPTION_TEXT, SIZE(set_calls_memory, trace.calls_memory)},
 	{"calls-prune", 0, CTX_OPTION_TEXT, .set = set_calls_prune},
 	{"calls-of", 0, CTX_OPTION_TEXT, .set = set_calls_of},
+	{"calls-counter", 0, CTX_OPTION_TEXT, .set = set_calls_counter},
 	{"calls-min", 0, CTX_OPTION_TEXT, .set = set_calls_min},
 	{"calls-depth", 0, CTX_OPTION_TEXT, .set = set_calls_depth},
 	{"marks", 0, CTX_OPTION_FLAG, FLAG(trace.marks)},
@@ -539,6 +556,11 @@ static enum ctx_status check_trace(const struct ctx_rec_options *options, struct
 	if (trace->calls_sums && trace->calls_min_ns != 0)
 		return ctx_err_set(err, CTX_E_ARG,
 				   "--calls-min is for single calls: --calls=summary counts all");
+	if (trace->calls_counters != 0 && (trace->calls_sums || trace->calls_min_ns != 0))
+		return ctx_err_set(
+			err, CTX_E_ARG,
+			"--calls-counter is read at each call that is recorded by itself: not with %s",
+			trace->calls_sums ? "--calls=summary" : "--calls-min");
 	if (trace->has_sync_threshold && !trace->sync)
 		return ctx_err_set(err, CTX_E_ARG, "--sync-threshold needs --sync");
 	return CTX_OK;

@@ -65,12 +65,13 @@ struct ctx_rec_trace {
 	bool calls_sums;       /* they are summed in the target */
 	uint64_t calls_memory; /* bytes of a process for that */
 	bool has_calls_prune;
-	uint32_t calls_prune;  /* per cent of its parent below which a node is pruned */
-	const char *calls_of;  /* names of functions that are patched; NULL: all */
-	uint64_t calls_min_ns; /* shorter calls are left out; 0: none are */
-	uint64_t calls_depth;  /* deeper calls are; 0: none are */
-	bool vm_java;	       /* an agent reports methods and code of Java's virtual machines */
-	bool vm_python;	       /* a probe in the kernel reads which functions of Python run */
+	uint32_t calls_prune;	 /* per cent of its parent below which a node is pruned */
+	const char *calls_of;	 /* names of functions that are patched; NULL: all */
+	uint64_t calls_min_ns;	 /* shorter calls are left out; 0: none are */
+	uint64_t calls_depth;	 /* deeper calls are; 0: none are */
+	uint32_t calls_counters; /* that are read at calls, a bit for each of enum ctx_call_counter */
+	bool vm_java;		 /* an agent reports methods and code of Java's virtual machines */
+	bool vm_python;		 /* a probe in the kernel reads which functions of Python run */
 	struct ctx_rec_texts indicators;
 	const char *indicators_file; /* NULL: none */
 	bool match_symbols;

@@ -4,6 +4,7 @@
 
 #include "base/fileio.h"
 #include "base/mem.h"
+#include "model/call_counter.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -115,6 +116,7 @@ void ctx_recmeta_add(struct ctx_recmeta *meta, const char *key, const char *valu
 static void add_settings(struct ctx_recmeta *meta, const struct ctx_rec_options *options,
 			 const struct ctx_session *session)
 {
+	char counters[CTX_CALL_COUNTERS_TEXT_MAX];
 	bool no_kernel = options->user_only || session->without_kernel;
 
 	add(meta, "target", "%s",
@@ -150,6 +152,9 @@ static void add_settings(struct ctx_recmeta *meta, const struct ctx_rec_options 
 		add(meta, "calls_memory", "%llu", (unsigned long long)options->trace.calls_memory);
 	if (options->trace.has_calls_prune)
 		add(meta, "calls_prune", "%u%%", options->trace.calls_prune);
+	ctx_call_counters_text(options->trace.calls_counters, counters);
+	if (counters[0] != '\0')
+		add(meta, "calls_counter", "%s", counters);
 	if (options->trace.calls_of != NULL)
 		add(meta, "calls_of", "%s", options->trace.calls_of);
 	if (options->trace.calls_min_ns != 0)

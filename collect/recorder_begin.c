@@ -305,6 +305,7 @@ static enum ctx_status create_experiment(struct ctx_recorder *recorder, struct c
 				      .has_accesses = options->trace.data,
 				      .has_calls = options->trace.calls,
 				      .has_call_sums = options->trace.calls_sums,
+				      .call_counters = options->trace.calls_counters,
 				      .has_marks = ctx_rec_traces(&options->trace) ||
 						   options->trace.vm_java ||
 						   ctx_indicators_have_windows(recorder->metrics.indicators),
@@ -480,6 +481,7 @@ static enum ctx_status create_trace(struct ctx_recorder *recorder, struct ctx_er
 					  .calls = options->trace.calls,
 					  .calls_of = options->trace.calls_of,
 					  .calls_sums = calls_sums(&options->trace),
+					  .calls_counters = options->trace.calls_counters,
 					  .calls_min_ns = options->trace.calls_min_ns,
 					  .calls_depth = (uint32_t)options->trace.calls_depth,
 					  .command = options->command != NULL ? options->command[0] : NULL,

@@ -42,10 +42,10 @@ static void put_calls(struct ctx_trace *trace, const struct ctx_trace_options *o
 	const char *pattern = options->calls_of != NULL ? options->calls_of : "";
 	uint64_t least =
 		options->calls_min_ns != 0 ? ctx_call_clock_ticks(&trace->clock, options->calls_min_ns) : 0;
-	size_t n = (size_t)snprintf(out, size, "c%llud%u%s%s%s", (unsigned long long)least,
-				    options->calls_depth, trace->clock.has_tsc ? "t" : "",
-				    ctx_trace_sums_letters(&options->calls_sums, (char[64]){0}),
-				    *pattern != '\0' ? "p" : "");
+	size_t n = (size_t)snprintf(
+		out, size, "c%llud%un%u%s%s%s", (unsigned long long)least, options->calls_depth,
+		options->calls_counters, trace->clock.has_tsc ? "t" : "",
+		ctx_trace_sums_letters(&options->calls_sums, (char[64]){0}), *pattern != '\0' ? "p" : "");
 
 	for (; *pattern != '\0' && n + 2 < size; pattern++) {
 		out[n++] = (char)('A' + ((unsigned char)*pattern >> 4));

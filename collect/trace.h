@@ -31,8 +31,9 @@ struct ctx_trace_options {
 	uint32_t calls_depth;  /* deeper ones; 0: none are */
 	const char *calls_of;  /* pattern of the functions that are patched; NULL: all */
 	struct ctx_trace_sums calls_sums;
-	const char *tracefs;   /* for io_uring, with io */
-	uint64_t sample_bytes; /* allocations are sampled so many bytes apart; 0: all are recorded */
+	uint32_t calls_counters; /* that are read at calls, a bit for each of enum ctx_call_counter */
+	const char *tracefs;	 /* for io_uring, with io */
+	uint64_t sample_bytes;	 /* allocations are sampled so many bytes apart; 0: all are recorded */
 	uint64_t
 		sync_threshold_ns; /* the shortest wait that is recorded; 0: all, and how long locks are held */
 	bool waits;		   /* the target waits where a ring is full */

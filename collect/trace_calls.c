@@ -232,12 +232,24 @@ static bool read_walk(uint64_t word, struct ctx_trace_call_state *state, struct 
 	}
 }
 
+static bool read_count(uint64_t word, const struct ctx_trace_call_state *state, struct ctx_exp_call *ret)
+{
+	uint64_t value = word & CTX_RT_SUM_VALUE_MAX;
+
+	ret->counter = (uint8_t)(value >> 48);
+	ret->counted = value & CTX_RT_COUNT_MAX;
+	return value >> 48 < CTX_CALL_COUNTERS && ret->counted != 0 &&
+	       ret->counted <= CTX_EXP_CALLS_COUNTED_MAX && state->depth != 0 && state->sums.begin_ns == 0;
+}
+
 /* False: it makes no sense here. */
 static bool read_word(uint64_t word, struct ctx_trace_call_state *state, struct ctx_exp_call *ret)
 {
 	uint64_t value = word & CTX_RT_CALL_VALUE_MAX;
 
 	*ret = (struct ctx_exp_call){0};
+	if (ctx_rt_call_of(word) == CTX_RT_CALL_SUM && (word >> 57 & 7) == CTX_RT_SUM_COUNT)
+		return read_count(word, state, ret);
 	if (ctx_rt_call_of(word) == CTX_RT_CALL_SUM)
 		return read_sum(word, state, ret);
 	if (state->sums.begin_ns != 0)
@@ -289,7 +301,7 @@ size_t ctx_trace_calls_read(const uint64_t *words, size_t n, struct ctx_trace_ca
 			strange++;
 			continue;
 		}
-		if (call.function == 0 && call.left == 0)
+		if (call.function == 0 && call.left == 0 && call.counted == 0)
 			continue;
 		if (state->sums.begin_ns == 0)
 			call.time_ns = ctx_call_clock_ns(clock, state->ticks);

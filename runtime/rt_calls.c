@@ -52,8 +52,8 @@ static bool defer(struct ctx_rt_calls *calls, const struct ctx_rt_deferred *what
 
 static inline void begin_hook(struct ctx_rt_calls *calls, uint64_t place)
 {
-	calls->begun_head = calls->ring.head;
-	calls->begun_depth = calls->depth;
+	calls->begun.head = calls->ring.head;
+	calls->begun.depth = calls->depth;
 	calls->busy_place = place;
 	fence();
 	calls->busy = 1;
@@ -67,7 +67,7 @@ static void begin_slow(struct ctx_rt_calls *calls, uint64_t place)
 	calls->busy = 2;
 	if (ctx_rt_calls_tells_all() && calls->lost == 0)
 		calls->told = calls->depth;
-	calls->begun_told = calls->told;
+	calls->begun.told = calls->told;
 }
 
 static void do_one(struct ctx_rt_calls *calls, const struct ctx_rt_deferred *what)
@@ -172,6 +172,23 @@ static inline bool returns_here(uint64_t address)
 #endif
 }
 
+/* What counters have counted since the thread's last hook is of the innermost open call. */
+static inline void count(struct ctx_rt_calls *calls, uint64_t ticks)
+{
+	if (!LIKELY(ctx_rt_calls_settings.counters == 0))
+		ctx_rt_open_count(calls, ticks);
+}
+
+/* A page of the ring may have been touched for the first time, which is no fault of the program. */
+static inline void count_anew(struct ctx_rt_calls *calls)
+{
+	struct ctx_rt_calls_request request = {.need = CTX_RT_CALLS_COUNT, .calls = calls};
+
+	if (!LIKELY(ctx_rt_calls_settings.counters == 0) &&
+	    (calls->begun.head ^ calls->ring.head) / CTX_RT_PAGE != 0)
+		ctx_rt_calls_heavy(&request);
+}
+
 /* Whatever is not as usual. False: the call is not recorded, and its return is left alone. */
 SLOW static bool enter_slow(uint64_t place, uint64_t function, enum ctx_rt_call_hook hook)
 {
@@ -195,9 +212,11 @@ SLOW static bool enter_slow(uint64_t place, uint64_t function, enum ctx_rt_call_
 		is_kept = defer(calls, &what);
 	} else {
 		begin_slow(calls, place);
+		count(calls, what.ticks);
 		if (is_tail)
 			ctx_rt_open_leave(calls, &what);
 		is_kept = ctx_rt_open_enter(calls, &what);
+		count_anew(calls);
 		end_hook(calls);
 	}
 	if (is_kept && at != NULL && !is_tail)
@@ -220,7 +239,9 @@ SLOW static void leave_slow(uint64_t place, uint64_t function, enum ctx_rt_call_
 		return;
 	}
 	begin_slow(calls, place);
+	count(calls, what.ticks);
 	ctx_rt_open_leave(calls, &what);
+	count_anew(calls);
 	end_hook(calls);
 }
 
@@ -444,14 +465,14 @@ static void abandon(struct ctx_rt_calls *calls)
 	uint64_t published = atomic_load_explicit(&calls->ring.slot->head, memory_order_relaxed);
 
 	calls->ring.head = published;
-	if (published == calls->begun_head) {
-		calls->depth = calls->begun_depth;
+	if (published == calls->begun.head) {
+		calls->depth = calls->begun.depth;
 	} else if (calls->busy == 2) {
 		calls->lost = 1;
 		calls->lost_from = calls->last;
 		calls->told = 0;
 		/* They begin in the ring a second time. */
-		calls->inherited = calls->begun_told < calls->depth ? calls->begun_told : calls->depth;
+		calls->inherited = calls->begun.told < calls->depth ? calls->begun.told : calls->depth;
 	}
 	if (ctx_rt_calls_settings.sums)
 		ctx_rt_open_abandon_sums(calls);

@@ -42,6 +42,9 @@ void ctx_rt_calls_work(struct ctx_rt_calls_request *request)
 	case CTX_RT_CALLS_BORDER:
 		ctx_rt_sums_border(request->calls, request->value);
 		break;
+	case CTX_RT_CALLS_COUNT:
+		request->result = ctx_rt_calls_count(request->calls);
+		break;
 	}
 	errno = error;
 }

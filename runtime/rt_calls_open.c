@@ -215,6 +215,27 @@ CTX_RT_KEEPS bool ctx_rt_open_is_over(const struct ctx_rt_calls *calls, uint64_t
 	return place < sp && sp - place < NEAR && !is_own(calls, place);
 }
 
+CTX_RT_KEEPS void ctx_rt_open_count(struct ctx_rt_calls *calls, uint64_t ticks)
+{
+	struct ctx_rt_calls_request request = {.need = CTX_RT_CALLS_COUNT, .calls = calls};
+
+	ctx_rt_calls_heavy(&request);
+	/* Where words are missing, these are, too. */
+	if (request.result == 0 || calls->told == 0 || calls->lost != 0 || !make_ready(calls, ticks))
+		return;
+	(void)advance(calls, ticks, 0);
+	for (uint64_t i = 0; i < CTX_CALL_COUNTERS; i++) {
+		uint64_t counted = calls->counters.counted[i];
+
+		if (counted != 0)
+			ctx_rt_calls_append(calls, ctx_rt_sum_word(CTX_RT_SUM_COUNT,
+								   i << 48 | (counted < CTX_RT_COUNT_MAX
+										      ? counted
+										      : CTX_RT_COUNT_MAX)));
+	}
+	ctx_rt_calls_publish(calls);
+}
+
 /* Ends what is not on the stack any more; `sp`: frames below it are not. */
 SLOW static void settle(struct ctx_rt_calls *calls, uint64_t sp, uint64_t ticks)
 {

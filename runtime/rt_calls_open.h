@@ -48,4 +48,7 @@ CTX_RT_KEEPS bool ctx_rt_open_enter(struct ctx_rt_calls *calls, const struct ctx
 /* A call ends, and with it those in it. One that is not open is passed over. */
 CTX_RT_KEEPS void ctx_rt_open_leave(struct ctx_rt_calls *calls, const struct ctx_rt_deferred *what);
 
+/* Reads the counters, and writes what they have counted. */
+CTX_RT_KEEPS void ctx_rt_open_count(struct ctx_rt_calls *calls, uint64_t ticks);
+
 #endif

@@ -3,6 +3,7 @@
  */
 #include "runtime/rt_calls_work.h"
 
+#include "runtime/rt_heap.h"
 #include "runtime/rt_memory.h"
 #include "runtime/rt_process.h"
 #include "runtime/rt_returns.h"
@@ -59,16 +60,17 @@ void ctx_rt_calls_set(const char *letters)
 					       .sums = strchr(letters, 'S') != NULL,
 					       .memory_bytes = number_behind(letters, 'S'),
 					       .share = (uint32_t)number_behind(letters, 'R'),
+					       .counters = (uint32_t)number_behind(letters, 'n'),
 					       .of = pattern != NULL ? pattern + 1 : NULL};
 	ctx_rt_calls_choose_mode();
 }
 
 void ctx_rt_calls_choose_mode(void)
 {
-	uint32_t mode =
-		ctx_rt_calls_settings.min_ticks == 0 && ctx_rt_calls_settings.has_tsc && !ctx_rt_is_paused()
-			? (ctx_rt_calls_settings.sums ? CTX_RT_CALLS_SUMS : CTX_RT_CALLS_FAST)
-			: CTX_RT_CALLS_OTHER;
+	uint32_t mode = ctx_rt_calls_settings.min_ticks == 0 && ctx_rt_calls_settings.counters == 0 &&
+					ctx_rt_calls_settings.has_tsc && !ctx_rt_is_paused()
+				? (ctx_rt_calls_settings.sums ? CTX_RT_CALLS_SUMS : CTX_RT_CALLS_FAST)
+				: CTX_RT_CALLS_OTHER;
 
 	atomic_store(&ctx_rt_calls_mode, ctx_rt_is_on(CTX_RT_WHAT_CALLS) ? mode : CTX_RT_CALLS_OFF);
 }
@@ -195,7 +197,45 @@ struct ctx_rt_calls *ctx_rt_calls_take_ring(struct ctx_rt_calls *calls,
 	if (!ctx_rt_ring_has_room(&calls->ring))
 		return NULL;
 	ctx_rt_ring_put(&calls->ring, &first);
+	(void)ctx_rt_calls_count(calls);
 	return calls;
+}
+
+/* Counters */
+
+/* Of the thread, by its usage. */
+static void read_usage(uint64_t read[CTX_CALL_COUNTERS])
+{
+	struct rusage usage;
+
+	if ((ctx_rt_calls_settings.counters & CTX_CALL_COUNTERS_OF_KERNEL) == 0 || ctx_rt_is_restricted() ||
+	    ctx_rt_syscall(SYS_getrusage, RUSAGE_THREAD, &usage) != 0)
+		return;
+	read[CTX_CALL_COUNTER_FAULTS] = (uint64_t)usage.ru_minflt + (uint64_t)usage.ru_majflt;
+	read[CTX_CALL_COUNTER_MAJOR_FAULTS] = (uint64_t)usage.ru_majflt;
+	read[CTX_CALL_COUNTER_SWITCHES] = (uint64_t)usage.ru_nvcsw + (uint64_t)usage.ru_nivcsw;
+}
+
+bool ctx_rt_calls_count(struct ctx_rt_calls *calls)
+{
+	uint64_t read[CTX_CALL_COUNTERS];
+	bool any = false;
+
+	if (ctx_rt_calls_settings.counters == 0)
+		return false;
+	memcpy(read, calls->counters.read, sizeof(read));
+	read_usage(read);
+	read[CTX_CALL_COUNTER_ALLOCATED] = ctx_rt_allocated;
+	for (unsigned i = 0; i < CTX_CALL_COUNTERS; i++) {
+		bool is_wanted = (ctx_rt_calls_settings.counters >> i & 1) != 0;
+
+		calls->counters.counted[i] = is_wanted && read[i] > calls->counters.read[i]
+						     ? read[i] - calls->counters.read[i]
+						     : 0;
+		calls->counters.read[i] = read[i];
+		any = any || calls->counters.counted[i] != 0;
+	}
+	return any;
 }
 
 /* Memory */

@@ -8,6 +8,8 @@
 #include "runtime/rt_call_tree.h"
 #include "runtime/rt_ring.h"
 
+#include "model/call_counter.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -27,6 +29,7 @@ struct ctx_rt_calls_settings {
 	bool sums;	       /* calls are summed (rt_calls_sums.h) */
 	uint32_t share;	       /* see struct ctx_rt_tree_memory */
 	uint64_t memory_bytes; /* the same: its limit */
+	uint32_t counters;     /* that are read at calls, a bit for each of enum ctx_call_counter */
 	const char *of;	       /* pattern of the functions that are patched, as in the setting; NULL: all */
 };
 extern struct ctx_rt_calls_settings ctx_rt_calls_settings;
@@ -67,6 +70,16 @@ struct ctx_rt_deferred {
 #define CTX_RT_OPEN_FIRST 1024u
 #define CTX_RT_OPEN_MAX (1u << 24)
 
+struct ctx_rt_calls_begun { /* when the hook at work began */
+	uint64_t head;
+	uint32_t depth, told;
+};
+
+struct ctx_rt_calls_counters {
+	uint64_t counted[CTX_CALL_COUNTERS]; /* since the last hook */
+	uint64_t read[CTX_CALL_COUNTERS];    /* the counters then */
+};
+
 /* Of a thread, in pages of its own. */
 struct ctx_rt_calls {
 	/* This page is empty after fork. */
@@ -81,16 +94,15 @@ struct ctx_rt_calls {
 	uint32_t n_deferred;
 	uint32_t depth, cap; /* of `open`, whose first is below all; cap is what there may be */
 	struct ctx_rt_open_call *open;
-	uint32_t room;	      /* of `open`, less than it has by one */
-	uint32_t skipped;     /* calls that are too deep, and will be said to end */
-	uint32_t told;	      /* so many of the open calls are in the ring; not kept where all are */
-	uint64_t busy_place;  /* where the hook at work has its frame */
-	uint64_t begun_head;  /* when it began */
-	uint32_t begun_depth; /* the same */
-	uint32_t begun_told;
+	uint32_t room;	     /* of `open`, less than it has by one */
+	uint32_t skipped;    /* calls that are too deep, and will be said to end */
+	uint32_t told;	     /* so many of the open calls are in the ring; not kept where all are */
+	uint64_t busy_place; /* where the hook at work has its frame */
+	struct ctx_rt_calls_begun begun;
 	uint32_t inherited;	  /* of the open calls: those that were in a ring before: from before fork */
 	uint64_t lost, lost_from; /* words that found no room; ticks of the first */
-	uint64_t chunk, bias;	  /* return addresses of CFAs with this number are at CFA + bias */
+	struct ctx_rt_calls_counters counters;
+	uint64_t chunk, bias; /* return addresses of CFAs with this number are at CFA + bias */
 	uint64_t stack_top, stack_bytes;
 	struct ctx_rt_sums sums;
 	struct ctx_rt_deferred deferred[CTX_RT_DEFERRED_MAX];
@@ -106,6 +118,7 @@ enum ctx_rt_calls_need {
 	CTX_RT_CALLS_SYNC,   /* the record that says where the ring goes on; `value`: ticks. There is room */
 	CTX_RT_CALLS_WAIT,   /* for room */
 	CTX_RT_CALLS_BORDER, /* of sums; `value`: ticks */
+	CTX_RT_CALLS_COUNT,  /* counters are read; the result: some have counted */
 };
 
 struct ctx_rt_calls_request {
@@ -173,6 +186,8 @@ bool ctx_rt_calls_grow(struct ctx_rt_calls *calls);
 bool ctx_rt_calls_make_chunk(uint64_t cfa);
 /* Writes the record with which words begin. There must be room. */
 void ctx_rt_calls_sync(struct ctx_rt_calls *calls, uint64_t ticks);
+/* Reads the counters; what they have counted since the last time is in `counted`. Whether that is anything. */
+bool ctx_rt_calls_count(struct ctx_rt_calls *calls);
 /* As long as the recorder gives signs of life. */
 void ctx_rt_calls_wait(struct ctx_rt_calls *calls);
 

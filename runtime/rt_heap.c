@@ -46,6 +46,7 @@ static _Atomic size_t early_used;
 static __thread bool resolving __attribute__((tls_model("initial-exec")));
 static bool is_foreign; /* the allocator is not the C library's */
 __thread bool ctx_rt_in_allocator __attribute__((tls_model("initial-exec")));
+__thread uint64_t ctx_rt_allocated __attribute__((tls_model("initial-exec")));
 
 static bool is_early(const void *block)
 {
@@ -228,8 +229,10 @@ __attribute__((noinline)) static void record_allocation(const void *block, size_
 
 static inline void note(const void *block, size_t size, const struct ctx_rt_registers *caller)
 {
-	if (block == NULL || !ctx_rt_is_on(CTX_RT_WHAT_HEAP) || ctx_rt_in_allocator || ctx_rt_is_paused() ||
-	    !is_sampled(size))
+	if (block == NULL || ctx_rt_in_allocator)
+		return;
+	ctx_rt_allocated += size;
+	if (!ctx_rt_is_on(CTX_RT_WHAT_HEAP) || ctx_rt_is_paused() || !is_sampled(size))
 		return;
 	record_allocation(block, size, caller);
 }

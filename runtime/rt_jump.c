@@ -151,7 +151,9 @@ static bool is_harmless(const struct sock_fprog *program)
 	if (!is_readable(program, sizeof(*program)) || program->len == 0 || program->len > BPF_MAXINSNS ||
 	    !is_readable(program->filter, program->len * sizeof(*program->filter)))
 		return true;
-	return ctx_rt_filter_is_harmless(program->filter, program->len);
+	return ctx_rt_filter_is_harmless(program->filter, program->len) &&
+	       ((ctx_rt_calls_settings.counters & CTX_CALL_COUNTERS_OF_KERNEL) == 0 ||
+		ctx_rt_filter_allows(program->filter, program->len, SYS_getrusage));
 }
 
 static void stop(void)

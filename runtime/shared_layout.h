@@ -59,7 +59,7 @@
  * installed for both, 32 and 64 bits. Behind h stands
  * how many bytes apart allocations are sampled, 0: all are recorded. Behind s stands the shortest wait that is
  * recorded, in ns; 0: all waits, and how long each lock was held. Calls are c, behind which stands the shortest one that is recorded, in ticks; then d and how
- * deep they are recorded; t: ticks are those of the processor; S, with how many bytes a process has for sums of calls, and R, with the share of CTX_RT_SHARE_ONE below
+ * deep they are recorded; n and a set of counters that are read (model/call_counter.h); t: ticks are those of the processor; S, with how many bytes a process has for sums of calls, and R, with the share of CTX_RT_SHARE_ONE below
  * which nodes are pruned: calls are summed (rt_calls_sums.h); and p, with a pattern of names, two letters from A to P for each byte.
  */
 #define CTX_RT_VARIABLE "CTXREC_RUNTIME"
@@ -257,8 +257,14 @@ enum ctx_rt_sum {
 	CTX_RT_SUM_DONE,     /* what is open ends */
 	CTX_RT_SUM_FUNCTION, /* durations of it follow */
 	CTX_RT_SUM_TOOK,     /* ticks */
+	/*
+	 * Of no sum: bits 48 to 56 a counter (enum ctx_call_counter), bits 0 to 47 what it counted for the innermost call
+	 * since the word before.
+	 */
+	CTX_RT_SUM_COUNT,
 };
 #define CTX_RT_SUM_VALUE_MAX ((UINT64_C(1) << 57) - 1)
+#define CTX_RT_COUNT_MAX ((UINT64_C(1) << 48) - 1)
 
 #define CTX_RT_CALL_ADDRESS_BITS 47u
 #define CTX_RT_CALL_TICKS_MAX ((UINT64_C(1) << 15) - 1) /* of ENTER */

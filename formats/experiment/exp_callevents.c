@@ -16,6 +16,7 @@ enum { STEPS, TIMES, FUNCTIONS, ADDRESSES, OTHERS };
 #define TOOK 8u
 #define LOST 16u
 #define UNSEEN 32u
+#define COUNTED 64u
 
 /* Writing */
 
@@ -121,7 +122,8 @@ enum ctx_status ctx_exp_call_put(struct ctx_exp_call_block *block, const struct 
 	bool enters = call->function != 0;
 	unsigned what = (call->unwound ? UNWOUND : 0) | (call->resumed ? RESUMED : 0) |
 			(call->is_sum ? SUM : 0) | (call->took_ns != 0 ? TOOK : 0) |
-			(call->lost != 0 ? LOST : 0) | (call->unseen ? UNSEEN : 0);
+			(call->lost != 0 ? LOST : 0) | (call->unseen ? UNSEEN : 0) |
+			(call->counted != 0 ? COUNTED : 0);
 	enum ctx_status status = CTX_OK;
 
 	*ret_new = false;
@@ -142,6 +144,10 @@ enum ctx_status ctx_exp_call_put(struct ctx_exp_call_block *block, const struct 
 			ctx_buf_put_varint(&block->streams[OTHERS], call->calls);
 		if (call->lost != 0)
 			ctx_buf_put_varint(&block->streams[OTHERS], call->lost);
+		if (call->counted != 0) {
+			ctx_buf_put_varint(&block->streams[OTHERS], call->counter);
+			ctx_buf_put_varint(&block->streams[OTHERS], call->counted);
+		}
 		block->other_at = block->n + 1;
 	}
 	if (enters)
@@ -246,6 +252,12 @@ static void get_other(struct ctx_exp_calls_in *in, struct ctx_exp_call *ret)
 		ret->calls = ctx_cursor_get_varint(&in->streams[OTHERS]);
 	if ((what & LOST) != 0)
 		ret->lost = ctx_cursor_get_varint(&in->streams[OTHERS]);
+	if ((what & COUNTED) != 0) {
+		uint32_t counter = ctx_cursor_get_varint32(&in->streams[OTHERS]);
+
+		ret->counter = counter < CTX_CALL_COUNTERS ? (uint8_t)counter : CTX_CALL_COUNTERS;
+		ret->counted = ctx_cursor_get_varint(&in->streams[OTHERS]);
+	}
 	find_other(in);
 }
 
@@ -253,6 +265,9 @@ static bool makes_sense(const struct ctx_exp_call *call)
 {
 	return call->calls <= CTX_EXP_CALLS_SUM_MAX && call->took_ns <= CTX_EXP_CALLS_TOOK_MAX &&
 	       (call->took_ns == 0 || call->function != 0) &&
+	       (call->counted == 0 ||
+		(call->function == 0 && call->left == 0 && call->counter < CTX_CALL_COUNTERS &&
+		 call->counted <= CTX_EXP_CALLS_COUNTED_MAX)) &&
 	       (call->lost == 0 ||
 		(call->function == CTX_EXP_CALLS_LOST && call->lost <= CTX_EXP_CALLS_SUM_MAX &&
 		 call->resumed && !call->is_sum && call->took_ns == 0));

@@ -17,6 +17,7 @@
 #include "base/buf.h"
 #include "base/cursor.h"
 #include "base/err.h"
+#include "model/call_counter.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,7 +29,8 @@
 #define CTX_EXP_CALLS_LOST 2u	/* the same: events are missing as long as this is open */
 #define CTX_EXP_CALLEVENTS_STREAMS 5u
 
-#define CTX_EXP_CALLS_SUM_MAX (UINT64_C(1) << 40)  /* calls of a sum */
+#define CTX_EXP_CALLS_SUM_MAX (UINT64_C(1) << 40) /* calls of a sum */
+#define CTX_EXP_CALLS_COUNTED_MAX (UINT64_C(1) << 47)
 #define CTX_EXP_CALLS_TOOK_MAX (UINT64_C(1) << 56) /* ns of one of them */
 
 /* First calls end, then one begins. */
@@ -44,6 +46,9 @@ struct ctx_exp_call {
 	bool is_sum;	  /* what begins stands for so many calls, `calls`; 0: it was open */
 	uint64_t took_ns; /* not 0: nothing begins, but so many calls of the function took so long each */
 	uint64_t calls;
+	uint64_t
+		counted; /* not 0: nothing begins or ends, but `counter` has counted so much for the innermost call */
+	uint8_t counter; /* enum ctx_call_counter */
 };
 
 struct ctx_exp_call_slot {
@@ -123,7 +128,8 @@ struct ctx_exp_open_calls {
 	struct ctx_buf payload;
 	struct ctx_exp_call next;
 	uint32_t kept;
-	uint32_t thread; /* row */
+	uint32_t thread;		     /* row */
+	uint64_t counted[CTX_CALL_COUNTERS]; /* of the event that was handed out last */
 };
 
 void ctx_exp_open_calls_free(struct ctx_exp_open_calls *calls); /* NULL is allowed */

@@ -6,6 +6,8 @@
 
 #include "base/mem.h"
 
+#include <string.h>
+
 #define COUNTED 128u /* so many events count as one packet: a loop of calls takes a byte for some of them */
 
 static enum ctx_status begin(struct ctx_exp_open_calls *calls, const struct ctx_exp_block_header *header,
@@ -67,13 +69,18 @@ enum ctx_status ctx_exp_reader_decode_calls(struct ctx_exp_reader *reader,
 	return status;
 }
 
+/* Of a counter among those of the recording. */
+static unsigned place_of(uint32_t counters, uint8_t counter)
+{
+	return (unsigned)__builtin_popcount(counters & ((1u << counter) - 1));
+}
+
 enum ctx_status ctx_exp_reader_fill_call(struct ctx_exp_reader *reader, struct ctx_exp_open_block *block,
 					 struct ctx_event *event, struct ctx_err *err)
 {
 	struct ctx_exp_open_calls *calls = block->calls;
 	enum ctx_status status;
 
-	(void)reader;
 	event->time_ns = calls->next.time_ns;
 	event->call = (struct ctx_event_call){
 		.kept = calls->kept,
@@ -86,6 +93,14 @@ enum ctx_status ctx_exp_reader_fill_call(struct ctx_exp_reader *reader, struct c
 		.took_ns = calls->next.took_ns,
 		.lost = calls->next.lost,
 		.calls = calls->next.calls};
+	if (calls->next.counted != 0) {
+		memset(calls->counted, 0, sizeof(calls->counted));
+		calls->counted[place_of(reader->log.begin.call_counters, calls->next.counter)] =
+			calls->next.counted;
+		event->call.counted = (reader->log.begin.call_counters >> calls->next.counter & 1) != 0
+					      ? calls->counted
+					      : NULL;
+	}
 	if (calls->next.function == CTX_EXP_CALLS_PRUNED)
 		event->call.frame = CTX_FRAME_PRUNED;
 	if (calls->next.lost != 0)

@@ -8,6 +8,7 @@
 #include "formats/experiment/exp_state.h"
 #include "formats/experiment/exp_text.h"
 #include "formats/experiment/exp_xml.h"
+#include "model/call_counter.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -195,6 +196,7 @@ static void put_accesses(struct ctx_buf *out)
 static enum ctx_status put_first_lines(struct ctx_exp_writer *writer, const struct ctx_exp_options *options,
 				       struct ctx_err *err)
 {
+	char counters[CTX_CALL_COUNTERS_TEXT_MAX];
 	struct ctx_buf *out = &writer->log;
 
 	ctx_buf_printf(out, "<experiment version=\"%d\"/>\n", CTX_EXP_VERSION);
@@ -220,8 +222,11 @@ static enum ctx_status put_first_lines(struct ctx_exp_writer *writer, const stru
 		put_omp(out);
 	if (options->has_accesses)
 		put_accesses(out);
+	ctx_call_counters_text(options->call_counters, counters);
 	if (options->has_calls && options->has_call_sums)
 		ctx_buf_put_text(out, "<calls file=\"" CTX_EXP_CALLS_FILE "\" sums=\"1\"/>\n");
+	else if (options->has_calls && options->call_counters != 0)
+		ctx_buf_printf(out, "<calls file=\"" CTX_EXP_CALLS_FILE "\" counters=\"%s\"/>\n", counters);
 	else if (options->has_calls)
 		put_file(out, "calls", CTX_EXP_CALLS_FILE);
 	ctx_buf_put_text(out, "<event kind=\"run\"");

@@ -5,6 +5,7 @@
 #include "formats/experiment/exp_block.h"
 #include "formats/experiment/exp_keep.h"
 #include "formats/experiment/exp_lines.h"
+#include "model/call_counter.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -690,6 +691,9 @@ static enum ctx_status read_element(struct ctx_exp_log *log, const struct ctx_ex
 	log->begin.has_calls = log->begin.has_calls || strcmp(line->element, "calls") == 0;
 	log->begin.has_call_sums = log->begin.has_call_sums || (strcmp(line->element, "calls") == 0 &&
 								ctx_exp_line_text(line, "sums") != NULL);
+	if (strcmp(line->element, "calls") == 0 && ctx_exp_line_text(line, "counters") != NULL &&
+	    !ctx_call_counters_parse(ctx_exp_line_text(line, "counters"), &log->begin.call_counters))
+		log->begin.call_counters = 0; /* of a later version */
 	return CTX_OK;
 }
 

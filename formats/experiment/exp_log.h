@@ -13,6 +13,7 @@
 #include "base/strtab.h"
 #include "formats/experiment/exp_lines.h"
 #include "formats/experiment/exp_log_code.h"
+#include "model/call_counter.h"
 #include "model/event_source.h"
 
 struct ctx_exp_process_row {
@@ -84,6 +85,8 @@ struct ctx_exp_begin { /* first lines of log.xml */
 	bool has_heap, has_sync, has_io, has_marks; /* and those of traced operations */
 	bool has_omp, has_calls, has_accesses;
 	bool has_call_sums;
+	struct ctx_source_metric call_metrics[CTX_CALL_COUNTERS]; /* of these, from 0 */
+	uint32_t call_counters; /* a bit for each of enum ctx_call_counter */
 };
 
 struct ctx_exp_losses {

@@ -11,6 +11,7 @@
 #include "formats/experiment/exp_archive.h"
 #include "formats/experiment/exp_reader_state.h"
 #include "formats/experiment/exp_text.h"
+#include "model/call_counter.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -206,6 +207,21 @@ static void find_origin(const struct ctx_exp_log *log, struct ctx_source_clock *
 	}
 }
 
+static void find_counters(struct ctx_exp_reader *reader)
+{
+	struct ctx_source_info *info = &reader->source.info;
+
+	info->call_counters = reader->log.begin.call_metrics;
+	info->n_call_counters = 0;
+	for (unsigned i = 0; i < CTX_CALL_COUNTERS; i++) {
+		if ((reader->log.begin.call_counters >> i & 1) != 0)
+			reader->log.begin.call_metrics[info->n_call_counters++] = (struct ctx_source_metric){
+				.name = ctx_call_counter_name((enum ctx_call_counter)i),
+				.kind = CTX_METRIC_EVENTS,
+				.unit = ctx_call_counter_unit((enum ctx_call_counter)i)};
+	}
+}
+
 void ctx_exp_reader_fill_info(struct ctx_exp_reader *reader)
 {
 	struct ctx_source_info *info = &reader->source.info;
@@ -231,6 +247,7 @@ void ctx_exp_reader_fill_info(struct ctx_exp_reader *reader)
 	info->has_omp = reader->index.has_traced[CTX_TRACED_OMP];
 	info->has_calls = reader->log.begin.has_calls || reader->index.has_calls;
 	info->call_sums = reader->log.begin.has_call_sums;
+	find_counters(reader);
 	info->states_end_ns = reader->log.bounds.limit_ns;
 	info->no_call_stacks = took_no_callers(&reader->log);
 	find_clocks(&reader->log, info);

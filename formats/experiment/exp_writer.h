@@ -60,6 +60,7 @@ struct ctx_exp_options {
 	bool has_accesses;	      /* ctx_exp_access will be called */
 	bool has_calls;		      /* ctx_exp_calls will be called */
 	bool has_call_sums;	      /* with sums alone */
+	uint32_t call_counters;	      /* that are read at calls, a bit for each of enum ctx_call_counter */
 	bool keep_places;	      /* for ctx_exp_each_sampled: up to 20 MB more */
 	const char *comment;	      /* goes to `notes`; "" none */
 	/*

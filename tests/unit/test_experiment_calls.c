@@ -53,6 +53,12 @@ static struct made make(uint64_t seed, size_t n)
 			call->lost = 1 + random_below(&seed, CTX_EXP_CALLS_SUM_MAX);
 		}
 		call->unseen = call->function != 0 && random_below(&seed, 30) == 0;
+		if (call->left == 1 && !call->unwound && call->function == 0 &&
+		    random_below(&seed, 10) == 0) {
+			call->left = 0;
+			call->counter = (uint8_t)random_below(&seed, CTX_CALL_COUNTERS);
+			call->counted = 1 + random_below(&seed, CTX_EXP_CALLS_COUNTED_MAX);
+		}
 		made.depths[i] = depth;
 		depth = depth - call->left + (call->function != 0 && call->took_ns == 0);
 	}
@@ -80,6 +86,8 @@ static void check_same(const struct ctx_exp_call *got, uint32_t kept, const stru
 	assert_int_equal(got->calls, made->calls[i].calls);
 	assert_int_equal(got->unseen, made->calls[i].unseen);
 	assert_int_equal(got->lost, made->calls[i].lost);
+	assert_int_equal(got->counted, made->calls[i].counted);
+	assert_int_equal(got->counter, made->calls[i].counter);
 	assert_int_equal(kept, made->depths[i] - made->calls[i].left);
 }
 
@@ -278,7 +286,9 @@ static void check_event(const struct run *run, const struct ctx_event *event, st
 					  .took_ns = event->call.took_ns,
 					  .calls = event->call.calls,
 					  .unseen = event->call.unseen,
-					  .lost = event->call.lost},
+					  .lost = event->call.lost,
+					  .counted = made->calls[i].counted,
+					  .counter = made->calls[i].counter},
 		   event->call.kept, made, i, FIXTURE_START_NS);
 }
 

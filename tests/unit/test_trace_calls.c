@@ -223,6 +223,33 @@ static void test_trace_calls__what_a_thread_could_not_write_before_its_end_is_mi
 	assert_int_equal(calls.items[0].left, 1);
 }
 
+static void test_trace_calls__counters_are_of_the_innermost_call(void **state)
+{
+	static struct ctx_trace_calls calls;
+	const uint64_t count = UINT64_C(3) << 48 | 4096;
+	const uint64_t words[] = {
+		ctx_rt_sum_word(CTX_RT_SUM_COUNT, count), /* nothing is open */
+		ctx_rt_call_enter(1, 1),
+		ctx_rt_call_word(CTX_RT_CALL_ADVANCE, 9),
+		ctx_rt_sum_word(CTX_RT_SUM_COUNT, count),
+		ctx_rt_sum_word(CTX_RT_SUM_COUNT, 3),			  /* the first one */
+		ctx_rt_sum_word(CTX_RT_SUM_COUNT, UINT64_C(9) << 48 | 1), /* there is none */
+		ctx_rt_call_word(CTX_RT_CALL_LEAVE, 0)};
+	struct ctx_trace_call_state at = {0};
+
+	(void)state;
+	assert_true(sync_with(&at, 100, 0, 0, &calls));
+	assert_int_equal(ctx_trace_calls_read(words, CTX_COUNT_OF(words), &at, plain_clock(), &calls), 2);
+	assert_int_equal(calls.n, 4);
+	assert_int_equal(calls.items[1].counter, CTX_CALL_COUNTER_ALLOCATED);
+	assert_int_equal(calls.items[1].counted, 4096);
+	assert_int_equal(calls.items[1].time_ns, 110);
+	assert_int_equal(calls.items[1].left, 0);
+	assert_int_equal(calls.items[2].counter, CTX_CALL_COUNTER_FAULTS);
+	assert_int_equal(calls.items[2].counted, 3);
+	assert_int_equal(calls.items[3].left, 1);
+}
+
 static void test_trace_calls__what_makes_no_sense_is_counted(void **state)
 {
 	static struct ctx_trace_calls calls;
@@ -408,6 +435,7 @@ int main(void)
 		cmocka_unit_test(test_trace_calls__a_time_before_the_begin_is_the_begin),
 		cmocka_unit_test(test_trace_calls__where_words_are_missing_calls_end),
 		cmocka_unit_test(test_trace_calls__what_a_thread_could_not_write_before_its_end_is_missing),
+		cmocka_unit_test(test_trace_calls__counters_are_of_the_innermost_call),
 		cmocka_unit_test(test_trace_calls__what_makes_no_sense_is_counted),
 		cmocka_unit_test(test_trace_calls__any_words_give_events_that_fit),
 		cmocka_unit_test(test_trace_calls__between_two_pairs_time_goes_evenly),
