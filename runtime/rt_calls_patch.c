@@ -6,7 +6,7 @@
  *	xray_instr_map			-fxray-instrument: jumps over nops, and returns before nops
  *
  * When the program starts: in what is loaded then, and only as long as there is one thread, since another one might be
- * executing what changes. And in libraries that are opened later by a path (rt_jump.c), before the program knows of them; with several threads
+ * executing what changes. And in libraries that are opened later (rt_jump.c), before the program knows of them; with several threads
  * only in the library itself, not in those that it needs, and not where its constructors have started the first of them. Sections and symbols
  * are read from the files.
  *
@@ -546,25 +546,73 @@ static void patch_all(const char *of)
 
 /* Libraries that are opened later */
 
+struct seeing {
+	struct ctx_rt_loaded *loaded;
+	uint64_t caller;
+	bool is_found; /* the caller's object */
+};
+
+static bool has_address(const struct dl_phdr_info *info, uint64_t address)
+{
+	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+
+		if (segment->p_type == PT_LOAD &&
+		    address - (info->dlpi_addr + segment->p_vaddr) < segment->p_memsz)
+			return true;
+	}
+	return false;
+}
+
+/* Where the loader searches. The program's DT_RPATH is the same for all. */
+static void see_search(struct seeing *seeing, const ElfW(Dyn) * entry, bool is_caller)
+{
+	struct ctx_rt_loaded *loaded = seeing->loaded;
+
+	for (; entry->d_tag != DT_NULL; entry++) {
+		if (entry->d_tag == DT_RPATH && loaded->n != 0)
+			loaded->is_inherited_search = true;
+		else if (is_caller &&
+			 (entry->d_tag == DT_RUNPATH ||
+			  (entry->d_tag == DT_FLAGS_1 && (entry->d_un.d_val & DF_1_NODEFLIB) != 0)))
+			loaded->is_own_search = true;
+	}
+}
+
 static int see_object(struct dl_phdr_info *info, size_t size, void *context)
 {
-	struct ctx_rt_loaded *loaded = context;
+	struct seeing *seeing = context;
+	struct ctx_rt_loaded *loaded = seeing->loaded;
+	bool is_caller = has_address(info, seeing->caller);
 
 	(void)size;
+	seeing->is_found = seeing->is_found || is_caller;
+	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
+			see_search(
+				seeing,
+				(const ElfW(Dyn) *)(uintptr_t)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr),
+				is_caller);
+	}
 	if (loaded->n < CTX_RT_LOADED_MAX)
 		loaded->objects[loaded->n] = info->dlpi_addr;
 	loaded->n++;
 	return 0;
 }
 
-void ctx_rt_calls_see_loaded(struct ctx_rt_loaded *ret)
+void ctx_rt_calls_see_loaded(struct ctx_rt_loaded *ret, const void *caller)
 {
+	struct seeing seeing = {ret, (uintptr_t)caller, false};
+
 	ret->n = 0;
+	ret->is_own_search = ret->is_inherited_search = false;
 	ret->is_alone = __libc_single_threaded != 0;
 	ret->is_wanted = atomic_load(&ctx_rt_calls_mode) != CTX_RT_CALLS_OFF && !ctx_rt_is_restricted() &&
 			 !ctx_rt_is_late() && environ != NULL;
 	if (ret->is_wanted)
-		(void)dl_iterate_phdr(see_object, ret);
+		(void)dl_iterate_phdr(see_object, &seeing);
+	/* For code that is in no object the loader takes the program. */
+	ret->is_own_search = ret->is_own_search || !seeing.is_found;
 }
 
 struct opened {
@@ -618,11 +666,10 @@ static void patch_all(const char *of)
 	(void)of;
 }
 
-void ctx_rt_calls_see_loaded(struct ctx_rt_loaded *ret)
+void ctx_rt_calls_see_loaded(struct ctx_rt_loaded *ret, const void *caller)
 {
-	ret->n = 0;
-	ret->is_alone = false;
-	ret->is_wanted = false;
+	(void)caller;
+	*ret = (struct ctx_rt_loaded){0};
 }
 
 void ctx_rt_calls_patch_opened(const struct ctx_rt_loaded *before, const void *handle)

@@ -14,11 +14,17 @@
 struct ctx_rt_loaded {
 	bool is_wanted; /* calls are recorded, so that what comes is patched; else the rest means nothing */
 	bool is_alone;	/* there is one thread */
+	/*
+	 * The loader searches elsewhere for the caller than for the runtime: what it opens by a name alone, and everything (what
+	 * is opened needs other libraries, too), because of the DT_RUNPATH of the caller, and the DT_RPATH of any library.
+	 */
+	bool is_own_search, is_inherited_search;
 	size_t n;
 	uint64_t objects[CTX_RT_LOADED_MAX]; /* where each is, as the loader says */
 };
 
-void ctx_rt_calls_see_loaded(struct ctx_rt_loaded *ret);
+/* `caller`: an address in the code that opens the library. */
+void ctx_rt_calls_see_loaded(struct ctx_rt_loaded *ret, const void *caller);
 
 /*
  * Patches what was not loaded before a library was opened, whose handle it is. Nothing where there was one thread before and there are more

@@ -21,10 +21,10 @@
 
 #define HIDDEN __attribute__((visibility("hidden"), used))
 
-/* What each looks with: they return the real function. */
+/* What each looks with: they return the real function. On x86-64 a fifth argument is the caller's address. */
 HIDDEN void *ctx_rt_look_at_prctl(long option, long mode, const struct sock_fprog *program);
 HIDDEN void *ctx_rt_look_at_syscall(long number, long first, long second, const void *third);
-HIDDEN void *ctx_rt_look_at_dlopen(const char *name, int flags);
+HIDDEN void *ctx_rt_look_at_dlopen(const char *name, int flags, long third, long fourth, const void *caller);
 HIDDEN void *ctx_rt_look_at_dlmopen(Lmid_t space, const char *name, int flags);
 
 enum { PRCTL, SYSCALL, DLOPEN, DLMOPEN, REAL_N };
@@ -45,6 +45,7 @@ HIDDEN void *ctx_rt_jump_reals[REAL_N];
 	"push %rcx\n.cfi_adjust_cfa_offset 8\n"                                                              \
 	"push %r8\n.cfi_adjust_cfa_offset 8\n"                                                               \
 	"push %r9\n.cfi_adjust_cfa_offset 8\n"                                                               \
+	"mov 56(%rsp), %r8\n"                                                                                \
 	"call " #look "\n"                                                                                   \
 	"mov %rax, %r11\n"                                                                                   \
 	"pop %r9\n.cfi_adjust_cfa_offset -8\n"                                                               \
@@ -210,19 +211,19 @@ static void *return_opened(void)
 }
 
 /*
- * A path is opened the same by whoever does so, since it is not searched for. So that is done here, and what is new gets its hooks
- * before the program knows of it.
+ * Where the loader searches for whoever opens a library as it does for the runtime, and always by a path, the runtime opens it, and what
+ * is new gets its hooks before the program knows of it.
  */
-static bool open_path(const char *name, int flags)
+static bool open_here(const char *name, int flags, const void *caller)
 {
 	void *(*real)(const char *, int);
 	struct ctx_rt_loaded before;
 
-	if (name == NULL || strchr(name, '/') == NULL || strchr(name, '$') != NULL ||
-	    (flags & RTLD_NOLOAD) != 0)
+	if (name == NULL || strchr(name, '$') != NULL || (flags & RTLD_NOLOAD) != 0)
 		return false;
-	ctx_rt_calls_see_loaded(&before);
-	if (!before.is_wanted)
+	ctx_rt_calls_see_loaded(&before, caller);
+	if (!before.is_wanted || before.is_inherited_search ||
+	    (before.is_own_search && strchr(name, '/') == NULL))
 		return false;
 	*(void **)&real = find(DLOPEN);
 	opened = real(name, flags);
@@ -231,16 +232,18 @@ static bool open_path(const char *name, int flags)
 	return true;
 }
 
-void *ctx_rt_look_at_dlopen(const char *name, int flags)
+void *ctx_rt_look_at_dlopen(const char *name, int flags, long third, long fourth, const void *caller)
 {
 	union {
 		void *(*function)(void);
 		void *address;
 	} done = {.function = return_opened};
 
+	(void)third;
+	(void)fourth;
 	if ((flags & (RTLD_DEEPBIND | RTLD_NOLOAD)) == RTLD_DEEPBIND)
 		note(name);
-	return open_path(name, flags) ? done.address : find(DLOPEN);
+	return open_here(name, flags, caller) ? done.address : find(DLOPEN);
 }
 
 void *ctx_rt_look_at_dlmopen(Lmid_t space, const char *name, int flags)

@@ -76,7 +76,7 @@ int main(int n, char **arguments)
 	if (n > 1)
 		pthread_create(&thread, NULL, wait_long, NULL);
 	for (int i = 0; i < 3; i++) {
-		void *library = dlopen("./later.so", RTLD_NOW);
+		void *library = dlopen(LATER, RTLD_NOW);
 		void (*called)(void) = library ? (void (*)(void))dlsym(library, "called") : NULL;
 
 		if (called == NULL)
@@ -89,11 +89,28 @@ int main(int n, char **arguments)
 }
 END
 gcc -O2 -g -fPIC -shared -fpatchable-function-entry=5 later.c -o later.so
-gcc -O2 -g opens.c -o opens -pthread -ldl
+gcc -O2 -g '-DLATER="./later.so"' opens.c -o opens -pthread -ldl
+# By their name alone: found in LD_LIBRARY_PATH, by DT_RPATH of the program; and by its DT_RUNPATH, where the program opens it itself.
+mkdir -p named
+cp later.so named/libnamed.so
+gcc -O2 -g '-DLATER="libnamed.so"' opens.c -o opens-environment -pthread -ldl
+gcc -O2 -g '-DLATER="libnamed.so"' opens.c -o opens-rpath -pthread -ldl -Wl,--disable-new-dtags,-rpath,"$PWD/named"
+gcc -O2 -g '-DLATER="libnamed.so"' opens.c -o opens-runpath -pthread -ldl -Wl,--enable-new-dtags,-rpath,"$PWD/named"
+# opens WANT PROGRAM [THREADS]: it runs as ever, with these calls.
+opens() {
+	want=$1
+	shift
+	ctxrec -q -O -o later.er --calls -- "$@" 2>err.txt || fail "dlopen $*: exit status $?: $(cat err.txt)"
+	[ "$(counts later.er | tr '\n' ,)" = "$want" ] || fail "dlopen $*: $(counts later.er) $(cat err.txt)"
+}
 for threads in "" two; do
 	# shellcheck disable=SC2086
-	ctxrec -q -O -o later.er --calls -- ./opens $threads 2>err.txt || fail "dlopen $threads: exit status $?: $(cat err.txt)"
-	[ "$(counts later.er | tr '\n' ,)" = "called 15,inner 30," ] || fail "dlopen $threads: $(counts later.er) $(cat err.txt)"
+	{
+		opens "called 15,inner 30," ./opens $threads
+		opens "called 15,inner 30," env LD_LIBRARY_PATH="$PWD/named" ./opens-environment $threads
+		opens "called 15,inner 30," ./opens-rpath $threads
+		opens "" ./opens-runpath $threads
+	}
 done
 # A thread that its constructor has started is in the library: it is left alone.
 gcc -O2 -g -fPIC -shared -fpatchable-function-entry=5 -DSTARTS_THREAD -Wl,-z,nodelete later.c -o later.so -pthread
