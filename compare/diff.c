@@ -78,16 +78,40 @@ static const struct ctx_metric_info *metric_of(const struct ctx_report_source *s
 }
 
 /* Weights of metrics in other units, or counts of other events, are no difference. */
+static bool is_comparable(const struct ctx_metric_info *a, const struct ctx_metric_info *b)
+{
+	return a->unit == b->unit && (b->kind != CTX_METRIC_EVENTS || strcmp(a->name, b->name) == 0);
+}
+
+/* Appends the names of the metrics with samples that both have. */
+static void put_common(const struct ctx_profile *first, const struct ctx_profile *other, struct ctx_buf *text)
+{
+	for (uint32_t i = 0; i < first->n_metrics; i++) {
+		const struct ctx_metric_info *a = &first->metrics[i];
+		uint32_t same = ctx_profile_find_metric(other, a->name);
+
+		if (a->samples != 0 && same != CTX_NONE && other->metrics[same].samples != 0 &&
+		    is_comparable(a, &other->metrics[same]))
+			ctx_buf_printf(text, "%s%s", text->n != 0 ? ", " : "", a->name);
+	}
+	ctx_buf_put_u8(text, '\0');
+}
+
 static enum ctx_status check_metrics(const struct ctx_report_source *first,
 				     const struct ctx_report_source *other, struct ctx_err *err)
 {
 	const struct ctx_metric_info *a = metric_of(first), *b = metric_of(other);
+	struct ctx_buf common CTX_AUTO_BUF = {0};
 
-	if (a->unit == b->unit && (b->kind != CTX_METRIC_EVENTS || strcmp(a->name, b->name) == 0))
+	if (is_comparable(a, b))
 		return CTX_OK;
+	put_common(first->selection.profile, other->selection.profile, &common);
+	if (common.failed)
+		return ctx_err_nomem(err);
 	return ctx_err_set(err, CTX_E_ARG,
-			   "%s has the metric '%s' and %s '%s': choose a common one with --metric",
-			   first->selection.path, a->name, other->selection.path, b->name);
+			   "%s has the metric '%s' and %s '%s': choose a common one with --metric (%s)",
+			   first->selection.path, a->name, other->selection.path, b->name,
+			   common.n > 1 ? (const char *)common.bytes : "they have none");
 }
 
 /* Of heap metrics, unless the allocations are sampled. */

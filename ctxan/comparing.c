@@ -16,6 +16,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define RUNS_MAX 250u /* recordings of a side: their databases are open at the same time */
 
@@ -24,6 +26,8 @@ struct opened {
 	struct ctx_store *store;
 	char *name;			 /* owned; of a run: "base.db:2" */
 	struct ctx_selection_spec words; /* borrows all its arrays */
+	bool is_run;			 /* of an archive */
+	struct stat file;		 /* st_ino 0: none of that name */
 	char *experiment, *lineage;	 /* owned; NULL unless the input is a process of an experiment */
 	struct ctx_selection selection;
 	struct ctx_report_source *source; /* of the database */
@@ -143,6 +147,8 @@ static enum ctx_status open_recording(struct side *side, const char *name, const
 	opened->name = strdup(name);
 	if (opened->name == NULL)
 		return ctx_err_nomem(err);
+	if (stat(name, &opened->file) != 0)
+		opened->file.st_ino = 0;
 	status = ctx_opening_split(name, &opened->experiment, &opened->lineage, err);
 	if (status == CTX_OK)
 		status = ctx_opening_open(opened->experiment != NULL ? opened->experiment : name,
@@ -162,13 +168,13 @@ static enum ctx_status open_run(struct side *side, struct ctx_archive *archive, 
 		opened->name = NULL;
 		return ctx_err_nomem(err);
 	}
+	opened->is_run = true;
 	status = ctx_archive_open_run(archive, run, &opened->store, err);
 	return status == CTX_OK ? open_source(side, side->n - 1, NULL, err) : status;
 }
 
-/* All runs of an archive, or the one of --run. */
-static enum ctx_status open_archive(struct side *side, const char *name, const struct ctx_options *options,
-				    struct ctx_err *err)
+/* All runs of an archive, or one of them. */
+static enum ctx_status open_archive(struct side *side, const char *name, uint32_t run, struct ctx_err *err)
 {
 	struct ctx_archive *archive;
 	size_t only = 0;
@@ -176,14 +182,68 @@ static enum ctx_status open_archive(struct side *side, const char *name, const s
 
 	if (status != CTX_OK)
 		return status;
-	if (options->opening.run != 0)
-		status = ctx_archiving_choose(archive, name, options->opening.run, &only, err);
+	if (run != 0)
+		status = ctx_archiving_choose(archive, name, run, &only, err);
 	for (size_t i = 0; i < ctx_archive_n(archive) && status == CTX_OK; i++) {
-		if (options->opening.run == 0 || i == only)
+		if (run == 0 || i == only)
 			status = open_run(side, archive, name, i, err);
 	}
 	ctx_archive_close(archive);
 	return status;
+}
+
+#define RUN_DIGITS 6u
+
+/* "base.db:2", as runs are called: `*ret_run`, and the name is cut there. False: no run of an archive. */
+static bool cut_run(char *name, uint32_t *ret_run)
+{
+	char *colon = strrchr(name, ':');
+	size_t digits = colon != NULL ? strspn(colon + 1, "0123456789") : 0;
+
+	if (digits == 0 || digits > RUN_DIGITS || colon[1 + digits] != '\0' || access(name, F_OK) == 0)
+		return false;
+	*colon = '\0';
+	*ret_run = (uint32_t)strtoul(colon + 1, NULL, 10);
+	if (*ret_run != 0 && ctx_archive_is(name))
+		return true;
+	*colon = ':';
+	return false;
+}
+
+static enum ctx_status open_input(struct side *side, char *name, const struct ctx_options *options,
+				  struct ctx_err *err)
+{
+	uint32_t run;
+
+	if (ctx_archive_is(name))
+		return open_archive(side, name, options->opening.run, err);
+	if (cut_run(name, &run))
+		return open_archive(side, name, run, err);
+	return open_recording(side, name, options, err);
+}
+
+static bool is_same(const struct opened *a, const struct opened *b)
+{
+	if (a->is_run || b->is_run || a->file.st_ino == 0 || b->file.st_ino == 0)
+		return strcmp(a->name, b->name) == 0;
+	return a->file.st_ino == b->file.st_ino && a->file.st_dev == b->file.st_dev;
+}
+
+/* A recording that counts as several runs is false evidence; of which first is said. */
+static void warn_of_twins(const struct side *side, char letter)
+{
+	for (size_t i = 0; i < side->n; i++) {
+		size_t times = 1;
+
+		for (size_t k = i + 1; k < side->n; k++)
+			times += is_same(side->opened[i], side->opened[k]);
+		if (times == 1)
+			continue;
+		fprintf(stderr,
+			"ctxan: --diff: side %c has %s %zu times: as several runs it is false evidence\n",
+			letter, side->opened[i]->name, times);
+		return;
+	}
 }
 
 /* "A1.er,A2.er" */
@@ -202,9 +262,10 @@ static enum ctx_status open_side(struct side *side, const char *list, const stru
 	if (n > RUNS_MAX)
 		return ctx_err_set(err, CTX_E_LIMIT, "--diff: %zu recordings on one side, at most %u", n,
 				   RUNS_MAX);
-	for (const char *name = side->names; n-- > 0 && status == CTX_OK; name += strlen(name) + 1)
-		status = ctx_archive_is(name) ? open_archive(side, name, options, err)
-					      : open_recording(side, name, options, err);
+	for (char *name = side->names, *next; n-- > 0 && status == CTX_OK; name = next) {
+		next = name + strlen(name) + 1;
+		status = open_input(side, name, options, err);
+	}
 	return status;
 }
 
@@ -237,7 +298,24 @@ static enum ctx_status open_sides(struct ctx_comparing *comparing, struct ctx_er
 	for (int i = 0; i < CTX_COMPARE_SIDES && status == CTX_OK; i++)
 		status = open_side(&comparing->sides[i], options->inputs[options->n_inputs == 1 ? 0 : i],
 				   options, err);
+	for (int i = 0; i < CTX_COMPARE_SIDES && status == CTX_OK && !options->quiet; i++)
+		warn_of_twins(&comparing->sides[i], "AB"[i]);
 	return status;
+}
+
+/* Why a table of the heap cannot be made: the first recording without allocations. */
+static enum ctx_status check_heap(const struct ctx_comparing *comparing, struct ctx_err *err)
+{
+	for (int i = 0; i < CTX_COMPARE_SIDES; i++) {
+		for (size_t k = 0; k < comparing->sides[i].n; k++) {
+			const struct opened *opened = comparing->sides[i].opened[k];
+
+			if (ctx_store_profile(opened->store)->traced[CTX_TRACED_HEAP] == 0)
+				return ctx_err_set(err, CTX_E_NOTFOUND,
+						   "%s has no allocations (ctxrec --heap)", opened->name);
+		}
+	}
+	return CTX_OK;
 }
 
 /* A table may be of another metric than the selected one. */
@@ -326,6 +404,10 @@ static enum ctx_status print_report(struct ctx_comparing *comparing, const struc
 		/* Nothing of it on either side; the first says what is missing. */
 		if (!ctx_comparing_has_metric(comparing, tables[i].metric) && (i != 0 || n == 1))
 			continue;
+		if (tables[i].metric != NULL && printed == 0)
+			status = check_heap(comparing, err);
+		if (status != CTX_OK)
+			break;
 		if ((!is_first || printed != 0) && prints_text(comparing))
 			fputc('\n', comparing->options->report.out);
 		status = ctx_comparing_print(comparing, &tables[i], &report, err);

@@ -101,6 +101,21 @@ static bool matches(const struct entities *entities, const struct ctx_profile *p
 	       (entities->name == process_name && is_program(process_name(profile, i), term));
 }
 
+/* Where no thread has that name: the first one of each process. */
+static bool choose_main_threads(const struct ctx_profile *profile, bool *chosen)
+{
+	bool found = false;
+
+	for (uint32_t i = 0; i < profile->n_threads; i++) {
+		uint32_t process = ctx_profile_process_of(profile, i);
+
+		if (process < profile->n_processes &&
+		    profile->threads[i].tid == profile->processes[process].pid)
+			chosen[i] = found = true;
+	}
+	return found;
+}
+
 /* Marks in `chosen` the items of a comma-separated list; each term must match something. */
 static enum ctx_status choose(const struct entities *entities, const struct ctx_profile *profile,
 			      const char *list, bool *chosen, struct ctx_err *err)
@@ -124,6 +139,8 @@ static enum ctx_status choose(const struct entities *entities, const struct ctx_
 			if (matches(entities, profile, i, term))
 				chosen[i] = found = true;
 		}
+		if (!found && entities->name == thread_name && strcmp(term, "main") == 0)
+			found = choose_main_threads(profile, chosen);
 		if (!found || (parse_range(term, &first, &last) && first != last && last >= entities->n))
 			return ctx_err_set(err, CTX_E_NOTFOUND,
 					   "no %s '%s' (the last one is %u: see --report %s%s)",

@@ -298,6 +298,29 @@ static void put_notes(struct ctx_diff_page *page)
 		ctx_out_line(&page->out, ctx_out_format(&page->out, "note: and %u more", noting.more));
 }
 
+/* In per cent of A, unless that is no figure for people: A may be next to nothing, or the machine too restless. */
+static void put_detectable_total(struct ctx_diff_page *page, double least)
+{
+	double a = page->diff.sides[CTX_COMPARE_A].weight, b = page->diff.sides[CTX_COMPARE_B].weight;
+	const char *change;
+
+	if (least > CTX_DIFF_TENFOLD * fmax(a, b)) {
+		ctx_out_wrapped(&page->out, "",
+				"Not even a tenfold total would be found in four of five such comparisons: "
+				"record longer, or several times.",
+				0);
+		return;
+	}
+	change = least > CTX_DIFF_TENFOLD * a ? ctx_diff_page_change(page, least)
+					      : ctx_out_format(&page->out, "%.1f %%", 100 * least / a);
+	ctx_out_wrapped(&page->out, "",
+			ctx_out_format(&page->out,
+				       "A change of the total by %s would be found in four of five such "
+				       "comparisons.",
+				       change),
+			0);
+}
+
 void ctx_diff_page_put_titles(struct ctx_diff_page *page)
 {
 	const struct ctx_diff *diff = &page->diff;
@@ -309,13 +332,8 @@ void ctx_diff_page_put_titles(struct ctx_diff_page *page)
 	if (ctx_out_is_text(&page->out))
 		put_notes(page);
 	put_alone(page);
-	if (isfinite(least) && whole > 0)
-		ctx_out_wrapped(&page->out, "",
-				ctx_out_format(&page->out,
-					       "A change of the total by %.1f %% would be found in four of "
-					       "five such comparisons.",
-					       100 * least / whole),
-				0);
+	if (isfinite(least))
+		put_detectable_total(page, least);
 	else if (diff->no_samples)
 		ctx_out_wrapped(&page->out, "",
 				"A recording that was archived without samples does not tell changes from "

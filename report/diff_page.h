@@ -8,6 +8,9 @@
 #include "report/diff_forms.h"
 #include "report/out.h"
 
+/* A change that would be found is no figure for people beyond so many times of what there is. */
+#define CTX_DIFF_TENFOLD 9.0
+
 #define CTX_DIFF_COLUMNS_MAX (CTX_DIFF_IDENTITY_MAX + 12u)
 
 struct ctx_diff_page {

@@ -78,7 +78,8 @@ static void put_detectable(struct ctx_diff_page *page, struct ctx_buf *text)
 			heaviest = i;
 		}
 	}
-	if (heaviest == CTX_NONE || !isfinite(page->diff.rows[heaviest].evidence.detectable))
+	if (heaviest == CTX_NONE ||
+	    !(page->diff.rows[heaviest].evidence.detectable <= CTX_DIFF_TENFOLD * most))
 		return;
 	ctx_buf_put_text(text, " Of ");
 	put_name(page, heaviest, text);

@@ -34,18 +34,21 @@ says() {
 says 'No function is on both sides' ctxan phases.er spin.er --diff --filter 'LEAF IN "work.*|divisions|turn.*"'
 expect 1 "no metric 'page-faults'" ctxan phases.er spin.er --diff --metric page-faults
 grep -q '^ctxan: spin.er: ' err.txt || fail "which recording lacks the metric: $(cat err.txt)"
-expect 1 "phases.er: no metric 'heapallocbytes'" ctxan phases.er phases.er --diff -r heap
+expect 1 'phases.er has no allocations .ctxrec --heap.' ctxan phases.er phases.er --diff -r heap
 expect 1 'flat.data has no call stacks' ctxan flat.data good.data --diff -r tree
 expect 1 'flat.data has no thread states' ctxan phases.er flat.data --diff -r states
 expect 1 'spin.er has no waits in the selection' ctxan full.er spin.er --diff -r waits
 # Of several reports those are printed that can be.
 says '^waits: spin.er has no waits in the selection' ctxan full.er spin.er --diff -r waits,functions
 grep -q '^Difference of functions' out.txt || fail "the report behind one that has nothing to compare: $(cat out.txt)"
-says '^heap: full.er: no metric' ctxan full.er spin.er --diff -r heap,functions,heap
+says '^heap: full.er has no allocations' ctxan full.er spin.er --diff -r heap,functions,heap
 expect 1 'spin.er has no waits in the selection' ctxan full.er spin.er --diff -r heap,waits
 expect 1 'spin.er has no waits in the selection' ctxan full.er spin.er --diff -r functions,waits --format json
 expect 1 'phases.er has no samples in the selection' ctxan phases.er --diff -i 0:0.1 -i 50%:60%
 expect 1 'has no calls of a function .nobody.' ctxan phases.er phases.er --diff --per-count calls:nobody
+
+# What could be found is no per cent of next to nothing.
+says '^A change of the total by [+][0-9.]* ms would be found' ctxan -q phases.er phases.er --diff -i A:0:1% -i B:0:100%
 
 # Damaged, and what is not written half.
 head -c 20000 good.data >cut.data
@@ -74,6 +77,22 @@ grep -q 'phases.er.diff.html$' opened.txt || fail "--open says: $(cat opened.txt
 many=$(yes spin.er | head -250 | paste -sd,)
 says '250 recordings' ctxan "$many" "$many" --diff --limit 1
 expect 1 '251 recordings on one side, at most 250' ctxan "$many,spin.er" spin.er --diff
+
+timeout 60 ctxan ./spin.er,spin.er,phases.er spin.er --diff --limit 1 >out.txt 2>err.txt || fail "twice"
+grep -qx 'ctxan: --diff: side A has ./spin.er 2 times: as several runs it is false evidence' err.txt || fail "twice: $(cat err.txt)"
+timeout 60 ctxan spin.er,phases.er spin.er --diff --limit 1 >out.txt 2>err.txt && [ ! -s err.txt ] || fail "once on each side: $(cat err.txt)"
+# A run of an archive by the name that reports give it.
+ctxan -q --archive base.db spin.er phases.er || fail "archive"
+ctxan -q base.db:2 spin.er --diff --format json | sed 's/"inputs":[^]]*]//g' >one.json || fail "a run of an archive"
+ctxan -q base.db spin.er --diff --run 2 --format json | sed 's/"inputs":[^]]*]//g' | cmp -s - one.json || fail "base.db:2 is not --run 2"
+expect 1 'base.db has no run 3: it has 2' ctxan base.db:3 spin.er --diff
+expect 1 'spin.er:2: No such file' ctxan spin.er:2 spin.er --diff
+yes 'main;solve 10' | head -300 >counts.folded
+expect 1 "phases.er has the metric 'cpu-clock' and counts.folded 'count': choose a common one with --metric .they have none." ctxan phases.er counts.folded --diff
+# The main thread, where none has that name.
+ctxan -q phases.er -r functions --thread main --format csv >main.csv || fail "--thread main"
+ctxan -q phases.er -r functions --thread 0 --format csv | cmp -s - main.csv || fail "the main thread: $(cat main.csv)"
+ctxan -q phases.er spin.er --diff --thread main --limit 1 >out.txt || fail "--thread main on both sides"
 
 # Options.
 expect 1 '--rename requires --diff' ctxan phases.er --rename a=b
