@@ -25,6 +25,8 @@
 #define LEAST_ERRORS 3.5  /* standard errors of a change that is named, were samples independent */
 #define LEAST_SAMPLES 8u  /* of phases whose functions are compared */
 #define FIGURE_MAX 32u
+#define STACKS_MANY 5000u /* different ones of a phase: light ones are cut */
+#define LIGHT 1000u	  /* times as much have all */
 
 enum {
 	PROCESS,
@@ -192,14 +194,59 @@ static struct ctx_cell cpus_cell(struct page *page, const struct ctx_phase *phas
 	return figure(page, (double)phase->histogram.weight / (double)length, 2);
 }
 
+/*
+ * Stacks in a subtree of the CCT that has less than a thousandth of the weight become the stack above it: of a million
+ * different ones next to all are no part of a dominant path, and need not be folded.
+ */
+static enum ctx_status cut_light(const struct ctx_trie *cct, const struct ctx_histogram *from,
+				 struct ctx_histogram *to)
+{
+	uint64_t *weight CTX_AUTO_FREE = ctx_calloc((size_t)cct->n + 1, sizeof(*weight));
+	uint32_t *place CTX_AUTO_FREE = ctx_calloc((size_t)cct->n + 1, sizeof(*place));
+	uint64_t least = from->weight / LIGHT + 1;
+	enum ctx_status status = weight != NULL && place != NULL ? CTX_OK : CTX_E_NOMEM;
+
+	if (status != CTX_OK)
+		return status;
+	for (size_t i = 0; i < from->n; i++)
+		weight[from->entries[i].stack] += from->entries[i].weight;
+	/* Parents have lower ids. */
+	for (uint32_t node = cct->n - 1; node > 0; node--)
+		weight[cct->parent[node]] += weight[node];
+	for (uint32_t node = 1; node < cct->n; node++)
+		place[node] = weight[node] >= least ? node : place[cct->parent[node]];
+	for (size_t i = 0; i < from->n && status == CTX_OK; i++) {
+		struct ctx_hist_entry entry = from->entries[i];
+
+		entry.stack = place[entry.stack];
+		status = ctx_histogram_add(to, entry, NULL);
+	}
+	return status;
+}
+
+static enum ctx_status find_hottest(struct page *page, const struct ctx_histogram *histogram,
+				    uint32_t *ret_node)
+{
+	struct ctx_histogram cut = {0};
+	uint64_t weight;
+	enum ctx_status status = CTX_OK;
+
+	if (histogram->n > STACKS_MANY)
+		status = cut_light(&page->out.profile->cct, histogram, &cut);
+	if (status == CTX_OK)
+		status =
+			ctx_fold_hottest(&page->fold, cut.n != 0 ? &cut : histogram, ret_node, &weight, NULL);
+	ctx_histogram_deinit(&cut);
+	return status;
+}
+
 /* The dominant path: of text a line, of CSV its names joined. `frames` are kept until the report ends. */
 static void put_path(struct page *page, const struct ctx_phase *phase, struct ctx_cell *cells)
 {
 	struct ctx_cell_frames *line = &page->frames[page->n_paths];
 	struct ctx_fold_frame *frames = NULL;
-	uint64_t weight;
 	uint32_t node = CTX_TRIE_ROOT;
-	enum ctx_status status = ctx_fold_hottest(&page->fold, &phase->histogram, &node, &weight, NULL);
+	enum ctx_status status = find_hottest(page, &phase->histogram, &node);
 
 	if (status == CTX_OK)
 		status = ctx_fold_path(&page->fold, node, &frames, &line->n, NULL);

@@ -96,6 +96,35 @@ static void test_report_phases__prints_in_every_format(void **state)
 	drop(&world);
 }
 
+/* Of thousands of stacks light ones are cut, and the dominant path is the same. */
+static void test_report_phases__a_path_is_found_among_many_stacks(void **state)
+{
+	enum { LEVELS = 8, STACKS = 3 * 3 * 3 * 3 * 3 * 3 * 3 * 3 };
+	struct fixture *fixture = *state;
+	struct world world;
+	uint32_t path[2 + LEVELS + 1] = {0, 2, [2 + LEVELS] = CTX_NONE};
+	char *text, *row;
+
+	fill(fixture, &world);
+	for (unsigned i = 0; i < STACKS; i++) {
+		unsigned rest = i;
+
+		for (size_t level = 0; level < LEVELS; level++, rest /= 3)
+			path[2 + level] = 2 + rest % 3;
+		add_to(&world.phases[0], stack_of(fixture, path), 1);
+	}
+	add_to(&world.phases[0], stack_of(fixture, PATH(0, 1)), 2 * STACKS);
+	assert_true(world.phases[0].histogram.n > 5000);
+	text = print_report("phases", &fixture->input, (struct ctx_report_options){.width = 160});
+	row = strstr(text, " 20083 ");
+	assert_non_null(row);
+	*strchr(row, '\n') = '\0';
+	assert_non_null(strstr(row, "solve"));
+	assert_null(strstr(row, "walk"));
+	free(text);
+	drop(&world);
+}
+
 static void test_report_phases__few_samples_are_said(void **state)
 {
 	struct fixture *fixture = *state;
@@ -149,6 +178,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		with_fixture(test_report_phases__prints_in_every_format),
+		with_fixture(test_report_phases__a_path_is_found_among_many_stacks),
 		with_fixture(test_report_phases__few_samples_are_said),
 		with_fixture(test_report_phases__without_times_there_are_none),
 		with_fixture(test_report_phases__the_time_line_has_their_letters),
