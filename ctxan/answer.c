@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "ctxan/browsing.h"
 #include "ctxan/called.h"
+#include "ctxan/data_naming.h"
 #include "ctxan/exporting.h"
 #include "ctxan/gprofng_names.h"
 #include "ctxan/refusals.h"
@@ -161,13 +162,18 @@ static enum ctx_status print_reports(struct answer *answer, const char *name, st
 {
 	const struct ctx_options *options = answer->options;
 	struct ctx_buf words CTX_AUTO_BUF = {0};
+	struct ctx_data_naming naming = {.objects = {.recording = name,
+						     .profile = ctx_store_profile(answer->store),
+						     .options = &options->opening}};
 	struct ctx_query_source_spec spec = {.store = answer->store,
 					     .selection = &answer->selection,
 					     .words = &options->selection,
 					     .path = name,
-					     .top_only = options->top_only};
+					     .top_only = options->top_only,
+					     .data_namer = &naming.namer};
 	enum ctx_status status;
 
+	ctx_data_naming_init(&naming);
 	ctx_selection_words_put(options, &words);
 	ctx_buf_put_u8(&words, '\0');
 	status = ctx_buf_check(&words, err);
@@ -191,6 +197,7 @@ static enum ctx_status print_reports(struct answer *answer, const char *name, st
 	if (answer->source != answer->opened)
 		ctx_hiding_source_close(answer->source);
 	ctx_query_source_close(answer->opened);
+	ctx_data_naming_deinit(&naming);
 	return status;
 }
 

@@ -24,8 +24,7 @@ static char *archives_of(const char *recording)
 	return directory != NULL ? ctx_path_join(directory, "archives") : NULL;
 }
 
-/* Called once, for the first file. */
-static enum ctx_status open_objects(struct ctx_export_objects *objects, struct ctx_err *err)
+enum ctx_status ctx_export_objects_open(struct ctx_export_objects *objects, struct ctx_err *err)
 {
 	const struct ctx_opening_options *options = objects->options;
 	struct ctx_err left_out = {0}; /* the ingest has reported it */
@@ -73,7 +72,7 @@ enum ctx_status ctx_export_objects_read(void *context, uint32_t object, struct c
 	struct ctx_export_objects *objects = context;
 	const struct ctx_object_info *info = &objects->profile->objects[object];
 	char ours[CTX_EXP_ARCHIVE_NAME_MAX], gprofngs[CTX_GP_ARCHIVE_NAME];
-	enum ctx_status status = open_objects(objects, err);
+	enum ctx_status status = ctx_export_objects_open(objects, err);
 
 	if (status != CTX_OK)
 		return status;

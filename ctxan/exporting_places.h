@@ -17,6 +17,9 @@ struct ctx_export_objects {
 	struct ctx_symbol_caches caches;
 };
 
+/* Determines `archives` and opens the caches, at the first call. Fails with their errors, CTX_E_NOMEM. */
+CTX_MUST_CHECK enum ctx_status ctx_export_objects_open(struct ctx_export_objects *objects,
+						       struct ctx_err *err);
 void ctx_export_objects_close(struct ctx_export_objects *objects);
 
 /*

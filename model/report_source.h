@@ -15,6 +15,7 @@
 
 #include "base/buf.h"
 #include "model/code.h"
+#include "model/data_name.h"
 #include "model/phase.h"
 #include "model/profile.h"
 #include "model/report_data.h"
@@ -106,6 +107,8 @@ struct ctx_report_source {
 	struct ctx_report_selection selection;
 	/* Of who shows other stacks (report/hiding_source.h): the functions of slices are those of these. NULL; borrowed. */
 	const struct ctx_index_stacks *shown;
+	/* Names of data. NULL: no debug information can be asked; borrowed. */
+	const struct ctx_data_namer *data_namer;
 	void *impl;
 
 	/*

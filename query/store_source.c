@@ -587,6 +587,7 @@ enum ctx_status ctx_query_source_open(const struct ctx_query_source_spec *spec,
 		.code = pull_code,
 		.samples = pull_samples,
 		.mappings = pull_mappings,
+		.data_namer = spec->data_namer,
 		.object_file = spec->object_file != NULL ? read_object_file : NULL,
 	};
 	*ret = &source->base;

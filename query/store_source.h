@@ -25,6 +25,7 @@ struct ctx_query_source_spec { /* everything is borrowed until the source is clo
 	enum ctx_status (*object_file)(void *context, uint32_t object, struct ctx_buf *out,
 				       struct ctx_err *err);
 	void *object_context;
+	const struct ctx_data_namer *data_namer; /* NULL: none */
 };
 
 /* Reads nothing yet. CTX_E_NOMEM. */

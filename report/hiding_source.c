@@ -701,7 +701,8 @@ enum ctx_status ctx_hiding_source_open(struct ctx_report_source *inner, const st
 						  .code = code,
 						  .samples = samples,
 						  .mappings = mappings,
-						  .object_file = object_file};
+						  .object_file = object_file,
+						  .data_namer = inner->data_namer};
 	status = find_hidden(source, hiding, err);
 	if (status == CTX_OK)
 		status = fold_all(source, err);

@@ -32,6 +32,8 @@
 	X(branches)                                                                                          \
 	X(memory)                                                                                            \
 	X(cachelines)                                                                                        \
+	X(data_objects)                                                                                      \
+	X(data_layout)                                                                                       \
 	X(marks)                                                                                             \
 	X(omp_regions)                                                                                       \
 	X(omp_tasks)                                                                                         \

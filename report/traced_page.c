@@ -51,7 +51,7 @@ static enum ctx_status check_recorded(const struct ctx_profile *profile, enum ct
 		"the program said nothing of itself (ctx_trace.h, ctxrec --marks)",
 		"no calls were traced: they are estimated from samples in other reports",
 		"no branch stacks were recorded (perf record -b)",
-		"no addresses of memory were recorded (perf mem record, perf record -d -e page-faults)",
+		"no addresses of memory were recorded (ctxrec --data, perf mem record, perf record -d)",
 		"no regions or tasks of OpenMP were traced (ctxrec --openmp)"};
 
 	/* Recorded, but none occurred: the report says so. */

@@ -2,7 +2,8 @@
  * Accesses to data that are known by construction.
  *
  *	data ROUNDS	counter: ROUNDS writes, and as many reads; one structure: ROUNDS writes of `i`, half as many of `in.d`;
- *			64 pages of a mapping and 255 pages of a block of the heap are touched, each for the first time
+ *			64 pages of a mapping and 255 pages of a block of the heap are touched, each for the first time;
+ *			32 nodes of a page each, by their member `in.d`
  *
  * Built with -O0 -no-pie: addresses are those of nm, and each access is an instruction.
  */
@@ -13,6 +14,7 @@
 #define PAGE 4096
 #define MAPPED_PAGES 64
 #define BLOCK_PAGES 256
+#define NODES 32
 
 enum color { RED, GREEN };
 
@@ -29,6 +31,13 @@ typedef struct foo {
 	enum color color : 3;
 	struct foo *next;
 } foo_t;
+
+/* A page each. */
+struct node {
+	long key;
+	struct inner in;
+	char rest[PAGE - sizeof(long) - sizeof(struct inner)];
+};
 
 int counter;
 foo_t thing;
@@ -73,17 +82,27 @@ __attribute__((noinline)) static void change(foo_t *foo, int rounds)
 	}
 }
 
+__attribute__((noinline)) static void fill_nodes(struct node *nodes, int n)
+{
+	for (int i = 0; i < n; i++)
+		nodes[i].in.d = i;
+}
+
 int main(int argc, char **argv)
 {
 	int rounds = argc > 1 ? atoi(argv[1]) : 100;
 	char *mapping = mmap(NULL, (size_t)MAPPED_PAGES * PAGE, PROT_READ | PROT_WRITE,
 			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct node *nodes =
+		mmap(NULL, (size_t)NODES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	char *block = make_block();
 
-	if (mapping == MAP_FAILED || block == NULL)
+	if (mapping == MAP_FAILED || nodes == MAP_FAILED || block == NULL)
 		return 1;
 	madvise(mapping, (size_t)MAPPED_PAGES * PAGE, MADV_NOHUGEPAGE);
+	madvise(nodes, (size_t)NODES * PAGE, MADV_NOHUGEPAGE);
 	touch_mapping(mapping);
+	fill_nodes(nodes, NODES);
 	touch_block(block);
 	count(rounds);
 	change(&thing, rounds);
