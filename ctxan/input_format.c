@@ -27,6 +27,7 @@ static const struct ctx_input_format formats[] = {
 	{ctx_exp_is_experiment, ctx_exp_open, ctx_exp_fingerprint, true, false},
 	{ctx_perfdata_is, ctx_perfdata_open, ctx_perfdata_fingerprint, false, true},
 	{ctx_uftrace_is, ctx_uftrace_open, ctx_uftrace_fingerprint, true, false},
+	{ctx_jsonprofile_is_in_trace, ctx_jsonprofile_open, ctx_file_fingerprint, false, false},
 	{ctx_traceevent_is, ctx_traceevent_open, ctx_file_fingerprint, false, false},
 	{ctx_calltrace_is, ctx_calltrace_open, ctx_calltrace_fingerprint, false, false},
 	{ctx_jfr_is, ctx_jfr_open, ctx_jfr_fingerprint, false, false},

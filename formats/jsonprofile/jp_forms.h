@@ -21,6 +21,10 @@ CTX_MUST_CHECK enum ctx_status ctx_jp_speedscope(yajl_val root, struct ctx_jp_mo
 CTX_MUST_CHECK enum ctx_status ctx_jp_cpuprofile(yajl_val root, struct ctx_jp_model *model,
 						 struct ctx_err *err);
 
+/* Traces of Chrome's DevTools with CPU profiles in pieces (Profile, ProfileChunk). */
+CTX_MUST_CHECK enum ctx_status ctx_jp_devtools(yajl_val root, struct ctx_jp_model *model,
+					       struct ctx_err *err);
+
 /* The Firefox Profiler's processed profiles (samply, perf converted), with tables by thread or shared. */
 CTX_MUST_CHECK enum ctx_status ctx_jp_firefox(yajl_val root, struct ctx_jp_model *model, struct ctx_err *err);
 

@@ -53,6 +53,7 @@ struct ctx_jp_model {	      /* all zero is an empty one */
 	const char *exporter; /* NULL unknown */
 	uint64_t duration_ns;
 	bool without_times;
+	uint64_t n_left_out; /* events that are no profile's */
 	struct ctx_jp_metric metrics[CTX_JP_METRICS_MAX];
 	uint32_t n_metrics;
 	struct ctx_jp_thread *threads; /* these arrays are owned */

@@ -36,6 +36,7 @@ static const struct form {
 	const char *members[3];
 	form_fn *read;
 } forms[] = {
+	{{"\"ProfileChunk\"", "\"cpuProfile\"", "\"ph\""}, ctx_jp_devtools},
 	{{"\"$schema\"", "speedscope.app/file-format-schema.json", NULL}, ctx_jp_speedscope},
 	{{"\"timeDeltas\"", "\"callFrame\"", NULL}, ctx_jp_cpuprofile},
 	{{"\"head\"", "\"timestamps\"", NULL}, ctx_jp_cpuprofile},
@@ -54,7 +55,7 @@ static void destroy(struct ctx_named *named)
 	free(reader);
 }
 
-/* A file's first bytes, mapped. NULL: it does not begin as an object of JSON. */
+/* A file's first bytes, mapped. NULL: it does not begin as an object or a list of JSON. */
 static const char *map_probe(const char *path, size_t *ret_n)
 {
 	uint64_t size = 0;
@@ -70,7 +71,7 @@ static const char *map_probe(const char *path, size_t *ret_n)
 		return NULL;
 	while (at < *ret_n && strchr(" \n\r\t", bytes[at]) != NULL && bytes[at] != '\0')
 		at++;
-	if (at < *ret_n && bytes[at] == '{')
+	if (at < *ret_n && (bytes[at] == '{' || bytes[at] == '['))
 		return bytes;
 	munmap(bytes, *ret_n);
 	return NULL;
@@ -85,7 +86,8 @@ static bool has_all(const struct form *form, const char *bytes, size_t n)
 	return true;
 }
 
-static const struct form *form_of(const char *path)
+/* The first of `n` forms that it has. */
+static const struct form *form_among(const char *path, size_t n_forms)
 {
 	const struct form *found = NULL;
 	size_t n;
@@ -93,10 +95,20 @@ static const struct form *form_of(const char *path)
 
 	if (bytes == NULL)
 		return NULL;
-	for (size_t i = 0; i < CTX_COUNT_OF(forms) && found == NULL; i++)
+	for (size_t i = 0; i < n_forms && found == NULL; i++)
 		found = has_all(&forms[i], bytes, n) ? &forms[i] : NULL;
 	munmap((void *)(uintptr_t)bytes, n);
 	return found;
+}
+
+static const struct form *form_of(const char *path)
+{
+	return form_among(path, CTX_COUNT_OF(forms));
+}
+
+bool ctx_jsonprofile_is_in_trace(const char *path)
+{
+	return form_among(path, 1) != NULL;
 }
 
 bool ctx_jsonprofile_is(const char *path)
@@ -199,6 +211,10 @@ static enum ctx_status fill(struct reader *reader, const struct form *form, stru
 		status = ctx_named_property(&reader->named, "collector", model->exporter, err);
 	if (status == CTX_OK && model->without_times)
 		status = ctx_named_warn(&reader->named, err, "no times in the file: all samples are at 0");
+	if (status == CTX_OK && model->n_left_out != 0)
+		status = ctx_named_warn(
+			&reader->named, err,
+			"the CPU profile in the trace is read; its slices, moments and counters are not");
 	if (status != CTX_OK)
 		return status;
 	reader->function_of = malloc((model->n_functions + 1) * sizeof(*reader->function_of));

@@ -214,7 +214,8 @@ static enum ctx_status put_access(struct ctx_pd_reader *reader, const struct ctx
 							: ctx_data_operation_of(sample->data_source)),
 		.latency = sample->weight,
 		.address = sample->address,
-		.detail = sample->data_source,
+		/* Of a breakpoint the kernel says "not available", in bits; no part of it is known. */
+		.detail = source->type == PERF_TYPE_BREAKPOINT ? 0 : sample->data_source,
 		.physical = sample->physical,
 		.cpu = sample->cpu,
 		.file = CTX_NONE,

@@ -122,6 +122,66 @@ static void test_jsonprofile__speedscopes_opens_and_closes_are_time_at_the_open_
 		     "! 2 entries refer to nothing, or have no time or weight that can be\n");
 }
 
+static void test_jsonprofile__pieces_of_a_devtools_trace_are_put_together(void **state)
+{
+	static const char trace[] =
+		"{\"traceEvents\": ["
+		"{\"ph\": \"M\", \"name\": \"thread_name\", \"pid\": 7, \"tid\": 3, \"args\": {\"name\": "
+		"\"CrRendererMain\"}},"
+		"{\"ph\": \"M\", \"name\": \"process_name\", \"pid\": 7, \"tid\": 3, \"args\": {\"name\": "
+		"\"Renderer\"}},"
+		"{\"ph\": \"X\", \"name\": \"RunTask\", \"cat\": \"toplevel\", \"pid\": 7, \"tid\": 3, "
+		"\"ts\": 900, \"dur\": 50, \"args\": {}},"
+		"{\"ph\": \"P\", \"name\": \"Profile\", \"id\": \"0x1\", \"pid\": 7, \"tid\": 3, \"ts\": "
+		"1000, \"args\": {\"data\": {\"startTime\": 1000}}},"
+		"{\"ph\": \"P\", \"name\": \"ProfileChunk\", \"id\": \"0x1\", \"pid\": 7, \"tid\": 9, "
+		"\"ts\": 1001, \"args\": {\"data\": {\"cpuProfile\": {\"nodes\": ["
+		"{\"id\": 1, \"callFrame\": {\"functionName\": \"(root)\", \"scriptId\": \"0\"}},"
+		"{\"id\": 2, \"parent\": 1, \"callFrame\": {\"functionName\": \"main\", \"url\": \"a.js\", "
+		"\"lineNumber\": 4}}], \"samples\": [2, 2]}, \"timeDeltas\": [10, 5]}}},"
+		"{\"ph\": \"P\", \"name\": \"Profile\", \"id\": \"0x2\", \"pid\": 8, \"tid\": 4, \"ts\": "
+		"990, \"args\": {\"data\": {\"startTime\": 990}}},"
+		"{\"ph\": \"P\", \"name\": \"ProfileChunk\", \"id\": \"0x2\", \"pid\": 8, \"tid\": 9, "
+		"\"ts\": 1001, \"args\": {\"data\": {\"cpuProfile\": {\"nodes\": ["
+		"{\"id\": 1, \"callFrame\": {\"functionName\": \"other\"}}], \"samples\": [1]}, "
+		"\"timeDeltas\": [20], \"endTime\": 1030}}},"
+		"{\"ph\": \"P\", \"name\": \"ProfileChunk\", \"id\": \"0x1\", \"pid\": 7, \"tid\": 9, "
+		"\"ts\": 1002, \"args\": {\"data\": {\"cpuProfile\": {\"nodes\": ["
+		"{\"id\": 3, \"parent\": 2, \"callFrame\": {\"functionName\": \"\", \"url\": \"a.js\", "
+		"\"lineNumber\": 6}}, {\"id\": 4, \"parent\": 77, \"callFrame\": {\"functionName\": "
+		"\"lost\"}}],"
+		"\"samples\": [3, 9, 2]}, \"timeDeltas\": [5, 5, 5], \"endTime\": 1040}}},"
+		"{\"ph\": \"P\", \"name\": \"ProfileChunk\", \"id\": \"0x5\", \"pid\": 7, \"tid\": 9, "
+		"\"ts\": 1002, \"args\": {\"data\": {\"cpuProfile\": {\"samples\": [1]}}}}"
+		"]}";
+	static const char want[] =
+		"DevTools trace 50000 ns\n"
+		"! the CPU profile in the trace is read; its slices, moments and counters are not\n"
+		"thread 3 CrRendererMain of 0\n"
+		"20000 thread 0 time 5000: main[] a.js:0\n"
+		"thread 4  of 1\n"
+		"20000 thread 1 time 20000: other[] -:0\n"
+		"25000 thread 0 time 5000: main[] a.js:0\n"
+		"30000 thread 0 time 5000: (anonymous)[] a.js:0 main[] a.js:0\n"
+		"40000 thread 0 time 10000: main[] a.js:0\n"
+		"! 3 entries refer to nothing, or have no time or weight that can be\n";
+	const char *list = strchr(trace, '['), *end = strrchr(trace, ']');
+	char *bare = ctx_memdup0(list, (size_t)(end - list) + 1);
+
+	(void)state;
+	assert_non_null(bare);
+	check_events(trace, want);
+	assert_true(ctx_jsonprofile_is_in_trace(path));
+	check_events(bare, want); /* the list alone */
+	free(bare);
+	write_bytes(trace, sizeof(trace) / 2); /* cut */
+	{
+		struct ctx_event_source *source;
+
+		assert_int_equal(ctx_jsonprofile_open(path, &source, NULL), CTX_E_FORMAT);
+	}
+}
+
 static void test_jsonprofile__a_cpuprofiles_samples_last_to_the_next(void **state)
 {
 	(void)state;
@@ -289,6 +349,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_jsonprofile__speedscopes_samples_follow_each_other),
 		cmocka_unit_test(test_jsonprofile__speedscopes_opens_and_closes_are_time_at_the_open_frames),
+		cmocka_unit_test(test_jsonprofile__pieces_of_a_devtools_trace_are_put_together),
 		cmocka_unit_test(test_jsonprofile__a_cpuprofiles_samples_last_to_the_next),
 		cmocka_unit_test(test_jsonprofile__firefoxs_tables_are_of_threads_or_shared),
 		cmocka_unit_test(test_jsonprofile__firefoxs_later_tables_have_offsets_and_sources),
