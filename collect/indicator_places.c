@@ -103,10 +103,11 @@ enum ctx_status ctx_indicator_places_find(struct ctx_indicator_places *places,
 	char program[PATH_MAX], more[CTX_INDICATOR_TEXT_MAX], length[32];
 	char *argv[] = {program,
 			(char *)(uintptr_t)path,
-			(char *)(uintptr_t)what_words[spec->what],
+			spec->once ? (char[]){"once"} : (char *)(uintptr_t)what_words[spec->what],
 			(char *)(uintptr_t)(spec->name[0] != '\0' && spec->what != CTX_INDICATOR_ADDRESS
 						    ? spec->name
-						    : "-"),
+					    : spec->once ? "*"
+							 : "-"),
 			more,
 			length,
 			NULL};

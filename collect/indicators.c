@@ -8,8 +8,10 @@
 #include "collect/indicator_spec.h"
 #include "collect/indicator_watch.h"
 #include "collect/load_objects.h"
+#include "collect/once.h"
 #include "collect/session_late.h"
 #include "collect/uprobe_guard.h"
+#include "collect/uprobe_keeper.h"
 #include "collect/uprobes.h"
 #include "model/indicator.h"
 
@@ -20,11 +22,13 @@
 #include <time.h>
 
 #define NAME_MAX_BYTES 512u
+#define EVERY_SITE 1u /* of coverage, in place of a configuration: no event is opened */
 
 struct indicator {
 	struct ctx_indicator_spec spec;
 	struct ctx_indicator_places places;
 	uint32_t metric, raised, slower; /* events of the session; the last two: CTX_NONE none */
+	uint32_t sites;			 /* of coverage; CTX_NONE */
 	bool is_breakpoint;
 };
 
@@ -35,21 +39,39 @@ struct ctx_indicators {
 	struct ctx_load_objects objects;
 	struct ctx_uprobes uprobes;
 	struct ctx_uprobe_guard guard;
+	struct ctx_uprobe_keeper keeper;
+	struct ctx_once *once; /* NULL: no coverage */
+	int once_fd;	       /* borrowed from it; -1 */
 	bool has_registers;
 	bool is_command;	   /* which is stopped at its exec */
 	struct ctx_err no_uprobes; /* why there are none; status CTX_OK: there are */
 };
 
-void ctx_indicators_destroy(struct ctx_indicators *indicators)
+void ctx_indicators_keep(struct ctx_indicators *indicators)
+{
+	if (indicators->uprobes.n != 0)
+		ctx_uprobe_keeper_begin(&indicators->keeper);
+}
+
+void ctx_indicators_let_go(struct ctx_indicators *indicators)
 {
 	if (indicators == NULL)
 		return;
 	ctx_uprobe_guard_deinit(&indicators->guard);
+	ctx_uprobe_keeper_end(&indicators->keeper);
+}
+
+void ctx_indicators_destroy(struct ctx_indicators *indicators)
+{
+	if (indicators == NULL)
+		return;
+	ctx_indicators_let_go(indicators);
 	ctx_uprobes_end(&indicators->uprobes);
 	for (size_t i = 0; i < indicators->n; i++)
 		ctx_indicator_places_deinit(&indicators->items[i].places);
 	ctx_load_objects_deinit(&indicators->objects);
 	ctx_indicator_watch_destroy(indicators->watch);
+	ctx_once_destroy(indicators->once);
 	free(indicators->items);
 	free(indicators);
 }
@@ -125,9 +147,10 @@ static enum ctx_status add_event(struct ctx_perf_events *events, const struct ct
 	if (status != CTX_OK)
 		return status;
 	snprintf(name, sizeof(name), "%s%s", spec->text,
-		 event->stack != CTX_PERF_STACK_WHOLE || event->is_late ? ""
-		 : spec->slower_than_ns != 0				? " slower"
-									: " raised");
+		 spec->once ? (event->attr.config == EVERY_SITE ? " sites" : "")
+		 : event->stack != CTX_PERF_STACK_WHOLE || event->is_late ? ""
+		 : spec->slower_than_ns != 0				  ? " slower"
+									  : " raised");
 	/* Metrics are named in lists. */
 	for (char *at = name; *at != '\0'; at++)
 		*at = *at == ',' ? ' ' : *at;
@@ -279,11 +302,40 @@ static enum ctx_status add_breakpoints(struct ctx_indicators *indicators, struct
 	return add_event(events, &indicator->spec, &event, &indicator->metric, err);
 }
 
+/* Traps in the target, which has its samples made by ctx_once_take. */
+static enum ctx_status add_once(struct ctx_indicators *indicators, struct indicator *indicator,
+				struct ctx_perf_events *events, struct ctx_err *err)
+{
+	struct ctx_perf_event event = {.attr = {.size = sizeof(struct perf_event_attr), .sample_period = 1},
+				       .period = 1,
+				       .stack = CTX_PERF_STACK_NONE,
+				       .is_late = true};
+	enum ctx_status status = CTX_OK;
+
+	if (!indicators->is_command)
+		return ctx_err_set(err, CTX_E_ARG, "coverage needs a command: it begins with the program");
+	event.attr.type = PERF_TYPE_TRACEPOINT; /* each is one, whatever rate is asked */
+	if (indicators->once == NULL)
+		status = ctx_once_create(&indicators->once, err);
+	if (status == CTX_OK)
+		status = add_event(events, &indicator->spec, &event, &indicator->metric, err);
+	event.attr.config = EVERY_SITE;
+	if (status == CTX_OK)
+		status = add_event(events, &indicator->spec, &event, &indicator->sites, err);
+	return status == CTX_OK ? ctx_once_add(indicators->once, &indicator->places,
+					       &(struct ctx_once_metrics){.executed = indicator->metric,
+									  .sites = indicator->sites},
+					       err)
+				: status;
+}
+
 static enum ctx_status add_events(struct ctx_indicators *indicators, struct indicator *indicator,
 				  struct ctx_perf_events *events, struct ctx_err *err)
 {
 	const struct ctx_indicator_spec *spec = &indicator->spec;
 
+	if (spec->once)
+		return add_once(indicators, indicator, events, err);
 	if (spec->what != CTX_INDICATOR_DATA && indicators->no_uprobes.status == CTX_OK)
 		return add_uprobes(indicators, indicator, events, err);
 	if (spec->what == CTX_INDICATOR_RETURN || spec->slower_than_ns != 0)
@@ -299,7 +351,7 @@ static enum ctx_status add_indicator(struct ctx_indicators *indicators, const st
 	enum ctx_status status;
 
 	indicator->spec = *spec;
-	indicator->raised = indicator->slower = CTX_NONE;
+	indicator->raised = indicator->slower = indicator->sites = CTX_NONE;
 	if (path == NULL)
 		status = find_places(indicators, indicator, err);
 	else
@@ -428,9 +480,9 @@ enum ctx_status ctx_indicators_judge(const struct ctx_indicators *indicators,
 }
 
 enum ctx_status ctx_indicators_begin_process(struct ctx_indicators *indicators, int64_t pid,
-					     struct ctx_err *err)
+					     const struct ctx_ids *tids, struct ctx_err *err)
 {
-	return ctx_uprobe_guard_add(&indicators->guard, pid, err);
+	return ctx_uprobe_guard_add(&indicators->guard, pid, tids, err);
 }
 
 enum ctx_status ctx_indicators_fork(struct ctx_indicators *indicators, const struct ctx_perf_record *record,
@@ -459,6 +511,7 @@ enum ctx_status ctx_indicators_create(const struct ctx_indicators_options *optio
 		return ctx_err_nomem(err);
 	indicators->has_registers = options->has_registers;
 	indicators->is_command = options->command != NULL;
+	indicators->once_fd = -1;
 	status = options->file != NULL
 			 ? ctx_indicator_listing_read(&listing, options->file, options->match_symbols, err)
 			 : CTX_OK;
@@ -473,6 +526,8 @@ enum ctx_status ctx_indicators_create(const struct ctx_indicators_options *optio
 		status =
 			add_indicator(indicators, &listing.items[i].spec, listing.items[i].path, events, err);
 	ctx_indicator_listing_deinit(&listing);
+	if (status == CTX_OK && indicators->once != NULL)
+		status = ctx_once_share(indicators->once, &indicators->once_fd, err);
 	if (status == CTX_OK)
 		status = create_watch(indicators, events->n, err);
 	if (status != CTX_OK) {
@@ -490,6 +545,41 @@ bool ctx_indicators_need_stop(const struct ctx_indicators *indicators)
 			return true;
 	}
 	return false;
+}
+
+/* --- coverage --- */
+
+int ctx_indicators_once_fd(const struct ctx_indicators *indicators)
+{
+	return indicators != NULL ? indicators->once_fd : -1;
+}
+
+enum ctx_status ctx_indicators_take_once(struct ctx_indicators *indicators, const struct ctx_proctree *tree,
+					 struct ctx_exp_writer *writer, uint64_t limit_ns,
+					 struct ctx_err *err)
+{
+	return indicators->once != NULL ? ctx_once_take(indicators->once, tree, writer, limit_ns, err)
+					: CTX_OK;
+}
+
+/* What was not covered, and why. */
+static enum ctx_status end_once(const struct ctx_indicators *indicators, struct ctx_exp_writer *writer,
+				struct ctx_err *err)
+{
+	uint64_t now = ctx_clock_ns(CLOCK_MONOTONIC), refused = ctx_once_refused(indicators->once);
+	enum ctx_status status = CTX_OK;
+	const char *path;
+	char text[PATH_MAX + 128];
+	size_t at = 0;
+
+	while (status == CTX_OK && (path = ctx_once_next_missing(indicators->once, &at)) != NULL) {
+		snprintf(text, sizeof(text), "coverage: no process has loaded %s with the runtime in it",
+			 path);
+		status = ctx_exp_warning(writer, now, text, err);
+	}
+	snprintf(text, sizeof(text), "coverage: %llu sites could not be armed: the text may not be written",
+		 (unsigned long long)refused);
+	return status == CTX_OK && refused != 0 ? ctx_exp_warning(writer, now, text, err) : status;
 }
 
 /* --- hardware breakpoints --- */
@@ -596,8 +686,9 @@ static enum ctx_status describe(const struct indicator *indicator, size_t number
 	const struct ctx_indicator_place *first = &indicator->places.items[0];
 	struct ctx_indicator_info info = {.name = indicator->spec.text,
 					  .kind = header_kind(&indicator->spec),
-					  .mechanism =
-						  indicator->is_breakpoint ? "hardware breakpoint" : "uprobe",
+					  .mechanism = indicator->spec.once	  ? "single-shot trap"
+						       : indicator->is_breakpoint ? "hardware breakpoint"
+										  : "uprobe",
 					  .function = first->name,
 					  .object = first->path,
 					  .offset = first->address,
@@ -606,10 +697,13 @@ static enum ctx_status describe(const struct indicator *indicator, size_t number
 					  .metric = indicator->metric,
 					  .raised = indicator->raised,
 					  .slower_than_ns = indicator->spec.slower_than_ns,
-					  .slower = indicator->slower};
+					  .slower = indicator->slower,
+					  .sites = indicator->sites};
 	struct ctx_buf text CTX_AUTO_BUF = {0};
 	char key[32];
 
+	if (indicator->spec.once)
+		info.function = indicator->spec.name[0] != '\0' ? indicator->spec.name : "*";
 	for (size_t i = 0; i < indicator->places.n; i++)
 		info.inlined += indicator->places.items[i].at == CTX_INDICATOR_AT_INLINED;
 	snprintf(key, sizeof(key), "indicator %zu", number);
@@ -642,6 +736,8 @@ enum ctx_status ctx_indicators_count(const struct ctx_indicators *indicators,
 		 (unsigned long long)indicators->guard.n_late);
 	if (indicators->guard.n_late != 0)
 		status = ctx_exp_warning(writer, ctx_clock_ns(CLOCK_MONOTONIC), late, err);
+	if (status == CTX_OK && indicators->once != NULL)
+		status = end_once(indicators, writer, err);
 	/* The counters do not know of windows. */
 	for (size_t i = 0; i < indicators->n && status == CTX_OK && !ctx_indicators_have_windows(indicators);
 	     i++) {
@@ -649,7 +745,11 @@ enum ctx_status ctx_indicators_count(const struct ctx_indicators *indicators,
 
 		snprintf(key, sizeof(key), "indicator %zu count", i + 1);
 		snprintf(value, sizeof(value), "%llu",
-			 (unsigned long long)ctx_session_count(session, indicators->items[i].metric));
+			 (unsigned long long)(indicators->items[i].spec.once
+						      ? ctx_once_count(indicators->once,
+								       indicators->items[i].metric)
+						      : ctx_session_count(session,
+									  indicators->items[i].metric)));
 		status = ctx_exp_setting(writer, key, value, err);
 	}
 	return status;

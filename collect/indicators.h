@@ -14,6 +14,7 @@
 #include "collect/perfevent.h"
 #include "collect/perfrecord.h"
 #include "collect/procfs.h"
+#include "collect/proctree.h"
 #include "collect/session.h"
 #include "formats/experiment/exp_writer.h"
 
@@ -44,8 +45,26 @@ CTX_MUST_CHECK enum ctx_status ctx_indicators_create(const struct ctx_indicators
 /* After the session is closed. NULL is allowed. */
 void ctx_indicators_destroy(struct ctx_indicators *indicators);
 
+/* The session is open: from here on a killed recorder leaves no uprobe (uprobe_keeper.h). */
+void ctx_indicators_keep(struct ctx_indicators *indicators);
+
+/* The session is closed: uprobes are out of programs when this returns. NULL is allowed. */
+void ctx_indicators_let_go(struct ctx_indicators *indicators);
+
 /* Whether the program must be stopped at its exec, for hardware breakpoints. */
 bool ctx_indicators_need_stop(const struct ctx_indicators *indicators);
+
+/* The memory file that targets need for coverage (runtime/once_layout.h), borrowed; -1: there is none. */
+int ctx_indicators_once_fd(const struct ctx_indicators *indicators);
+
+/*
+ * Writes the samples of what was executed first since the last time and up to `limit_ns` (UINT64_MAX: all), before a record of that time that ends
+ * a thread or an image is applied to `tree`. Fails as the writer does. O(new ones).
+ */
+CTX_MUST_CHECK enum ctx_status ctx_indicators_take_once(struct ctx_indicators *indicators,
+							const struct ctx_proctree *tree,
+							struct ctx_exp_writer *writer, uint64_t limit_ns,
+							struct ctx_err *err);
 
 /* Whether samples are recorded between a start and a stop alone. */
 bool ctx_indicators_have_windows(const struct ctx_indicators *indicators);
@@ -59,9 +78,9 @@ CTX_MUST_CHECK enum ctx_status ctx_indicators_judge(const struct ctx_indicators 
 						    struct ctx_exp_mark *mark, bool *ret_keeps,
 						    struct ctx_err *err);
 
-/* A process is recorded from now on; one was forked. Both fail with CTX_E_NOMEM. */
+/* A process is recorded from now on, with the threads that it has; one was forked. Both fail with CTX_E_NOMEM. */
 CTX_MUST_CHECK enum ctx_status ctx_indicators_begin_process(struct ctx_indicators *indicators, int64_t pid,
-							    struct ctx_err *err);
+							    const struct ctx_ids *tids, struct ctx_err *err);
 CTX_MUST_CHECK enum ctx_status ctx_indicators_fork(struct ctx_indicators *indicators,
 						   const struct ctx_perf_record *record, struct ctx_err *err);
 void ctx_indicators_end_thread(struct ctx_indicators *indicators, uint32_t tid);

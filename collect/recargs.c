@@ -222,6 +222,9 @@ SETTER(indicator)
 	(void)option;
 	if (status == CTX_OK)
 		indicators->items[indicators->n++] = value;
+	/* The last of what follows colons, in any order: nothing else goes with it. */
+	if (strlen(value) > 5 && strcmp(value + strlen(value) - 5, ":once") == 0)
+		((struct ctx_rec_options *)context)->trace.once = true;
 	return status;
 }
 
@@ -536,6 +539,13 @@ static enum ctx_status check_trace(const struct ctx_rec_options *options, struct
 	const struct ctx_rec_trace *trace = &options->trace;
 	bool any = ctx_rec_traces(trace);
 
+	if (trace->once && options->command == NULL)
+		return ctx_err_set(err, CTX_E_ARG,
+				   "coverage (:once) needs a command: it begins with the program");
+	if (trace->once && trace->calls)
+		return ctx_err_set(
+			err, CTX_E_ARG,
+			"coverage (:once) and --calls both change the program's text: one at a time");
 	if (any && options->command == NULL && options->pids.n == 0)
 		return ctx_err_set(err, CTX_E_ARG, "--%s needs a command, or processes (-p PID)",
 				   trace->heap	  ? "heap"

@@ -75,6 +75,7 @@ struct ctx_rec_trace {
 	struct ctx_rec_texts indicators;
 	const char *indicators_file; /* NULL: none */
 	bool match_symbols;
+	bool once; /* one of the indicators is coverage, of which the runtime in the target takes care */
 };
 
 /* Whether there are indicators. */
@@ -85,7 +86,8 @@ static inline bool ctx_rec_counts(const struct ctx_rec_trace *trace)
 
 static inline bool ctx_rec_traces(const struct ctx_rec_trace *trace)
 {
-	return trace->heap || trace->sync || trace->io || trace->omp || trace->marks || trace->calls;
+	return trace->heap || trace->sync || trace->io || trace->omp || trace->marks || trace->calls ||
+	       trace->once;
 }
 
 /* Whether all that is recorded in the command is OpenMP, and that by itself. */

@@ -681,6 +681,7 @@ static void record(struct ctx_recorder *recorder, const struct ctx_recorder_user
 	/* From here on the rings cost the command nothing. */
 	ctx_merge_deinit(&recorder->merge);
 	ctx_session_close(&recorder->session);
+	ctx_indicators_let_go(recorder->metrics.indicators);
 	if (user->finished != NULL)
 		user->finished(user->context, recording);
 	if (recorder->options->command == NULL)

@@ -478,6 +478,7 @@ static enum ctx_status create_trace(struct ctx_recorder *recorder, struct ctx_er
 					  .sample_bytes = options->trace.sample_bytes,
 					  .omp = options->trace.omp,
 					  .omp_gives_way = options->trace.omp_library != NULL,
+					  .once_fd = ctx_indicators_once_fd(recorder->metrics.indicators),
 					  .calls = options->trace.calls,
 					  .calls_of = options->trace.calls_of,
 					  .calls_sums = calls_sums(&options->trace),
@@ -537,14 +538,19 @@ static enum ctx_status begin_indicators(struct ctx_recorder *recorder, struct ct
 	const struct ctx_ids *pids = &recorder->options->pids;
 	enum ctx_status status = CTX_OK;
 
-	if (recorder->options->command != NULL)
-		return ctx_indicators_begin_process(indicators, recorder->child.pid, err);
+	ctx_indicators_keep(indicators);
+	if (recorder->options->command != NULL) {
+		int64_t pid = recorder->child.pid;
+
+		return ctx_indicators_begin_process(indicators, pid, &(struct ctx_ids){.items = &pid, .n = 1},
+						    err);
+	}
 	for (size_t i = 0; i < pids->n && status == CTX_OK; i++) {
 		struct ctx_ids tids = {0};
 
-		status = ctx_indicators_begin_process(indicators, pids->items[i], err);
+		status = ctx_procfs_tids(pids->items[i], &tids, err);
 		if (status == CTX_OK)
-			status = ctx_procfs_tids(pids->items[i], &tids, err);
+			status = ctx_indicators_begin_process(indicators, pids->items[i], &tids, err);
 		if (status == CTX_OK)
 			status = ctx_indicators_arm(indicators, &recorder->session, (pid_t)pids->items[i],
 						    &tids, err);

@@ -64,9 +64,10 @@ static void set_letters(struct ctx_trace *trace, const struct ctx_trace_options 
 		snprintf(sync, sizeof(sync), "s%llu", (unsigned long long)options->sync_threshold_ns);
 	if (options->calls)
 		put_calls(trace, options, calls, sizeof(calls));
-	snprintf(trace->letters, sizeof(trace->letters), "m%s%s%s%s%s%s%s", heap, sync,
+	snprintf(trace->letters, sizeof(trace->letters), "m%s%s%s%s%s%s%s%s", heap, sync,
 		 options->io ? "i" : "", options->omp ? options->omp_gives_way ? "oq" : "o" : "",
-		 options->waits ? "w" : "", trace->library.has_32 ? "b" : "", calls);
+		 options->waits ? "w" : "", trace->library.has_32 ? "b" : "",
+		 options->once_fd >= 0 ? "e" : "", calls);
 }
 
 /* Where it cannot be, one line says why. */
@@ -102,7 +103,7 @@ enum ctx_status ctx_trace_create(const struct ctx_trace_options *options, struct
 	trace->is_sparse = !options->sync && !options->io && !options->calls && !options->omp &&
 			   options->sample_bytes >= SPARSE_BYTES;
 	if (status == CTX_OK)
-		status = ctx_trace_listener_create(&trace->segments, &trace->listener, err);
+		status = ctx_trace_listener_create(&trace->segments, options->once_fd, &trace->listener, err);
 	if (status == CTX_OK)
 		status = ctx_trace_drain_create(&trace->segments, queues_bytes, &trace->drain, err);
 	if (status != CTX_OK) {

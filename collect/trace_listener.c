@@ -5,8 +5,10 @@
 
 #include "base/mem.h"
 #include "collect/listening.h"
+#include "runtime/once_layout.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,12 +24,13 @@ static const struct ctx_listening_kind kind = {
 struct ctx_trace_listener {
 	struct ctx_listening listening;
 	struct ctx_trace_segments *segments;
+	int once_fd;
 	int arrived;			  /* an event */
 	int connections[CONNECTIONS_MAX]; /* that have said nothing yet, the oldest first */
 	size_t n_connections;
 };
 
-enum ctx_status ctx_trace_listener_create(struct ctx_trace_segments *segments,
+enum ctx_status ctx_trace_listener_create(struct ctx_trace_segments *segments, int once_fd,
 					  struct ctx_trace_listener **ret, struct ctx_err *err)
 {
 	struct ctx_trace_listener *listener = ctx_calloc(1, sizeof(*listener));
@@ -36,6 +39,7 @@ enum ctx_status ctx_trace_listener_create(struct ctx_trace_segments *segments,
 	if (listener == NULL)
 		return ctx_err_nomem(err);
 	listener->segments = segments;
+	listener->once_fd = once_fd;
 	listener->arrived = -1;
 	status = ctx_listening_open(&listener->listening, &kind, err);
 	if (status == CTX_OK) {
@@ -146,6 +150,11 @@ static bool serve(struct ctx_trace_listener *listener, int connection)
 	}
 	if (has_left(connection))
 		return true;
+	if (number == CTX_RT_ASK_ONCE) {
+		answer(connection,
+		       listener->once_fd >= 0 ? fcntl(listener->once_fd, F_DUPFD_CLOEXEC, 0) : -1);
+		return true;
+	}
 	if (ctx_trace_segments_make(listener->segments, pid, number, &fd, NULL) != CTX_OK)
 		fd = -1;
 	else

@@ -12,8 +12,8 @@
 
 struct ctx_trace_listener;
 
-/* `segments` is borrowed. Fails with CTX_E_IO, CTX_E_NOMEM. */
-CTX_MUST_CHECK enum ctx_status ctx_trace_listener_create(struct ctx_trace_segments *segments,
+/* `segments` and `once_fd` (runtime/once_layout.h; negative: none) are borrowed. Fails with CTX_E_IO, CTX_E_NOMEM. */
+CTX_MUST_CHECK enum ctx_status ctx_trace_listener_create(struct ctx_trace_segments *segments, int once_fd,
 							 struct ctx_trace_listener **ret,
 							 struct ctx_err *err);
 /* Nobody can connect any more. NULL is allowed. */

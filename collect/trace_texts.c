@@ -26,11 +26,12 @@ static const char *topic_of(const struct ctx_rec_trace *trace)
 		return trace->heap   ? "heap, input and output"
 		       : trace->sync ? "synchronisation, input and output"
 				     : "input and output";
-	return trace->heap    ? "the heap"
-	       : trace->sync  ? "synchronisation"
-	       : trace->omp   ? "OpenMP"
-	       : trace->calls ? "calls"
-			      : "what the program says of itself";
+	return trace->heap		      ? "the heap"
+	       : trace->sync		      ? "synchronisation"
+	       : trace->omp		      ? "OpenMP"
+	       : trace->calls		      ? "calls"
+	       : trace->once && !trace->marks ? "coverage"
+					      : "what the program says of itself";
 }
 
 /* Without anything else that is recorded in the program. */
@@ -63,6 +64,13 @@ static void put_no_omp(char *text, size_t size)
 			 "no region of OpenMP was recorded: no runtime of OpenMP was seen (libgomp or libomp "
 			 "as a shared library; one that is linked statically, has no interface for tools, or "
 			 "is in a process that ran before ctxrec (-p) is not)");
+}
+
+/* The runtime is loaded for coverage, which says by itself what is missing. */
+static bool is_once_alone(const struct ctx_rec_trace *trace)
+{
+	return trace->once && !trace->heap && !trace->sync && !trace->io && !trace->omp && !trace->marks &&
+	       !trace->calls;
 }
 
 static void put_nothing(const struct ctx_rec_trace *trace, char *text, size_t size)
@@ -170,7 +178,7 @@ bool ctx_trace_text(const struct ctx_trace_counts *counts, const struct ctx_rec_
 	switch (which) {
 	case 0:
 		put_nothing(trace, text, size);
-		return counts->processes == 0 && trace->sample_bytes == 0 &&
+		return counts->processes == 0 && trace->sample_bytes == 0 && !is_once_alone(trace) &&
 		       (!is_omp_alone(trace) || is_omp_missed(trace));
 	case 1:
 		put_dropped(counts, trace, text, size);

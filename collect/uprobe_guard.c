@@ -50,22 +50,26 @@ void ctx_uprobe_guard_begin(struct ctx_uprobe_guard *guard)
 	guard->wants_processes = true;
 }
 
-enum ctx_status ctx_uprobe_guard_add(struct ctx_uprobe_guard *guard, int64_t pid, struct ctx_err *err)
+static struct perf_event_attr inherited_attr(void)
 {
-	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
-				       .size = sizeof(attr),
-				       .config = PERF_COUNT_SW_DUMMY,
-				       .inherit = 1,
-				       .inherit_thread = 1,
-				       .exclude_kernel = 1,
-				       .exclude_hv = 1,
-				       .disabled = 1};
+	return (struct perf_event_attr){.type = PERF_TYPE_SOFTWARE,
+					.size = sizeof(struct perf_event_attr),
+					.config = PERF_COUNT_SW_DUMMY,
+					.inherit = 1,
+					.exclude_kernel = 1,
+					.exclude_hv = 1,
+					.disabled = 1};
+}
+
+/* The process itself; children that it forks are others. */
+static enum ctx_status add_process(struct ctx_uprobe_guard *guard, int64_t pid, struct ctx_err *err)
+{
+	struct perf_event_attr attr = inherited_attr();
 	size_t before = guard->n;
 	uint32_t *place;
 	enum ctx_status status;
 
-	if (!guard->wants_processes)
-		return CTX_OK;
+	attr.inherit_thread = 1;
 	status =
 		keep(guard,
 		     (int)syscall(SYS_perf_event_open, &attr, (pid_t)pid, -1, -1, PERF_FLAG_FD_CLOEXEC), err);
@@ -78,14 +82,35 @@ enum ctx_status ctx_uprobe_guard_add(struct ctx_uprobe_guard *guard, int64_t pid
 	return CTX_OK;
 }
 
+enum ctx_status ctx_uprobe_guard_add(struct ctx_uprobe_guard *guard, int64_t pid, const struct ctx_ids *tids,
+				     struct ctx_err *err)
+{
+	struct perf_event_attr attr = inherited_attr();
+	enum ctx_status status = CTX_OK;
+
+	if (!guard->wants_processes)
+		return CTX_OK;
+	attr.sample_period = 1;
+	attr.sample_type = PERF_SAMPLE_READ | PERF_SAMPLE_TID;
+	for (size_t i = 0; i < tids->n && status == CTX_OK; i++) {
+		int fd = (int)syscall(SYS_perf_event_open, &attr, (pid_t)tids->items[i], -1, -1,
+				      PERF_FLAG_FD_CLOEXEC);
+
+		guard->is_inherited = guard->is_inherited || fd >= 0;
+		status = keep(guard, fd, err);
+	}
+	return status == CTX_OK && !guard->is_inherited ? add_process(guard, pid, err) : status;
+}
+
 enum ctx_status ctx_uprobe_guard_fork(struct ctx_uprobe_guard *guard, int64_t parent, int64_t pid,
 				      uint64_t time_ns, struct ctx_err *err)
 {
 	uint32_t place = ctx_map64_get(&guard->of_process, (uint64_t)parent);
 
-	guard->n_late +=
-		guard->wants_processes && (place == CTX_MAP64_NONE || guard->items[place].since_ns > time_ns);
-	return ctx_uprobe_guard_add(guard, pid, err);
+	if (!guard->wants_processes || guard->is_inherited)
+		return CTX_OK;
+	guard->n_late += place == CTX_MAP64_NONE || guard->items[place].since_ns > time_ns;
+	return add_process(guard, pid, err);
 }
 
 void ctx_uprobe_guard_end(struct ctx_uprobe_guard *guard, int64_t pid)

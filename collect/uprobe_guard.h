@@ -6,16 +6,19 @@
  * another, and its uprobes are taken out (perf_event_context_sched_out, uprobe_perf_close). Against that
  *
  *	in the program's own file	a reference that has no target, disabled: whoever executes the file meets the uprobe
- *	elsewhere		an event in each process that its threads inherit and its children do not: events are exchanged only between tasks
+ *	elsewhere		an event that is inherited and has its own count in samples (PERF_SAMPLE_READ): tasks with such events do not exchange
+ *				them (nr_no_switch_fast), in any generation; kernels from 6.12 on
+ *	elsewhere, before	an event in each process that its threads inherit and its children do not: events are exchanged only between tasks
  *				that inherited all of them
  *
- * The second comes too late for a process that is forked by one that the recorder has not seen yet, less than 0.2 s old.
+ * The last comes too late for a process that is forked by one that the recorder has not seen yet, less than 0.2 s old.
  */
 #ifndef CTX_COLLECT_UPROBE_GUARD_H
 #define CTX_COLLECT_UPROBE_GUARD_H
 
 #include "base/err.h"
 #include "base/map64.h"
+#include "collect/procfs.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,6 +35,7 @@ struct ctx_uprobe_guard {		  /* all zero is a valid empty one */
 	uint64_t n_late;	     /* processes that were forked by ones that were not guarded yet */
 	struct ctx_map64 of_process; /* pid -> index */
 	bool wants_processes;
+	bool is_inherited; /* descendants of guarded threads are guarded by the kernel */
 };
 
 void ctx_uprobe_guard_deinit(struct ctx_uprobe_guard *guard);
@@ -43,9 +47,9 @@ CTX_MUST_CHECK enum ctx_status ctx_uprobe_guard_everywhere(struct ctx_uprobe_gua
 /* From now on processes are guarded, of which some have places in other files. */
 void ctx_uprobe_guard_begin(struct ctx_uprobe_guard *guard);
 
-/* Guards a process, by its first thread; one that has ended is none. Fails with CTX_E_NOMEM. */
+/* Guards a process, by its threads now; one that has ended is none. Fails with CTX_E_NOMEM. */
 CTX_MUST_CHECK enum ctx_status ctx_uprobe_guard_add(struct ctx_uprobe_guard *guard, int64_t pid,
-						    struct ctx_err *err);
+						    const struct ctx_ids *tids, struct ctx_err *err);
 
 /* The same for one that was forked, at a time of CLOCK_MONOTONIC. */
 CTX_MUST_CHECK enum ctx_status ctx_uprobe_guard_fork(struct ctx_uprobe_guard *guard, int64_t parent,

@@ -42,6 +42,8 @@ void ctx_indicator_put(const struct ctx_indicator_info *info, struct ctx_buf *ou
 	if (info->slower != CTX_NONE)
 		ctx_buf_printf(out, "; slower_than_ns=%" PRIu64 "; slower=%" PRIu32, info->slower_than_ns,
 			       info->slower);
+	if (info->sites != CTX_NONE)
+		ctx_buf_printf(out, "; sites=%" PRIu32, info->sites);
 	ctx_buf_printf(out, "; offset=0x%" PRIx64 "; function=%s; object=%s", info->offset, info->function,
 		       info->object);
 }
@@ -98,7 +100,7 @@ static bool find_kind(const char *text, enum ctx_indicator_kind *ret)
 static enum ctx_status parse(struct ctx_arena *arena, const char *text, uint32_t n_metrics,
 			     struct ctx_indicator_info *ret)
 {
-	uint64_t places, inlined, metric, raised, slower;
+	uint64_t places, inlined, metric, raised, slower, sites;
 	size_t n;
 	const char *at;
 
@@ -106,7 +108,8 @@ static enum ctx_status parse(struct ctx_arena *arena, const char *text, uint32_t
 	if (!find_kind(text, &ret->kind) || !number(text, "places", 0, &places) ||
 	    !number(text, "inlined", 0, &inlined) || !number(text, "metric", UINT64_MAX, &metric) ||
 	    !number(text, "raised", CTX_NONE, &raised) || !number(text, "threshold", 0, &ret->threshold) ||
-	    !number(text, "slower", CTX_NONE, &slower) ||
+	    !number(text, "slower", CTX_NONE, &slower) || !number(text, "sites", CTX_NONE, &sites) ||
+	    (sites != CTX_NONE && sites >= n_metrics) ||
 	    !number(text, "slower_than_ns", 0, &ret->slower_than_ns) ||
 	    (slower != CTX_NONE && slower >= n_metrics) || !number(text, "offset", 0, &ret->offset) ||
 	    metric >= n_metrics || (raised != CTX_NONE && raised >= n_metrics) || places > UINT32_MAX ||
@@ -117,6 +120,7 @@ static enum ctx_status parse(struct ctx_arena *arena, const char *text, uint32_t
 	ret->metric = (uint32_t)metric;
 	ret->raised = (uint32_t)raised;
 	ret->slower = (uint32_t)slower;
+	ret->sites = (uint32_t)sites;
 	ret->name = keep(arena, text, strcspn(text, ";"));
 	at = find(text, "mechanism", false, &n);
 	ret->mechanism = keep(arena, at, n);

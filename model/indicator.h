@@ -34,6 +34,8 @@ struct ctx_indicator_info {
 	uint32_t raised;	 /* metric whose samples are those with call stacks; CTX_NONE: none */
 	uint64_t slower_than_ns; /* of a function: 0 not asked */
 	uint32_t slower;	 /* metric whose samples are calls that took so long; CTX_NONE: none */
+	uint32_t
+		sites; /* of coverage: metric whose samples are all sites, those of `metric` are the executed ones; CTX_NONE: none */
 	bool has_count;
 	uint64_t count; /* of the kernel's counters, whatever became of the samples */
 };

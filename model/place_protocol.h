@@ -10,6 +10,7 @@
  *	ctxrec-places PATH object -
  *	ctxrec-places PATH data NAME [OFFSET [LENGTH]]
  *	ctxrec-places PATH at - ADDRESS			the instruction there
+ *	ctxrec-places PATH once NAME			sites of coverage, of functions; NAME may be a pattern
  *	standard output	a line for each place: KIND OFFSET ADDRESS LENGTH NAME, separated by tabs; numbers are hexadecimal
  *	standard error	where it fails, one line that says why
  *

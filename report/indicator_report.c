@@ -177,7 +177,8 @@ static enum ctx_status take_sample(void *context, const struct ctx_sample *sampl
 	const struct ctx_profile *profile = page->profile;
 	const struct ctx_indicator_info *info = &page->list.items[page->now];
 	uint32_t leaf = leaf_of(profile, info, sample->stack);
-	struct row *row = row_of(page, function_at(profile, leaf));
+	/* Of coverage the report of that name has functions. */
+	struct row *row = row_of(page, info->sites == CTX_NONE ? function_at(profile, leaf) : CTX_NONE);
 	bool is_new = false;
 
 	if (row == NULL)
@@ -469,6 +470,8 @@ static enum ctx_status print(struct ctx_report_source *source, const struct ctx_
 	enum ctx_status status = ctx_indicator_list_read(&page.list, profile->properties,
 							 profile->n_properties, profile->n_metrics, err);
 
+	if (status == CTX_OK && page.list.n == 0)
+		status = ctx_err_set(err, CTX_E_ARG, "nothing was counted (ctxrec --indicator)");
 	for (page.now = 0; page.now < page.list.n && status == CTX_OK; page.now++)
 		status = read_indicator(&page, source, err);
 	if (status == CTX_OK)
@@ -481,8 +484,6 @@ static enum ctx_status print(struct ctx_report_source *source, const struct ctx_
 		for (size_t i = 0; i < page.n; i++)
 			topic.totals.samples += page.rows[i].count;
 		topic.totals.weight = topic.totals.samples;
-		if (page.list.n == 0)
-			topic.note = "nothing was counted: ctxrec --indicator";
 		if (lost != 0) {
 			snprintf(note, sizeof(note),
 				 "of %" PRIu64

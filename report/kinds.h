@@ -38,6 +38,7 @@
 	X(omp_regions)                                                                                       \
 	X(omp_tasks)                                                                                         \
 	X(indicators)                                                                                        \
+	X(coverage)                                                                                          \
 	X(threads)                                                                                           \
 	X(processes)                                                                                         \
 	X(timeline)                                                                                          \

@@ -1,5 +1,6 @@
 /* Reading, writing, waiting for either. */
 #include "runtime/rt_io.h"
+#include "runtime/rt_once.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -73,24 +74,24 @@ CTX_RT_IO_FUNCTION(int, fdatasync, CTX_CALL_FDATASYNC, (int fd), (fd))
 WAIT(poll, POLL, (struct pollfd * items, nfds_t n, int timeout), (items, n, timeout))
 WAIT(__poll_chk, POLL, (struct pollfd * items, nfds_t n, int timeout, size_t size), (items, n, timeout, size))
 WAIT(ppoll, PPOLL, (struct pollfd * items, nfds_t n, const struct timespec *timeout, const sigset_t *mask),
-     (items, n, timeout, mask))
+     (items, n, timeout, CTX_RT_ONCE_SET(mask)))
 WAIT(__ppoll_chk, PPOLL,
      (struct pollfd * items, nfds_t n, const struct timespec *timeout, const sigset_t *mask, size_t size),
-     (items, n, timeout, mask, size))
+     (items, n, timeout, CTX_RT_ONCE_SET(mask), size))
 WAIT(select, SELECT, (int n, fd_set *in, fd_set *out, fd_set *except, struct timeval *timeout),
      (n, in, out, except, timeout))
 WAIT(pselect, PSELECT,
      (int n, fd_set *in, fd_set *out, fd_set *except, const struct timespec *timeout, const sigset_t *mask),
-     (n, in, out, except, timeout, mask))
+     (n, in, out, except, timeout, CTX_RT_ONCE_SET(mask)))
 CTX_RT_IO_FUNCTION(int, epoll_wait, CTX_CALL_EPOLL_WAIT,
 		   (int fd, struct epoll_event *items, int n, int timeout), (fd, items, n, timeout))
 CTX_RT_IO_FUNCTION(int, epoll_pwait, CTX_CALL_EPOLL_PWAIT,
 		   (int fd, struct epoll_event *items, int n, int timeout, const sigset_t *mask),
-		   (fd, items, n, timeout, mask))
+		   (fd, items, n, timeout, CTX_RT_ONCE_SET(mask)))
 CTX_RT_IO_FUNCTION(int, epoll_pwait2, CTX_CALL_EPOLL_PWAIT,
 		   (int fd, struct epoll_event *items, int n, const struct timespec *timeout,
 		    const sigset_t *mask),
-		   (fd, items, n, timeout, mask))
+		   (fd, items, n, timeout, CTX_RT_ONCE_SET(mask)))
 
 #ifndef __LP64__ /* what programs of 32 bits call that are built for times of 64 (_TIME_BITS) */
 int __select64(int n, fd_set *in, fd_set *out, fd_set *except, void *timeout);
@@ -103,10 +104,10 @@ WAIT(__select64, SELECT, (int n, fd_set *in, fd_set *out, fd_set *except, void *
      (n, in, out, except, timeout))
 WAIT(__pselect64, PSELECT,
      (int n, fd_set *in, fd_set *out, fd_set *except, const void *timeout, const sigset_t *mask),
-     (n, in, out, except, timeout, mask))
+     (n, in, out, except, timeout, CTX_RT_ONCE_SET(mask)))
 WAIT(__ppoll64, PPOLL, (struct pollfd * items, nfds_t n, const void *timeout, const sigset_t *mask),
-     (items, n, timeout, mask))
+     (items, n, timeout, CTX_RT_ONCE_SET(mask)))
 CTX_RT_IO_FUNCTION(int, __epoll_pwait2_time64, CTX_CALL_EPOLL_PWAIT,
 		   (int fd, struct epoll_event *items, int n, const void *timeout, const sigset_t *mask),
-		   (fd, items, n, timeout, mask))
+		   (fd, items, n, timeout, CTX_RT_ONCE_SET(mask)))
 #endif

@@ -10,6 +10,7 @@
 #include "runtime/rt_code.h"
 #include "runtime/rt_filter.h"
 #include "runtime/rt_io.h"
+#include "runtime/rt_once.h"
 #include "runtime/rt_process.h"
 #include "runtime/rt_walk.h"
 
@@ -222,13 +223,16 @@ static bool open_here(const char *name, int flags, const void *caller)
 	if (name == NULL || strchr(name, '$') != NULL || (flags & RTLD_NOLOAD) != 0)
 		return false;
 	ctx_rt_calls_see_loaded(&before, caller);
-	if (!before.is_wanted || before.is_inherited_search ||
-	    (before.is_own_search && strchr(name, '/') == NULL))
+	if (before.is_wanted
+		    ? before.is_inherited_search || (before.is_own_search && strchr(name, '/') == NULL)
+		    : !ctx_rt_once_is_on() || strchr(name, '/') == NULL)
 		return false;
 	*(void **)&real = find(DLOPEN);
 	opened = real(name, flags);
-	if (opened != NULL)
+	if (opened != NULL) {
 		ctx_rt_calls_patch_opened(&before, opened);
+		ctx_rt_once_opened();
+	}
 	return true;
 }
 

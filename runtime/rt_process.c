@@ -178,6 +178,8 @@ static uint32_t read_settings(const char *text)
 		ctx_rt_settings.what |= CTX_RT_WHAT_CALLS;
 	if (strchr(letters, 'o') != NULL)
 		ctx_rt_settings.what |= CTX_RT_WHAT_OMP;
+	if (strchr(letters, 'e') != NULL)
+		ctx_rt_settings.what |= CTX_RT_WHAT_ONCE;
 	return ctx_rt_settings.what;
 }
 

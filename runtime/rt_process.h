@@ -30,7 +30,8 @@ enum ctx_rt_what {
 	CTX_RT_WHAT_MARKS = 8,
 	CTX_RT_WHAT_CALLS = 16,
 	CTX_RT_WHAT_OMP = 32,
-	CTX_RT_WHAT_ALL = 63,
+	CTX_RT_WHAT_ONCE = 64,
+	CTX_RT_WHAT_ALL = 127,
 };
 
 struct ctx_rt_settings {

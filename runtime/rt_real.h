@@ -38,7 +38,8 @@
 	X(fwrite) X(fwrite_unlocked) X(fputs) X(fputs_unlocked) X(puts) X(putc) X(fputc) X(putc_unlocked)    \
 	X(fputc_unlocked) X(_IO_putc) X(__overflow) X(vfprintf)               \
 	X(__vfprintf_chk) X(fseek) X(fseeko) X(fseeko64) X(rewind) X(fsetpos) X(fsetpos64)                \
-	X(execve) X(execvpe) X(fexecve) X(posix_spawn) X(posix_spawnp)
+	X(execve) X(execvpe) X(fexecve) X(posix_spawn) X(posix_spawnp)                                       \
+	X(sigaction) X(signal) X(sigprocmask) X(pthread_sigmask) X(sigsuspend)
 /* Of programs of 32 bits that are built for times of 64 (_TIME_BITS). */
 #ifdef __LP64__
 #define CTX_RT_REAL_FUNCTIONS_WIDE(X)

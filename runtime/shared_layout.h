@@ -55,7 +55,7 @@
 
 /*
  * The environment variable that switches the runtime on: "SOCKET:LETTERS", an abstract socket's name, which is also
- * that of a socket in the directory CTX_RT_SOCKETS (for processes in another network namespace), and a letter for each thing: h heap, i input and output, m marks, o OpenMP, q a tool of the program's own is asked before that, s synchronisation, w wait where a ring is full, b the runtime is
+ * that of a socket in the directory CTX_RT_SOCKETS (for processes in another network namespace), and a letter for each thing: e which instructions are executed at all (once_layout.h), h heap, i input and output, m marks, o OpenMP, q a tool of the program's own is asked before that, s synchronisation, w wait where a ring is full, b the runtime is
  * installed for both, 32 and 64 bits. Behind h stands
  * how many bytes apart allocations are sampled, 0: all are recorded. Behind s stands the shortest wait that is
  * recorded, in ns; 0: all waits, and how long each lock was held. Calls are c, behind which stands the shortest one that is recorded, in ticks; then d and how

@@ -20,6 +20,7 @@ static const char *const whats[] = {
 	[CTX_PROBE_OBJECT] = "object",
 	[CTX_PROBE_DATA] = "data",
 	[CTX_PROBE_AT] = "at",
+	[CTX_PROBE_ONCE] = "once",
 };
 
 static const char *const kinds[CTX_PROBE_KIND_N] = {
@@ -43,7 +44,7 @@ static enum ctx_status print_place(void *context, const struct ctx_probe_place *
 static int usage(void)
 {
 	fputs("usage: " CTX_PLACE_HELPER_NAME
-	      " PATH function|return|line|range|object|data|at NAME [LAST|LINE|OFFSET [LENGTH]]; ctxrec "
+	      " PATH function|return|line|range|object|data|at|once NAME [LAST|LINE|OFFSET [LENGTH]]; ctxrec "
 	      "--indicator runs it\n",
 	      stderr);
 	return CTX_PLACE_HELPER_FAILED;

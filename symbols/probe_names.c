@@ -101,33 +101,46 @@ static void each_symbol(const struct ctx_elf_file *file, symbol_fn each, void *c
 	}
 }
 
-struct choosing {
-	struct ctx_map64 *choosers;
+struct listing {
+	unsigned type; /* STT_ */
+	struct ctx_map64 *addresses;
 	bool failed;
 };
 
-static bool take_chooser(void *context, const GElf_Sym *symbol, const char *name)
+static bool take_address(void *context, const GElf_Sym *symbol, const char *name)
 {
-	struct choosing *choosing = context;
+	struct listing *listing = context;
 	uint32_t *place;
 
 	(void)name;
-	if (GELF_ST_TYPE(symbol->st_info) != STT_GNU_IFUNC)
+	if (GELF_ST_TYPE(symbol->st_info) != listing->type)
 		return true;
-	place = ctx_map64_place(choosing->choosers, symbol->st_value);
+	place = ctx_map64_place(listing->addresses, symbol->st_value);
 	if (place != NULL)
 		*place = 0;
-	choosing->failed = place == NULL;
+	listing->failed = place == NULL;
 	return place != NULL;
+}
+
+static enum ctx_status list_addresses(const struct ctx_elf_file *image, unsigned type,
+				      struct ctx_map64 *addresses, struct ctx_err *err)
+{
+	struct listing listing = {.type = type, .addresses = addresses};
+
+	each_symbol(image, take_address, &listing);
+	return listing.failed ? ctx_err_nomem(err) : CTX_OK;
 }
 
 enum ctx_status ctx_probe_list_choosers(const struct ctx_elf_file *image, struct ctx_map64 *choosers,
 					struct ctx_err *err)
 {
-	struct choosing choosing = {.choosers = choosers};
+	return list_addresses(image, STT_GNU_IFUNC, choosers, err);
+}
 
-	each_symbol(image, take_chooser, &choosing);
-	return choosing.failed ? ctx_err_nomem(err) : CTX_OK;
+enum ctx_status ctx_probe_list_functions(const struct ctx_elf_file *image, struct ctx_map64 *functions,
+					 struct ctx_err *err)
+{
+	return list_addresses(image, STT_FUNC, functions, err);
 }
 
 struct variables {

@@ -31,6 +31,10 @@ bool ctx_probe_name_is_part(const char *linkage_name);
 CTX_MUST_CHECK enum ctx_status ctx_probe_list_choosers(const struct ctx_elf_file *image,
 						       struct ctx_map64 *choosers, struct ctx_err *err);
 
+/* The same of symbols that are functions, and nothing else. */
+CTX_MUST_CHECK enum ctx_status ctx_probe_list_functions(const struct ctx_elf_file *image,
+							struct ctx_map64 *functions, struct ctx_err *err);
+
 struct ctx_probe_variable {
 	uint64_t address, size; /* bytes; not 0 */
 };

@@ -12,6 +12,7 @@
 #include "symbols/demangle.h"
 #include "symbols/probe_inlines.h"
 #include "symbols/probe_names.h"
+#include "symbols/probe_once.h"
 #include "symbols/source_map.h"
 #include "symbols/symtab.h"
 
@@ -21,6 +22,7 @@
 #include <string.h>
 
 #define PLACES_MAX 100000u
+#define SITES_MAX 2000000u /* of coverage */
 
 struct found {
 	struct ctx_probe_place place;
@@ -60,8 +62,8 @@ static enum ctx_status add(struct finding *finding, enum ctx_probe_kind kind, ui
 
 	if (!ctx_elf_offset(&finding->image, address, &offset))
 		return CTX_OK;
-	if (finding->n == PLACES_MAX)
-		return ctx_err_set(err, CTX_E_LIMIT, "more than %u places", PLACES_MAX);
+	if (finding->n == (finding->request->what == CTX_PROBE_ONCE ? SITES_MAX : PLACES_MAX))
+		return ctx_err_set(err, CTX_E_LIMIT, "more than %zu places", finding->n);
 	status = ctx_grow(&finding->items, &finding->cap, finding->n + 1, err);
 	if (status != CTX_OK)
 		return status;
@@ -388,6 +390,31 @@ static enum ctx_status find_at(struct finding *finding, struct ctx_err *err)
 		   symbol.name, err);
 }
 
+/* --- coverage --- */
+
+static enum ctx_status take_site(void *context, uint64_t address, struct ctx_err *err)
+{
+	return add(context, CTX_PROBE_INSIDE, address, "", err);
+}
+
+static enum ctx_status find_sites(struct finding *finding, struct ctx_err *err)
+{
+	const struct ctx_probe_request *request = finding->request;
+	enum ctx_status status = ctx_source_map_open(&finding->files, &finding->map, err);
+	const struct ctx_probe_once once = {.image = &finding->image,
+					    .symbols = finding->symbols,
+					    .map = finding->map,
+					    .wanted = request->name};
+
+	if (status == CTX_OK)
+		status = ctx_probe_once_sites(&once, take_site, finding, err);
+	if (status == CTX_OK && finding->n == 0)
+		status = strcmp(request->name, "*") == 0
+				 ? ctx_err_set(err, CTX_E_NOTFOUND, "no functions")
+				 : ctx_err_set(err, CTX_E_NOTFOUND, "no function %s", request->name);
+	return status;
+}
+
 /* --- all --- */
 
 static int by_address(const void *a, const void *b)
@@ -439,6 +466,8 @@ static enum ctx_status find(struct finding *finding, struct ctx_err *err)
 		return find_data(finding, err);
 	case CTX_PROBE_AT:
 		return find_at(finding, err);
+	case CTX_PROBE_ONCE:
+		return find_sites(finding, err);
 	}
 	return ctx_err_set(err, CTX_E_INTERNAL, "a request of kind %d", (int)finding->request->what);
 }

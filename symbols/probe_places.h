@@ -24,6 +24,7 @@ enum ctx_probe_what {
 	CTX_PROBE_OBJECT, /* entries of all functions */
 	CTX_PROBE_DATA,	  /* the variable `name` */
 	CTX_PROBE_AT,	  /* the instruction at the address `offset` */
+	CTX_PROBE_ONCE,	  /* sites of coverage in the functions called `name` (symbols/probe_once.h) */
 };
 
 struct ctx_probe_request {
@@ -57,7 +58,7 @@ typedef enum ctx_status (*ctx_probe_place_fn)(void *context, const struct ctx_pr
 /*
  * Calls `each` for every place, ascending by address, each address once. Fails with CTX_E_NOTFOUND (no such
  * function, line or variable; the message says what is there instead), CTX_E_ARG (an offset that is in the middle of an
- * instruction or outside of the function; a name that several variables have), CTX_E_LIMIT (more than 100,000),
+ * instruction or outside of the function; a name that several variables have), CTX_E_LIMIT (more than 100,000, or two million sites),
  * CTX_E_FORMAT, CTX_E_NOMEM, and what `each` fails with.
  */
 CTX_MUST_CHECK enum ctx_status ctx_probe_places(const struct ctx_probe_request *request,

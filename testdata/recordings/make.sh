@@ -148,11 +148,18 @@ make_openmp() {
 	clang -g -O2 -fopenmp -o program "$targets/openmp.c"
 	record clang --openmp --trace-full wait -- ./program 2
 	find gcc.er gcc_cpp.er fortran.er clang.er -path '*/archives/*' -size +40k -delete
+}
+
 # By uprobes: root.
 make_indicators() {
 	compile indicators "$targets/indicators.c" -O2 -g -pthread
 	record indicators --states off --indicator leaf --indicator often:threshold=100 --indicator inlined --indicator seldom%return --indicator never \
 		--indicator range:leaf..seldom --indicator counter:rw --indicator table+8,len=4:w:threshold=10 -- ./indicators 2 1
+}
+
+make_coverage() {
+	gcc -O0 -g -D_GNU_SOURCE -Wl,--build-id=sha1 -fdebug-prefix-map="$targets"=targets -o covered "$targets/covered.c" -pthread -ldl
+	record coverage --states off --user -e page-faults -c 1000000 --indicator '*:once' -- ./covered
 }
 
 # Five runs as it was, and five in which solve is 5 % slower, in turn.

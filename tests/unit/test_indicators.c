@@ -6,8 +6,10 @@
 #include "collect/indicator_spec.h"
 #include "collect/indicator_watch.h"
 #include "collect/load_objects.h"
+#include "collect/once.h"
 #include "collect/uprobes.h"
 #include "model/indicator.h"
+#include "runtime/once_layout.h"
 
 #include <limits.h>
 #include <link.h>
@@ -16,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -85,6 +88,14 @@ static void test_indicators__a_specification_is_a_place_with_options_behind_it(v
 	assert_int_equal(spec.slower_than_ns, 2500000);
 	spec = parse("*");
 	assert_string_equal(spec.name, "*");
+	assert_false(spec.once);
+	spec = parse("libz.so:inf*:once");
+	assert_true(spec.once);
+	assert_string_equal(spec.object, "libz.so");
+	assert_string_equal(spec.name, "inf*");
+	spec = parse("object:libz.so:once");
+	assert_true(spec.once);
+	assert_int_equal(spec.what, CTX_INDICATOR_OBJECT);
 }
 
 static void test_indicators__two_colons_are_part_of_a_name(void **state)
@@ -108,6 +119,12 @@ static void test_indicators__what_cannot_be_meant_is_refused(void **state)
 	static const char *const wrong[] = {"",
 					    ":",
 					    "f:",
+					    "f+4:once",
+					    "v:w:once",
+					    "a.c:1:once",
+					    "f%return:once",
+					    "f:threshold=2:once",
+					    "f:start:once",
 					    ":f",
 					    "f:r",
 					    "f:w:rw",
@@ -324,9 +341,9 @@ static void test_indicators__lines_of_the_header_are_read_as_they_were_put(void 
 {
 	const struct ctx_indicator_info infos[] = {
 		{"leaf:threshold=10", CTX_INDICATOR_KIND_EXECUTE, "uprobe", "leaf(int)", "/tmp/a; b=c/app",
-		 0x1139, 3, 2, 10, 1, 2, 5000, 3, true, 12345},
+		 0x1139, 3, 2, 10, 1, 2, 5000, 3, 0, true, 12345},
 		{"v:w", CTX_INDICATOR_KIND_WRITE, "hardware breakpoint", "v", "/bin/app", 0, 1, 0, 0, 3,
-		 CTX_NONE, 0, CTX_NONE, false, 0}};
+		 CTX_NONE, 0, CTX_NONE, CTX_NONE, false, 0}};
 	struct ctx_indicator_list list = {0};
 	struct ctx_buf texts[2] = {{0}, {0}};
 	struct ctx_property properties[5] = {{"host", "h"},
@@ -502,6 +519,53 @@ static bool take(struct ctx_indicator_watch *watch, uint32_t event, uint64_t tim
 	return verdict.keeps;
 }
 
+/* Two patterns have a place in common, which is the first one's; a target executes one site of each. */
+static void test_indicators__a_site_of_coverage_belongs_to_one_indicator(void **state)
+{
+	static const char path[] = "/proc/self/exe", missing[] = "/proc/self/maps";
+	struct ctx_indicator_place all[3], some[2], other[1];
+	const struct ctx_indicator_places places[] = {
+		{.items = all, .n = 3}, {.items = some, .n = 2}, {.items = other, .n = 1}};
+	struct ctx_rt_once_header *shared;
+	struct ctx_once *once = NULL;
+	size_t at = 0;
+	int fd = -1;
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++)
+		all[i] = (struct ctx_indicator_place){.address = 0x3000 - 0x1000 * i, .path = path};
+	some[0] = all[1];
+	some[1] = (struct ctx_indicator_place){.address = 0x2500, .path = path};
+	other[0] = (struct ctx_indicator_place){.address = 1, .path = missing};
+	assert_int_equal(ctx_once_create(&once, NULL), CTX_OK);
+	for (uint32_t i = 0; i < 3; i++)
+		assert_int_equal(
+			ctx_once_add(once, &places[i], &(struct ctx_once_metrics){2 * i, 2 * i + 1}, NULL),
+			CTX_OK);
+	assert_int_equal(ctx_once_share(once, &fd, NULL), CTX_OK);
+	shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	assert_true(shared != MAP_FAILED);
+	assert_int_equal(shared->n_objects, 2);
+	assert_int_equal(shared->n_sites, 5);
+	assert_int_equal(ctx_rt_once_objects(shared)[0].n, 4);
+	assert_int_equal(ctx_rt_once_objects(shared)[1].first, 4);
+	for (size_t i = 0; i < 4; i++)
+		assert_int_equal(ctx_rt_once_sites(shared)[i].address,
+				 ((uint64_t[]){0x1000, 0x2000, 0x2500, 0x3000})[i]);
+	assert_int_equal(ctx_once_count(once, 0), 0);
+	ctx_rt_once_sites(shared)[1].is_taken = 1;
+	ctx_rt_once_sites(shared)[2].is_taken = 1;
+	assert_int_equal(ctx_once_count(once, 0), 1);
+	assert_int_equal(ctx_once_count(once, 2), 1);
+	ctx_rt_once_objects(shared)[0].armed_ns = 1;
+	ctx_rt_once_objects(shared)[0].refused = 3;
+	assert_string_equal(ctx_once_next_missing(once, &at), missing);
+	assert_null(ctx_once_next_missing(once, &at));
+	assert_int_equal(ctx_once_refused(once), 3);
+	munmap(shared, 4096);
+	ctx_once_destroy(once);
+}
+
 static void test_indicators__a_return_belongs_to_the_entry_with_its_stack_pointer(void **state)
 {
 	const struct ctx_indicator_rule rules[] = {{.role = CTX_INDICATOR_ENTERS},
@@ -544,6 +608,7 @@ int main(void)
 		cmocka_unit_test(test_indicators__damaged_lines_of_the_header_are_left_out),
 		cmocka_unit_test(test_indicators__a_listing_is_what_ctxan_prints),
 		cmocka_unit_test(test_indicators__windows_are_those_of_looking_back),
+		cmocka_unit_test(test_indicators__a_site_of_coverage_belongs_to_one_indicator),
 		cmocka_unit_test(test_indicators__a_return_belongs_to_the_entry_with_its_stack_pointer),
 	};
 
