@@ -226,17 +226,25 @@ static enum ctx_status name_place(struct ctx_data_objects *objects, struct place
 
 /* ---- variables with a fixed address ---- */
 
+/* Itself, or by its number in .debug_addr. */
 static bool has_address(Dwarf_Die *die, uint64_t *ret)
 {
-	Dwarf_Attribute attribute;
+	Dwarf_Attribute attribute, indexed;
+	Dwarf_Addr address;
 	Dwarf_Op *ops;
 	size_t n;
 
-	if (dwarf_getlocation(dwarf_attr(die, DW_AT_location, &attribute), &ops, &n) != 0 || n != 1 ||
-	    ops[0].atom != DW_OP_addr)
+	if (dwarf_getlocation(dwarf_attr(die, DW_AT_location, &attribute), &ops, &n) != 0 || n != 1)
 		return false;
+	if (ops[0].atom == DW_OP_addrx || ops[0].atom == DW_OP_GNU_addr_index) {
+		if (dwarf_getlocation_attr(&attribute, &ops[0], &indexed) != 0 ||
+		    dwarf_formaddr(&indexed, &address) != 0)
+			return false;
+		*ret = address;
+		return true;
+	}
 	*ret = ops[0].number;
-	return true;
+	return ops[0].atom == DW_OP_addr;
 }
 
 static enum ctx_status add_variable(struct ctx_data_objects *objects, Dwarf_Die *die, struct ctx_err *err)
