@@ -282,12 +282,13 @@ enum ctx_status ctx_vm_write_hello(const struct ctx_vm_target *target, const str
 enum ctx_status ctx_vm_write_bye(const struct ctx_vm_target *target, const struct ctx_vm_bye *bye,
 				 uint64_t time_ns, struct ctx_err *err)
 {
-	const struct ctx_exp_vm_end end = {.process = target->process,
-					   .time_ns = time_ns,
-					   .heap_used_bytes = bye->heap_used_bytes,
-					   .heap_max_bytes = bye->heap_max_bytes,
-					   .classes = bye->classes,
-					   .compilations = bye->compilations};
+	struct ctx_exp_vm_figures end = {.process = target->process, .time_ns = time_ns, .is_end = true};
 
-	return ctx_exp_vm_end(target->writer, &end, err);
+	for (size_t i = 0; i < CTX_VM_FIGURE_N; i++)
+		end.figures[i] = CTX_VM_UNKNOWN;
+	end.figures[CTX_VM_HEAP_USED] = bye->heap_used_bytes;
+	end.figures[CTX_VM_HEAP_MAX] = bye->heap_max_bytes;
+	end.figures[CTX_VM_CLASSES] = bye->classes;
+	end.figures[CTX_VM_COMPILATIONS] = bye->compilations;
+	return ctx_exp_vm_figures(target->writer, &end, err);
 }

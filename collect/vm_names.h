@@ -9,7 +9,6 @@
 #include "unwind/unwind_space.h"
 
 #define CTX_VMS_INTERPRETER "Interpreter" /* the name of its code */
-#define CTX_VMS_GC "GC pause"		  /* the name of its intervals */
 
 struct ctx_vm_target {
 	struct ctx_exp_writer *writer;

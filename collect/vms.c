@@ -1,18 +1,22 @@
 /*
  *	take: message -> hello, end -> the log
  *	              -> methods, code -> image
- *	              -> begin, end of a garbage collection -> queue -> mark of the thread that it was on
+ *	              -> begin, end of a garbage collection --+
+ *	counters of the virtual machine --vm_perfdata-- safepoints +-> vm_marks -> marks of its threads
  *	name: frame in the interpreter -> method, bytecode in the copied stack -> function by name
  *	      frame in other code -> is written, once
  */
 #include "collect/vms.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "collect/installation.h"
 #include "collect/vm_attach.h"
 #include "collect/vm_image.h"
 #include "collect/vm_listener.h"
+#include "collect/vm_marks.h"
 #include "collect/vm_names.h"
+#include "collect/vm_perfdata.h"
 #include "formats/experiment/exp_functions.h"
 #include "model/jit_code.h"
 #include "model/traced.h"
@@ -26,7 +30,9 @@
 #define LIBRARY "libctxjvm.so"
 #define MISSED_N 4096u
 #define PENDING_MAX 16384u
-#define STOPS_MAX 65536u /* garbage collections of a virtual machine that wait for records */
+#define LATE_NS ((uint64_t)60 * 1000000)   /* within which what the counters say is known */
+#define POLL_NS ((uint64_t)20 * 1000000)   /* between readings of a virtual machine's counters */
+#define COUNT_NS ((uint64_t)100 * 1000000) /* between marks of what they count */
 
 /* In the frame of an interpreted method, from its frame pointer on (frame_x86.hpp); the CFA is 16 bytes above it. */
 #define FRAME_BELOW_CFA 16u
@@ -37,9 +43,14 @@
 	((uint64_t)1 << 20) /* bytes from the frame to its variables, which its caller has pushed */
 #define X86_64_R13 13u	    /* has the bytecode's address where the interpreter runs */
 
-struct stop { /* for a garbage collection */
-	uint64_t begin_ns, end_ns;
-	int64_t tid;
+/* The counters of a virtual machine, which are read again and again. */
+struct counters {
+	int fd;	      /* of its file; -1: none */
+	int64_t lane; /* the thread on which their marks are */
+	uint64_t next_poll_ns, next_count_ns;
+	struct ctx_vm_safepoints safepoints;
+	struct ctx_vm_counters last, marked; /* what was read last, and what was marked */
+	bool is_read, is_marked;
 };
 
 /* Methods that are in frames before the agent has reported them: while the virtual machine starts. */
@@ -61,6 +72,7 @@ struct vm {
 	bool is_closed;	  /* its connection: no more messages come */
 	bool is_stranger;
 	bool has_hello;
+	bool has_figures; /* they are written */
 	struct ctx_vm_image image;
 	struct ctx_vm_writing writing;
 	uint64_t interpreter_begin, interpreter_end;
@@ -70,8 +82,8 @@ struct vm {
 	struct ctx_map64 is_missed; /* which these are */
 	uint64_t dropped, damaged;
 	struct pending pending;
-	struct stop *stops; /* owned; that are not written yet */
-	size_t n_stops, stops_cap;
+	struct ctx_vm_marks marks;
+	struct counters counters;
 	struct ctx_buf hello;	/* the message; owned */
 	struct ctx_buf goodbye; /* likewise; empty: none came */
 	uint64_t hello_ns, goodbye_ns;
@@ -124,7 +136,9 @@ static void free_vm(struct vm *vm)
 	ctx_map64_deinit(&vm->is_missed);
 	free(vm->missed);
 	free(vm->pending.items);
-	free(vm->stops);
+	ctx_vm_marks_deinit(&vm->marks);
+	if (vm->counters.fd >= 0)
+		close(vm->counters.fd);
 	free(vm);
 }
 
@@ -209,6 +223,8 @@ static enum ctx_status take_hello(struct vm *vm, const struct ctx_vm_head *head,
 		vm->is_stranger = true;
 		return CTX_OK;
 	}
+	if (!vm->has_hello)
+		vm->counters.fd = ctx_vm_perfdata_open(vm->pid);
 	vm->has_hello = true;
 	vm->hello_ns = head->time_ns;
 	return keep_message(&vm->hello, rest, err);
@@ -228,21 +244,27 @@ static enum ctx_status take_goodbye(struct vm *vm, const struct ctx_vm_head *hea
 	return keep_message(&vm->goodbye, rest, err);
 }
 
+static enum ctx_status add_interval(struct vm *vm, const struct ctx_vm_mark *begin, uint64_t end_ns,
+				    struct ctx_err *err)
+{
+	enum ctx_status status = ctx_vm_marks_add_interval(&vm->marks, begin, end_ns, err);
+
+	vm->damaged += status == CTX_E_LIMIT;
+	return status == CTX_E_LIMIT ? CTX_OK : status;
+}
+
 static enum ctx_status take_stop(struct vm *vm, const struct ctx_vm_head *head, struct ctx_cursor *rest,
 				 struct ctx_err *err)
 {
-	struct stop stop = {.end_ns = head->time_ns, .tid = (int64_t)ctx_cursor_get_u32(rest)};
-	enum ctx_status status;
+	struct ctx_vm_mark begin = {.name = CTX_VM_NAME_GC, .tid = (int64_t)ctx_cursor_get_u32(rest)};
 
-	stop.begin_ns = ctx_cursor_get_u64(rest);
-	if (rest->failed || stop.begin_ns > stop.end_ns || vm->n_stops == STOPS_MAX) {
+	begin.time_ns = ctx_cursor_get_u64(rest);
+	if (rest->failed || begin.time_ns > head->time_ns) {
 		vm->damaged++;
 		return CTX_OK;
 	}
-	status = ctx_grow(&vm->stops, &vm->stops_cap, vm->n_stops + 1, err);
-	if (status == CTX_OK)
-		vm->stops[vm->n_stops++] = stop;
-	return status;
+	vm->counters.lane = begin.tid;
+	return add_interval(vm, &begin, head->time_ns, err);
 }
 
 static enum ctx_status write_code(struct ctx_vms *vms, struct vm *vm, struct ctx_vm_known_code *code,
@@ -338,6 +360,8 @@ static enum ctx_status add_new(struct ctx_vms *vms, struct ctx_err *err)
 		vm->pid = info.pid;
 		vm->since_ns = info.since_ns;
 		vm->process = CTX_NONE;
+		vm->counters.fd = -1;
+		vm->counters.lane = info.pid;
 		vms->items[vms->n++] = vm;
 	}
 	return status;
@@ -388,35 +412,86 @@ static struct vm *vm_of(struct ctx_vms *vms, const struct ctx_vms_stack *stack, 
 	return NULL;
 }
 
-/* --- garbage collections, and the log --- */
+/* --- counters, and the log --- */
 
-static enum ctx_status write_stop(struct ctx_vms *vms, const struct vm *vm, const struct stop *stop,
-				  struct ctx_err *err)
+static enum ctx_status add_safepoint(struct vm *vm, const struct ctx_vm_safepoint *safepoint,
+				     struct ctx_err *err)
 {
-	struct ctx_exp_mark mark = {
-		.time_ns = stop->begin_ns, .operation = CTX_MARK_BEGIN, .name = CTX_VMS_GC};
-	enum ctx_status status;
+	struct ctx_vm_mark begin = {
+		.time_ns = safepoint->begin_ns, .tid = vm->counters.lane, .name = CTX_VM_NAME_SAFEPOINT};
+	enum ctx_status status = add_interval(vm, &begin, safepoint->end_ns, err);
 
-	if (!ctx_proctree_lookup(vms->tree, stop->tid, &mark.process, &mark.thread) ||
-	    mark.process != vm->process)
-		return CTX_OK;
-	status = ctx_exp_mark(vms->writer, &mark, err);
-	mark.time_ns = stop->end_ns;
-	mark.operation = CTX_MARK_END;
-	return status == CTX_OK ? ctx_exp_mark(vms->writer, &mark, err) : status;
+	begin.name = CTX_VM_NAME_SYNC;
+	return status == CTX_OK ? add_interval(vm, &begin, safepoint->begin_ns + safepoint->sync_ns, err)
+				: status;
 }
 
-static enum ctx_status write_stops(struct ctx_vms *vms, struct vm *vm, uint64_t until_ns, struct ctx_err *err)
+/* Marks of what has changed since the last ones. */
+static enum ctx_status add_counts(struct vm *vm, uint64_t now_ns, struct ctx_err *err)
 {
+	static const struct {
+		enum ctx_vm_figure figure;
+		const char *name;
+	} counts[] = {{CTX_VM_HEAP_USED, "Java heap in use (bytes)"},
+		      {CTX_VM_CLASSES, "classes loaded"},
+		      {CTX_VM_CLASS_LOAD_NS, "time loading classes (ns)"},
+		      {CTX_VM_COMPILATIONS, "methods compiled"},
+		      {CTX_VM_COMPILE_NS, "time compiling (ns)"}};
+	struct counters *counters = &vm->counters;
 	enum ctx_status status = CTX_OK;
-	size_t n = 0;
 
-	while (n < vm->n_stops && vm->stops[n].end_ns <= until_ns && status == CTX_OK)
-		status = write_stop(vms, vm, &vm->stops[n++], err);
-	vm->n_stops -= n;
-	if (vm->n_stops != 0)
-		memmove(vm->stops, vm->stops + n, vm->n_stops * sizeof(*vm->stops));
+	for (size_t i = 0; i < CTX_COUNT_OF(counts) && status == CTX_OK; i++) {
+		uint64_t value = counters->last.figures[counts[i].figure];
+		const struct ctx_vm_mark mark = {.time_ns = now_ns,
+						 .tid = counters->lane,
+						 .name = counts[i].name,
+						 .operation = CTX_MARK_COUNTER,
+						 .value = (int64_t)value};
+
+		if (value != CTX_VM_UNKNOWN &&
+		    (!counters->is_marked || value != counters->marked.figures[counts[i].figure]))
+			status = ctx_vm_marks_add(&vm->marks, &mark, err);
+		vm->damaged += status == CTX_E_LIMIT;
+		status = status == CTX_E_LIMIT ? CTX_OK : status;
+	}
+	counters->marked = counters->last;
+	counters->is_marked = true;
 	return status;
+}
+
+/* Reads the counters where it is time, or in any case. */
+static enum ctx_status poll_counters(struct ctx_vms *vms, struct vm *vm, bool is_end, struct ctx_err *err)
+{
+	struct counters *counters = &vm->counters;
+	uint64_t now_ns = ctx_clock_ns(CLOCK_MONOTONIC);
+	struct ctx_vm_safepoint safepoint;
+	enum ctx_status status = CTX_OK;
+
+	if (counters->fd < 0 || (!is_end && now_ns < counters->next_poll_ns))
+		return CTX_OK;
+	counters->next_poll_ns = now_ns + POLL_NS;
+	if (!ctx_vm_perfdata_read(counters->fd, &vms->received, &counters->last))
+		return CTX_OK;
+	counters->is_read = true;
+	if (ctx_vm_safepoints_update(&counters->safepoints, &counters->last, now_ns, &safepoint))
+		status = add_safepoint(vm, &safepoint, err);
+	if (status != CTX_OK || (!is_end && now_ns < counters->next_count_ns))
+		return status;
+	counters->next_count_ns = now_ns + COUNT_NS;
+	return add_counts(vm, now_ns, err);
+}
+
+/* What the counters say at the end of the virtual machine or of the recording. */
+static enum ctx_status write_figures(struct ctx_vms *vms, struct vm *vm, struct ctx_err *err)
+{
+	struct ctx_exp_vm_figures figures = {.process = vm->process,
+					     .time_ns = ctx_clock_ns(CLOCK_MONOTONIC)};
+
+	if (!vm->counters.is_read || vm->has_figures)
+		return CTX_OK;
+	vm->has_figures = true;
+	memcpy(figures.figures, vm->counters.last.figures, sizeof(figures.figures));
+	return ctx_exp_vm_figures(vms->writer, &figures, err);
 }
 
 static enum ctx_status write_log(struct ctx_vms *vms, struct vm *vm, struct ctx_err *err)
@@ -465,19 +540,35 @@ static enum ctx_status define_pending(struct ctx_vms *vms, struct vm *vm, bool i
 	return status;
 }
 
+/* Up to when what is known is written. */
+struct known {
+	uint64_t until_ns;
+	bool is_end;  /* of the process, or of the recording: nothing comes later */
+	bool is_last; /* what waits for more waits no longer: a thread or a process ends, */
+	int64_t tid;  /* this one; 0: none */
+};
+
 /* What needs to know its process and its threads. */
-static enum ctx_status write_known(struct ctx_vms *vms, size_t i, uint64_t until_ns, bool is_last,
+static enum ctx_status write_known(struct ctx_vms *vms, size_t i, const struct known *known,
 				   struct ctx_err *err)
 {
 	struct vm *vm = vms->items[i];
-	enum ctx_status status = bind_known(vms, i, until_ns, err);
+	struct ctx_vm_marks_target target = {.writer = vms->writer, .tree = vms->tree};
+	enum ctx_status status = bind_known(vms, i, known->until_ns, err);
 
+	if (status == CTX_OK)
+		status = poll_counters(vms, vm, known->is_end || known->tid == vm->counters.lane, err);
 	if (status != CTX_OK || vm->process == CTX_NONE)
 		return status;
 	status = write_log(vms, vm, err);
+	if (status == CTX_OK && known->is_end)
+		status = write_figures(vms, vm, err);
 	if (status == CTX_OK)
-		status = define_pending(vms, vm, is_last, err);
-	return status == CTX_OK ? write_stops(vms, vm, until_ns, err) : status;
+		status = define_pending(vms, vm, known->is_end, err);
+	target.process = vm->process;
+	target.until_ns =
+		known->is_last || known->until_ns < LATE_NS ? known->until_ns : known->until_ns - LATE_NS;
+	return status == CTX_OK ? ctx_vm_marks_write(&vm->marks, &target, err) : status;
 }
 
 enum ctx_status ctx_vms_listen(struct ctx_vms *vms, struct ctx_err *err)
@@ -491,10 +582,11 @@ enum ctx_status ctx_vms_listen(struct ctx_vms *vms, struct ctx_err *err)
 
 enum ctx_status ctx_vms_take(struct ctx_vms *vms, uint64_t until_ns, struct ctx_err *err)
 {
+	const struct known known = {until_ns, until_ns == UINT64_MAX, until_ns == UINT64_MAX, 0};
 	enum ctx_status status = ctx_vms_listen(vms, err);
 
 	for (size_t i = 0; i < vms->n && status == CTX_OK; i++)
-		status = write_known(vms, i, until_ns, until_ns == UINT64_MAX, err);
+		status = write_known(vms, i, &known, err);
 	return status;
 }
 
@@ -502,6 +594,7 @@ enum ctx_status ctx_vms_before_end(struct ctx_vms *vms, const struct ctx_perf_re
 				   struct ctx_err *err)
 {
 	bool is_process = record->pid == record->tid;
+	const struct known known = {record->time_ns, is_process, true, record->tid};
 	enum ctx_status status = is_process ? add_new(vms, err) : CTX_OK;
 
 	for (size_t i = 0; i < vms->n && status == CTX_OK; i++) {
@@ -509,7 +602,7 @@ enum ctx_status ctx_vms_before_end(struct ctx_vms *vms, const struct ctx_perf_re
 			continue;
 		status = take_messages(vms, i, err);
 		if (status == CTX_OK)
-			status = write_known(vms, i, record->time_ns, is_process, err);
+			status = write_known(vms, i, &known, err);
 	}
 	return status;
 }

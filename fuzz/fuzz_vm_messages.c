@@ -1,8 +1,10 @@
 /*
  * Takes arbitrary bytes as messages of an agent in a virtual machine, each behind a byte of its length: methods that were kept can be
- * parsed again, code is at the addresses of its message, and rows are within their messages.
+ * parsed again, code is at the addresses of its message, and rows are within their messages. And as
+ * the file of its counters.
  */
 #include "collect/vm_image.h"
+#include "collect/vm_perfdata.h"
 
 #include <stdlib.h>
 
@@ -37,7 +39,10 @@ static void check(const struct ctx_vm_image *image)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct ctx_vm_image image = {0};
+	struct ctx_vm_counters counters;
 
+	if (!ctx_vm_perfdata_parse(data, size, &counters) && counters.running_ns != CTX_VM_UNKNOWN)
+		abort();
 	while (size != 0) {
 		size_t n = data[0] < size ? data[0] : size - 1;
 		struct ctx_cursor rest;

@@ -72,8 +72,8 @@ static enum ctx_status finish_states(struct ingest *in, struct ctx_err *err)
 	if (status == CTX_OK)
 		status = end_lives(in, err);
 	return status == CTX_OK ? ctx_state_feed_external_wakers(in->states, &profile->arena,
-								 &profile->external_wakers,
-								 &profile->n_external_wakers, err)
+								 &profile->external_wakers.items,
+								 &profile->external_wakers.n, err)
 				: status;
 }
 

@@ -575,6 +575,7 @@ enum ctx_status ctx_ingest_event(struct ingest *in, const struct ctx_event *even
 	case CTX_EV_DAMAGE:
 	case CTX_EV_WARNING:
 	case CTX_EV_PROPERTY:
+	case CTX_EV_VM:
 		return ctx_profile_builder_event(&in->entities, event, err);
 	case CTX_EV_CALL:
 		return on_call(in, event, err);

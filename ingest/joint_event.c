@@ -228,6 +228,7 @@ enum ctx_status ctx_joint_translate(struct ctx_joint *merged, struct ctx_joint_p
 		return set_subjects(part, event, err);
 	case CTX_EV_PROCESS_EXIT:
 	case CTX_EV_PROCESS_TITLE:
+	case CTX_EV_VM:
 	case CTX_EV_STACKS_RESET:
 		return set_process(part, event, err);
 	case CTX_EV_MAP:

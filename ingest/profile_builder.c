@@ -368,6 +368,30 @@ static enum ctx_status on_usage(struct ctx_profile_builder *builder, const struc
 	return CTX_OK;
 }
 
+/* Of several events of a process each adds what it knows. */
+static enum ctx_status on_vm(struct ctx_profile_builder *builder, const struct ctx_event *event,
+			     struct ctx_err *err)
+{
+	struct ctx_profile *profile = &builder->profile;
+	struct ctx_vm_info more = event->vm;
+	const char **const texts[] = {&more.name, &more.version, &more.collector, &more.command};
+	enum ctx_status status = grow_processes(builder, event->process, err);
+	uint32_t i = 0;
+
+	for (size_t j = 0; j < CTX_COUNT_OF(texts) && status == CTX_OK; j++)
+		status = keep(builder, *texts[j], texts[j], err);
+	while (i < profile->vms.n && profile->vms.items[i].process != event->process)
+		i++;
+	if (status == CTX_OK)
+		status = ctx_grow(&profile->vms.items, &builder->vms_cap, (size_t)i + 1, err);
+	if (status != CTX_OK)
+		return status;
+	if (i == profile->vms.n)
+		profile->vms.items[profile->vms.n++] = ctx_vm_info_make(event->process, event->time_ns);
+	ctx_vm_info_update(&profile->vms.items[i], &more);
+	return CTX_OK;
+}
+
 static enum ctx_status on_property(struct ctx_profile_builder *builder, const struct ctx_property *property,
 				   struct ctx_err *err)
 {
@@ -440,6 +464,8 @@ enum ctx_status ctx_profile_builder_event(struct ctx_profile_builder *builder, c
 		return ctx_profile_builder_warn(builder, err, "%s", event->text);
 	case CTX_EV_PROPERTY:
 		return on_property(builder, &event->property, err);
+	case CTX_EV_VM:
+		return on_vm(builder, event, err);
 	case CTX_EV_MAP:
 	case CTX_EV_UNMAP:
 	case CTX_EV_FORK_MAPS:
@@ -487,6 +513,14 @@ enum ctx_status ctx_profile_builder_finish(struct ctx_profile_builder *builder, 
 	for (uint32_t i = 0; i < profile->n_processes; i++) {
 		if (profile->processes[i].life.end_ns == UINT64_MAX)
 			profile->processes[i].life.end_ns = profile->run.end_ns;
+	}
+	for (uint32_t i = 0; i < profile->vms.n; i++) {
+		struct ctx_vm_info *vm = &profile->vms.items[i];
+
+		if (vm->life.end_ns == UINT64_MAX)
+			vm->life.end_ns = profile->processes[vm->process].life.end_ns;
+		if (vm->life.end_ns < vm->life.begin_ns)
+			vm->life.end_ns = vm->life.begin_ns;
 	}
 	for (uint32_t i = 0; i < profile->n_threads; i++) {
 		struct ctx_thread_info *thread = &profile->threads[i];

@@ -10,7 +10,7 @@
 
 struct ctx_profile_builder {
 	struct ctx_profile profile; /* functions, objects and cct are filled by the ingest */
-	size_t processes_cap, threads_cap, usage_cap, warnings_cap, losses_cap;
+	size_t processes_cap, threads_cap, usage_cap, warnings_cap, losses_cap, vms_cap;
 	bool *thread_known; /* by thread: announced */
 	size_t thread_known_cap;
 	uint64_t damage_shown;

@@ -189,6 +189,7 @@ enum ctx_event_kind {
 	CTX_EV_TRACED,	 /* a traced operation */
 	CTX_EV_CALL,	 /* a thread leaves calls, enters one, or both */
 	CTX_EV_OMP,	 /* an event of OpenMP of a thread: regions, tasks, waits */
+	CTX_EV_VM,	 /* a process has a virtual machine, or more is known of the one that it has */
 };
 
 /* Strings of all events are borrowed until the next call of next(). */
@@ -405,6 +406,8 @@ struct ctx_event {
 		struct ctx_event_lost lost;  /* and THROTTLE */
 		const char *text;	     /* PROCESS_TITLE, DAMAGE, WARNING */
 		struct ctx_property property;
+		struct ctx_vm_info
+			vm; /* `process` and the begin are the event's; the end UINT64_MAX: it goes on */
 	};
 };
 

@@ -30,7 +30,8 @@ void ctx_profile_deinit(struct ctx_profile *profile)
 	free(profile->processes);
 	free(profile->threads);
 	free(profile->metrics);
-	free(profile->external_wakers);
+	free(profile->vms.items);
+	free(profile->external_wakers.items);
 	free(profile->files);
 	free(profile->usage);
 	free(profile->losses.items);

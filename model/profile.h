@@ -18,6 +18,7 @@
 #include "model/thread_state.h"
 #include "model/traced.h"
 #include "model/trie.h"
+#include "model/vm_info.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -115,6 +116,16 @@ struct ctx_profile_losses {
 	size_t n_figures;
 };
 
+struct ctx_profile_names {
+	const char **items;
+	uint32_t n;
+};
+
+struct ctx_profile_vms {	   /* virtual machines */
+	struct ctx_vm_info *items; /* in order of their begins, at most one of a process image */
+	uint32_t n;
+};
+
 struct ctx_profile {
 	struct ctx_arena arena;	 /* owns all strings */
 	const char *name;	 /* "test.1.er" */
@@ -137,6 +148,7 @@ struct ctx_profile {
 	uint32_t n_threads;
 	struct ctx_metric_info *metrics;
 	uint32_t n_metrics;
+	struct ctx_profile_vms vms;
 	/*
 	 * With has_states: metrics[states + s] is the time in state s (enum ctx_thread_state),
 	 * followed by the sums of ctx_state_metrics.
@@ -145,9 +157,8 @@ struct ctx_profile {
 	const char **files; /* names of the files of traced input and output */
 	uint32_t n_files;
 	uint64_t traced[CTX_TRACED_N]; /* number of operations, by enum ctx_traced_kind */
-	const char **
+	struct ctx_profile_names
 		external_wakers; /* wakers that are not threads of the recording: "<interrupt>", "kworker/0:1" */
-	uint32_t n_external_wakers;
 	struct ctx_usage_info *usage; /* in time order */
 	size_t n_usage;
 	struct ctx_trie cct; /* key = function id */

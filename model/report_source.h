@@ -63,6 +63,17 @@ struct ctx_report_thread_sums {
 	struct ctx_report_omitted omitted;
 };
 
+/*
+ * Samples of the first metric by what they are for virtual machines, by thread id; every sample of a thread is in one of the
+ * three. All NULL: the recording has no virtual machine, and no function of one.
+ */
+struct ctx_report_vm_samples {
+	const uint64_t *inside; /* a method, or a function of Python, is on the stack */
+	const uint64_t *
+		gc; /* of the others: of a thread that collects garbage, or while its thread held the others up to collect */
+	const uint64_t *outside;
+};
+
 struct ctx_report_code {
 	const struct ctx_code *code;
 	const struct ctx_code_reader *reader; /* NULL: no instructions and texts are available */
@@ -126,6 +137,9 @@ struct ctx_report_source {
 	/* Samples and weight of each thread, of the first metric. */
 	enum ctx_status (*thread_sums)(struct ctx_report_source *source, struct ctx_report_thread_sums *ret,
 				       struct ctx_err *err);
+	/* A histogram of each thread, and a scan of the samples of threads that stop others to collect garbage. */
+	enum ctx_status (*vm_samples)(struct ctx_report_source *source, struct ctx_report_vm_samples *ret,
+				      struct ctx_err *err);
 	/*
 	 * The selected time of each thread by state: threads with any, by id. Only with
 	 * profile->has_states.

@@ -11,6 +11,7 @@
 #include "query/phase_query.h"
 #include "query/query.h"
 #include "query/query_samples.h"
+#include "query/vm_sums.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -48,6 +49,8 @@ struct lives {
 	struct ctx_report_wakers *wakers;
 	struct ctx_report_waits *waits;
 	size_t n_states, n_wakers, n_waits;
+	bool has_vm_sums;
+	struct ctx_vm_sums vm_sums;
 };
 
 struct source {
@@ -176,6 +179,22 @@ static enum ctx_status pull_thread_sums(struct ctx_report_source *base, struct c
 	source->has_sums = true;
 	*ret = (struct ctx_report_thread_sums){source->thread_samples, source->thread_weight,
 					       source->sums_omitted};
+	return CTX_OK;
+}
+
+static enum ctx_status pull_vm_samples(struct ctx_report_source *base, struct ctx_report_vm_samples *ret,
+				       struct ctx_err *err)
+{
+	struct source *source = source_of(base);
+	enum ctx_status status = CTX_OK;
+
+	if (!source->lives.has_vm_sums)
+		status = ctx_vm_sums_make(base, &source->lives.vm_sums, err);
+	if (status != CTX_OK)
+		return status;
+	source->lives.has_vm_sums = true;
+	*ret = (struct ctx_report_vm_samples){source->lives.vm_sums.inside, source->lives.vm_sums.gc,
+					      source->lives.vm_sums.outside};
 	return CTX_OK;
 }
 
@@ -574,6 +593,7 @@ enum ctx_status ctx_query_source_open(const struct ctx_query_source_spec *spec,
 		.parts = pull_parts,
 		.raw_histogram = pull_raw,
 		.thread_sums = pull_thread_sums,
+		.vm_samples = pull_vm_samples,
 		.states = pull_states,
 		.wakers = pull_wakers,
 		.waits = pull_waits,
@@ -617,6 +637,7 @@ void ctx_query_source_close(struct ctx_report_source *base)
 	ctx_phases_deinit(&source->phases[0]);
 	ctx_phases_deinit(&source->phases[1]);
 	ctx_histogram_deinit(&source->raw);
+	ctx_vm_sums_deinit(&source->lives.vm_sums);
 	free(source->lives.states);
 	free(source->lives.waits);
 	free(source->lives.wakers);

@@ -449,6 +449,12 @@ static enum ctx_status thread_sums(struct ctx_report_source *base, struct ctx_re
 	return INNER(base)->thread_sums(INNER(base), ret, err);
 }
 
+static enum ctx_status vm_samples(struct ctx_report_source *base, struct ctx_report_vm_samples *ret,
+				  struct ctx_err *err)
+{
+	return INNER(base)->vm_samples(INNER(base), ret, err);
+}
+
 static enum ctx_status states(struct ctx_report_source *base, const struct ctx_report_states **ret,
 			      size_t *ret_n, struct ctx_err *err)
 {
@@ -688,6 +694,7 @@ enum ctx_status ctx_hiding_source_open(struct ctx_report_source *inner, const st
 						  .parts = parts,
 						  .raw_histogram = raw_histogram,
 						  .thread_sums = thread_sums,
+						  .vm_samples = vm_samples,
 						  .states = states,
 						  .wakers = wakers,
 						  .waits = waits,

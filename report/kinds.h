@@ -39,6 +39,7 @@
 	X(omp_tasks)                                                                                         \
 	X(indicators)                                                                                        \
 	X(coverage)                                                                                          \
+	X(vms)                                                                                               \
 	X(threads)                                                                                           \
 	X(processes)                                                                                         \
 	X(timeline)                                                                                          \

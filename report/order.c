@@ -55,7 +55,7 @@ static const struct {
 	{"name", {"function"}},
 	{"line", {"file"}},
 	{"instruction", {"address"}},
-	{"no", {"thread_id", "process_id"}},
+	{"no", {"thread_id", "process_id", "vm"}},
 	{"exit", {"exit_status"}},
 	{"ended by", {"waker"}},
 	{"user cpu", {"user"}},

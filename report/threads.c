@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define INNER_COLUMN 3u /* with a heading where a thread has such an id */
+#define VM_COLUMN 7u	/* the first of three, with headings where there are virtual machines */
 
 static const struct ctx_column columns[] = {
 	{NULL, "No", CTX_STYLE_COUNT}, /* what --thread takes */
@@ -17,6 +18,9 @@ static const struct ctx_column columns[] = {
 	{NULL, "Begin ms", CTX_STYLE_TIME},
 	{NULL, "End ms", CTX_STYLE_TIME},
 	{NULL, "Samples", CTX_STYLE_COUNT},
+	[VM_COLUMN] = {NULL, NULL, CTX_STYLE_COUNT},
+	{NULL, NULL, CTX_STYLE_COUNT},
+	{NULL, NULL, CTX_STYLE_COUNT},
 	{NULL, "Weight", CTX_STYLE_WEIGHT},
 	{NULL, "%", CTX_STYLE_PERCENT},
 	{"name", "Name", CTX_STYLE_NAME},
@@ -27,7 +31,12 @@ static const struct ctx_column columns[] = {
 	{"process_id", NULL, CTX_STYLE_COUNT},
 	{"thread_id", NULL, CTX_STYLE_COUNT},
 	{"inner_tid", NULL, CTX_STYLE_COUNT},
+	{"inside_samples", NULL, CTX_STYLE_COUNT},
+	{"outside_samples", NULL, CTX_STYLE_COUNT},
+	{"gc_samples", NULL, CTX_STYLE_COUNT},
 };
+
+static const char *const vm_titles[] = {"Inside", "GC", "Outside"};
 
 static const char *const sort_keys[] = {"weight",  "samples", "begin",	   "end", "name",
 					"process", "thread",  "thread_id", NULL};
@@ -36,6 +45,7 @@ struct page {
 	struct ctx_out *out;
 	const struct ctx_report_selection *selection;
 	struct ctx_report_thread_sums sums;
+	struct ctx_report_vm_samples vm;
 };
 
 static uint64_t samples_of(const struct page *page, uint32_t thread)
@@ -48,6 +58,11 @@ static uint64_t weight_of(const struct page *page, uint32_t thread)
 {
 	return page->sums.weight != NULL ? page->sums.weight[thread]
 					 : page->selection->profile->threads[thread].weight;
+}
+
+static struct ctx_cell vm_cell(const uint64_t *samples, uint32_t thread)
+{
+	return samples != NULL ? ctx_cell_number(samples[thread]) : ctx_cell_name(NULL);
 }
 
 static void put_row(const struct page *page, uint32_t thread)
@@ -63,6 +78,9 @@ static void put_row(const struct page *page, uint32_t thread)
 		ctx_cell_number(info->life.begin_ns),
 		ctx_cell_number(info->life.end_ns),
 		ctx_cell_number(samples),
+		vm_cell(page->vm.inside, thread),
+		vm_cell(page->vm.gc, thread),
+		vm_cell(page->vm.outside, thread),
 		ctx_cell_number(weight),
 		ctx_cell_number(weight),
 		ctx_cell_name(info->name),
@@ -73,6 +91,9 @@ static void put_row(const struct page *page, uint32_t thread)
 		ctx_cell_number(info->process),
 		ctx_cell_number(thread),
 		ctx_inner_id_cell(info->inner_tid),
+		vm_cell(page->vm.inside, thread),
+		vm_cell(page->vm.outside, thread),
+		vm_cell(page->vm.gc, thread),
 	};
 
 	ctx_out_row(page->out, cells);
@@ -151,12 +172,16 @@ static enum ctx_status print(struct ctx_report_source *source, const struct ctx_
 				       &parts, err);
 	if (status == CTX_OK)
 		status = source->thread_sums(source, &page.sums, err);
+	if (status == CTX_OK)
+		status = source->vm_samples(source, &page.vm, err);
 	if (status != CTX_OK)
 		return status;
 	ctx_out_spec_parts(&spec, &parts);
 	memcpy(shown, columns, sizeof(columns));
 	if (ctx_cgroup_columns(source->selection.profile).inner_ids)
 		shown[INNER_COLUMN].title = "Inner";
+	for (size_t i = 0; i < CTX_COUNT_OF(vm_titles) && page.vm.inside != NULL; i++)
+		shown[VM_COLUMN + i].title = vm_titles[i];
 	spec.columns = shown;
 	spec.n_columns = CTX_COUNT_OF(shown);
 	return put_page(&page, &spec, key, err);

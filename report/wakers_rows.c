@@ -54,7 +54,7 @@ const char *ctx_wakers_state(uint32_t state, bool word)
 
 const char *ctx_wakers_external_waker(const struct ctx_profile *profile, const struct ctx_report_wakers *row)
 {
-	return row->waker >= profile->n_threads && row->external_waker < profile->n_external_wakers
-		       ? profile->external_wakers[row->external_waker]
+	return row->waker >= profile->n_threads && row->external_waker < profile->external_wakers.n
+		       ? profile->external_wakers.items[row->external_waker]
 		       : NULL;
 }

@@ -42,6 +42,11 @@ static const struct {
 	{"loss", "CREATE TABLE loss(id INTEGER PRIMARY KEY, begin_ns INTEGER, end_ns INTEGER, cpu INTEGER, "
 		 "count INTEGER, samples INTEGER, changes INTEGER, others INTEGER, calls INTEGER, "
 		 "thread INTEGER)"},
+	{"vm",
+	 "CREATE TABLE vm(id INTEGER PRIMARY KEY, process INTEGER, name TEXT, version TEXT, collector TEXT, "
+	 "command TEXT, begin_ns INTEGER, end_ns INTEGER, heap_used INTEGER, heap_max INTEGER, "
+	 "classes INTEGER, class_load_ns INTEGER, compilations INTEGER, compile_ns INTEGER, gc_count "
+	 "INTEGER, gc_ns INTEGER, safepoints INTEGER, safepoint_ns INTEGER, safepoint_sync_ns INTEGER)"},
 	{"time_tree", "CREATE TABLE time_tree(id INTEGER PRIMARY KEY, thread INTEGER, metric INTEGER, "
 		      "leaf_samples INTEGER, "
 		      "fanout INTEGER, percent INTEGER, mode INTEGER, keep_tail INTEGER, same_as INTEGER)"},

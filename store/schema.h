@@ -15,7 +15,7 @@
  * Increased when the tables change, or when an ingest writes better contents: a database of another
  * version is rebuilt.
  */
-#define CTX_SCHEMA_VERSION 12
+#define CTX_SCHEMA_VERSION 13
 
 /* Creates all tables and views in an empty database. */
 CTX_MUST_CHECK enum ctx_status ctx_schema_create(sqlite3 *db, const char *name, struct ctx_err *err);

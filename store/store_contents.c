@@ -161,7 +161,7 @@ static enum ctx_status put_entities(struct ctx_store *store, const struct ctx_st
 		{"INSERT INTO warning VALUES (?, ?)", profile->n_warnings, bind_warning},
 		{"INSERT INTO metric VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", profile->n_metrics,
 		 ctx_store_bind_metric},
-		{"INSERT INTO outsider VALUES (?, ?)", profile->n_external_wakers,
+		{"INSERT INTO outsider VALUES (?, ?)", profile->external_wakers.n,
 		 ctx_store_bind_external_waker},
 		{"INSERT INTO traced_file VALUES (?, ?)", profile->n_files, ctx_store_bind_traced_file},
 		{"INSERT INTO process VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", profile->n_processes,
@@ -175,6 +175,8 @@ static enum ctx_status put_entities(struct ctx_store *store, const struct ctx_st
 		 bind_usage},
 		{"INSERT INTO loss VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", profile->losses.n_items,
 		 ctx_store_bind_loss},
+		{"INSERT INTO vm VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		 profile->vms.n, ctx_store_bind_vm},
 	};
 	enum ctx_status status = CTX_OK;
 

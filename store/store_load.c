@@ -213,6 +213,7 @@ static enum ctx_status read_entities(struct ctx_store *store, struct ctx_err *er
 		{"SELECT * FROM function ORDER BY id", take_function},
 		{"SELECT * FROM usage ORDER BY id", take_usage},
 		{"SELECT * FROM loss ORDER BY id", ctx_store_take_loss},
+		{"SELECT * FROM vm ORDER BY id", ctx_store_take_vm},
 	};
 	enum ctx_status status = CTX_OK;
 

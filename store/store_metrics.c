@@ -44,7 +44,7 @@ void ctx_store_bind_metric(struct ctx_store_rows *rows, size_t i)
 
 void ctx_store_bind_external_waker(struct ctx_store_rows *rows, size_t i)
 {
-	ctx_bind_text(rows->stmt, 2, rows->contents->profile->external_wakers[i]);
+	ctx_bind_text(rows->stmt, 2, rows->contents->profile->external_wakers.items[i]);
 }
 
 /* ---- reading ---- */
@@ -106,11 +106,11 @@ enum ctx_status ctx_store_take_metric(struct ctx_store_reader *reader, size_t i,
 enum ctx_status ctx_store_take_external_waker(struct ctx_store_reader *reader, size_t i, struct ctx_err *err)
 {
 	struct ctx_profile *profile = &reader->store->profile;
-	const char **item = ctx_store_append(&profile->external_wakers, i, sizeof(*item));
+	const char **item = ctx_store_append(&profile->external_wakers.items, i, sizeof(*item));
 
 	if (item == NULL)
 		return ctx_err_nomem(err);
 	*item = ctx_store_reader_text(reader, 1);
-	profile->n_external_wakers = (uint32_t)i + 1;
+	profile->external_wakers.n = (uint32_t)i + 1;
 	return CTX_OK;
 }

@@ -95,7 +95,11 @@ CTX_MUST_CHECK enum ctx_status ctx_store_load_trie(struct ctx_store *store,
 						   const struct ctx_store_column *keys, struct ctx_trie *ret,
 						   struct ctx_err *err);
 
-/* ---- the rows of the tables metric, outsider, traced_file and loss ---- */
+/* ---- the rows of the tables metric, outsider, traced_file, loss and vm ---- */
+
+void ctx_store_bind_vm(struct ctx_store_rows *rows, size_t i);
+CTX_MUST_CHECK enum ctx_status ctx_store_take_vm(struct ctx_store_reader *reader, size_t i,
+						 struct ctx_err *err);
 
 void ctx_store_bind_loss(struct ctx_store_rows *rows, size_t i);
 CTX_MUST_CHECK enum ctx_status ctx_store_take_loss(struct ctx_store_reader *reader, size_t i,

@@ -66,7 +66,7 @@ static enum ctx_status resolve(const struct ctx_store *store, const struct block
 		    wakeup->waker_raw_stack >= store->n_raw_stacks || wakeup->state >= CTX_STATE_N ||
 		    wakeup->thread >= profile->n_threads ||
 		    !ctx_store_is_id(wakeup->waker, profile->n_threads, true) ||
-		    !ctx_store_is_id(wakeup->external_waker, profile->n_external_wakers, true) ||
+		    !ctx_store_is_id(wakeup->external_waker, profile->external_wakers.n, true) ||
 		    (wakeup->waker != CTX_NONE && wakeup->external_waker != CTX_NONE))
 			return ctx_err_set(err, CTX_E_FORMAT, "wait %zu names something that is not there",
 					   i);

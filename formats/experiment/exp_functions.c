@@ -187,19 +187,20 @@ enum ctx_status ctx_exp_vm(struct ctx_exp_writer *writer, const struct ctx_exp_v
 	return end_line(writer, before, err);
 }
 
-enum ctx_status ctx_exp_vm_end(struct ctx_exp_writer *writer, const struct ctx_exp_vm_end *end,
-			       struct ctx_err *err)
+enum ctx_status ctx_exp_vm_figures(struct ctx_exp_writer *writer, const struct ctx_exp_vm_figures *figures,
+				   struct ctx_err *err)
 {
-	enum ctx_status status = ctx_exp_check_process(writer, end->process, err);
+	enum ctx_status status = ctx_exp_check_process(writer, figures->process, err);
 	struct ctx_buf *out;
 
 	if (status != CTX_OK)
 		return status;
-	out = ctx_exp_log_event(writer, "vm-end", end->time_ns);
-	ctx_exp_xml_number(out, "process", end->process);
-	ctx_exp_xml_number(out, "heap_used", end->heap_used_bytes);
-	ctx_exp_xml_number(out, "heap_max", end->heap_max_bytes);
-	ctx_exp_xml_number(out, "classes", end->classes);
-	ctx_exp_xml_number(out, "compilations", end->compilations);
+	out = ctx_exp_log_event(writer, figures->is_end ? "vm-end" : "vm-figures", figures->time_ns);
+	ctx_exp_xml_number(out, "process", figures->process);
+	for (size_t i = 0; i < CTX_VM_FIGURE_N; i++) {
+		if (figures->figures[i] != CTX_VM_UNKNOWN)
+			ctx_exp_xml_number(out, ctx_vm_figure_name((enum ctx_vm_figure)i),
+					   figures->figures[i]);
+	}
 	return ctx_exp_log_end(writer, err);
 }

@@ -7,6 +7,7 @@
 
 #include "formats/experiment/exp_writer.h"
 #include "model/code_kind.h"
+#include "model/vm_info.h"
 
 #define CTX_EXP_FUNCTIONS_MAX ((uint32_t)4 << 20)
 #define CTX_EXP_CODE_ROWS_MAX 65536u /* of a code; so many sites as well */
@@ -77,13 +78,15 @@ struct ctx_exp_vm {
 CTX_MUST_CHECK enum ctx_status ctx_exp_vm(struct ctx_exp_writer *writer, const struct ctx_exp_vm *vm,
 					  struct ctx_err *err);
 
-/* What it had at its end. */
-struct ctx_exp_vm_end {
+/* What it says of itself later: what is known of `figures` (the rest is CTX_VM_UNKNOWN). */
+struct ctx_exp_vm_figures {
 	uint32_t process;
 	uint64_t time_ns;
-	uint64_t heap_used_bytes, heap_max_bytes, classes, compilations;
+	bool is_end; /* it has ended */
+	uint64_t figures[CTX_VM_FIGURE_N];
 };
-CTX_MUST_CHECK enum ctx_status ctx_exp_vm_end(struct ctx_exp_writer *writer, const struct ctx_exp_vm_end *end,
-					      struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_exp_vm_figures(struct ctx_exp_writer *writer,
+						  const struct ctx_exp_vm_figures *figures,
+						  struct ctx_err *err);
 
 #endif

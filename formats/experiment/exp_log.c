@@ -383,6 +383,10 @@ static enum ctx_status read_event(struct ctx_exp_log *log, const struct ctx_exp_
 		status = read_failed(log, line, &entry, err);
 	} else if (strcmp(kind, "left-out") == 0) {
 		status = read_left_out(log, line, &entry, err);
+	} else if (strcmp(kind, "vm") == 0 || strcmp(kind, "vm-figures") == 0 ||
+		   strcmp(kind, "vm-end") == 0) {
+		entry.kind = CTX_EV_VM;
+		status = has_process ? ctx_exp_log_vm(log, line, &entry, err) : CTX_E_FORMAT;
 	} else if (strcmp(kind, "limit") == 0) {
 		status = read_limit(log, line, &entry, err);
 	} else {
@@ -392,8 +396,6 @@ static enum ctx_status read_event(struct ctx_exp_log *log, const struct ctx_exp_
 			log->last.alive_ns = entry.time_ns;
 		else if (strcmp(kind, "unwinding") == 0)
 			status = ctx_exp_log_unwinding(log, line, err);
-		else if (strcmp(kind, "vm") == 0)
-			status = ctx_exp_log_vm(log, line, err);
 		else if (strcmp(kind, "outsider") == 0)
 			status = read_external_waker(log, line, err);
 		if (status != CTX_OK)

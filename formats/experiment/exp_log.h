@@ -48,7 +48,7 @@ struct ctx_exp_entry {
 	uint32_t process, thread; /* rows; CTX_NONE where the kind has none */
 	uint64_t a, b,
 		c; /* map: address, size, offset; maps: row of the process that has them; exit: status and whether; throttle: count;
-			     lost: row of `losses`, whether by the limit of bytes */
+			     lost: row of `losses`, whether by the limit of bytes; vm: row of `codes.vms` */
 	const char *text,
 		*text2; /* map: path, build id; name, warning, damage; code: NULL, and `c` is its row of `codes`; function: `a` is */
 };
@@ -145,9 +145,12 @@ CTX_MUST_CHECK enum ctx_status ctx_exp_log_loss(struct ctx_exp_log *log, const s
 CTX_MUST_CHECK enum ctx_status ctx_exp_log_unwinding(struct ctx_exp_log *log, const struct ctx_exp_line *line,
 						     struct ctx_err *err);
 
-/* Makes a property of a line of kind "vm". CTX_E_NOMEM. */
+/*
+ * Reads a line of kind "vm", which becomes a property too, "vm-figures" or "vm-end"; `entry` gets its row. CTX_E_FORMAT: there
+ * are too many. CTX_E_NOMEM.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_exp_log_vm(struct ctx_exp_log *log, const struct ctx_exp_line *line,
-					      struct ctx_err *err);
+					      struct ctx_exp_entry *entry, struct ctx_err *err);
 
 /* Drops the first `n` entries, which must be sorted: they were used. */
 void ctx_exp_log_drop(struct ctx_exp_log *log, size_t n);

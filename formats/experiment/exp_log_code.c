@@ -15,6 +15,7 @@ void ctx_exp_code_lines_deinit(struct ctx_exp_code_lines *lines)
 	ctx_strtab_deinit(&lines->strings);
 	free(lines->functions);
 	free(lines->codes);
+	free(lines->vms);
 	ctx_map64_deinit(&lines->of_key);
 	*lines = (struct ctx_exp_code_lines){0};
 }

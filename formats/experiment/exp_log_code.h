@@ -32,7 +32,9 @@ struct ctx_exp_code_lines { /* all zero is empty */
 	struct ctx_strtab strings;
 	struct ctx_exp_function_row *functions;
 	struct ctx_exp_code_line *codes;
-	size_t n_functions, functions_cap, n_codes, codes_cap;
+	struct ctx_vm_info
+		*vms; /* what is known of virtual machines, a row for each line; `process` is not set */
+	size_t n_functions, functions_cap, n_codes, codes_cap, n_vms, vms_cap;
 	struct ctx_map64 of_key; /* number in the files -> row */
 };
 

@@ -3,7 +3,10 @@
 #include "formats/experiment/exp_keep.h"
 #include "formats/experiment/exp_log.h"
 
+#include <string.h>
+
 #define VMS_SHOWN 16u /* in the header */
+#define VM_LINES_MAX 16384u
 
 /* Appends a count of the line, unless it is 0. */
 __attribute__((format(printf, 4, 0))) static void put_count(struct ctx_buf *text,
@@ -70,24 +73,70 @@ enum ctx_status ctx_exp_log_unwinding(struct ctx_exp_log *log, const struct ctx_
 }
 
 /* "OpenJDK 64-Bit Server VM 17.0.2, G1, heap of at most 64 MiB: Server 8080" */
-enum ctx_status ctx_exp_log_vm(struct ctx_exp_log *log, const struct ctx_exp_line *line, struct ctx_err *err)
+static enum ctx_status add_vm_property(struct ctx_exp_log *log, const struct ctx_vm_info *vm,
+				       struct ctx_err *err)
 {
-	const char *name = ctx_exp_line_text(line, "name"), *version = ctx_exp_line_text(line, "version");
-	const char *collector = ctx_exp_line_text(line, "collector");
-	const char *command = ctx_exp_line_text(line, "command");
 	struct ctx_buf text CTX_AUTO_BUF = {0};
-	uint64_t heap = 0;
+	uint64_t heap = vm->figures[CTX_VM_HEAP_MAX];
 
-	if (name == NULL || log->bounds.n_vms++ >= VMS_SHOWN)
+	if (vm->name[0] == '\0' || log->bounds.n_vms++ >= VMS_SHOWN)
 		return CTX_OK;
-	ctx_buf_put_text(&text, name);
-	if (version != NULL && version[0] != '\0')
-		ctx_buf_printf(&text, " %s", version);
-	if (collector != NULL && collector[0] != '\0')
-		ctx_buf_printf(&text, ", %s", collector);
-	if (ctx_exp_line_number(line, "heap_max", &heap) && heap != 0)
+	ctx_buf_put_text(&text, vm->name);
+	if (vm->version[0] != '\0')
+		ctx_buf_printf(&text, " %s", vm->version);
+	if (vm->collector[0] != '\0')
+		ctx_buf_printf(&text, ", %s", vm->collector);
+	if (heap != CTX_VM_UNKNOWN && heap != 0)
 		ctx_buf_printf(&text, ", heap of at most %llu MiB", (unsigned long long)(heap >> 20));
-	if (command != NULL && command[0] != '\0')
-		ctx_buf_printf(&text, ": %.200s", command);
+	if (vm->command[0] != '\0')
+		ctx_buf_printf(&text, ": %.200s", vm->command);
 	return add_property(log, "virtual machine", &text, err);
+}
+
+static enum ctx_status keep_attribute(struct ctx_exp_log *log, const struct ctx_exp_line *line,
+				      const char *name, const char **ret, struct ctx_err *err)
+{
+	const char *text = ctx_exp_line_text(line, name);
+
+	if (text == NULL)
+		return CTX_OK;
+	*ret = ctx_arena_strdup(&log->arena, text);
+	return *ret != NULL ? CTX_OK : ctx_err_nomem(err);
+}
+
+enum ctx_status ctx_exp_log_vm(struct ctx_exp_log *log, const struct ctx_exp_line *line,
+			       struct ctx_exp_entry *entry, struct ctx_err *err)
+{
+	struct ctx_vm_info vm = ctx_vm_info_make(CTX_NONE, entry->time_ns);
+	const char *kind = ctx_exp_line_text(line, "kind");
+	enum ctx_status status;
+
+	if (log->codes.n_vms == VM_LINES_MAX)
+		return CTX_E_FORMAT;
+	status = ctx_grow(&log->codes.vms, &log->codes.vms_cap, log->codes.n_vms + 1, err);
+	if (status == CTX_OK)
+		status = keep_attribute(log, line, "name", &vm.name, err);
+	if (status == CTX_OK)
+		status = keep_attribute(log, line, "version", &vm.version, err);
+	if (status == CTX_OK)
+		status = keep_attribute(log, line, "collector", &vm.collector, err);
+	if (status == CTX_OK)
+		status = keep_attribute(log, line, "command", &vm.command, err);
+	if (status != CTX_OK)
+		return status;
+	for (size_t i = 0; i < CTX_VM_FIGURE_N; i++) {
+		uint64_t value;
+
+		if (ctx_exp_line_number(line, ctx_vm_figure_name((enum ctx_vm_figure)i), &value) &&
+		    value <= INT64_MAX)
+			vm.figures[i] = value;
+	}
+	/* Written as 0 where it is not known. */
+	if (vm.figures[CTX_VM_HEAP_MAX] == 0)
+		vm.figures[CTX_VM_HEAP_MAX] = CTX_VM_UNKNOWN;
+	if (strcmp(kind, "vm-end") == 0)
+		vm.life.end_ns = entry->time_ns;
+	entry->a = log->codes.n_vms;
+	log->codes.vms[log->codes.n_vms++] = vm;
+	return strcmp(kind, "vm") == 0 ? add_vm_property(log, &vm, err) : CTX_OK;
 }

@@ -172,6 +172,10 @@ static enum ctx_status push_entry(struct ctx_exp_reader *reader, const struct ct
 						   .archive = archive_of(reader, entry->text, entry->text2),
 						   .function = ""};
 		break;
+	case CTX_EV_VM:
+		event.vm = reader->log.codes.vms[entry->a];
+		event.vm.process = event.process;
+		break;
 	case CTX_EV_LOST:
 		event.lost.loss = reader->log.losses.rows[entry->a];
 		event.lost.beyond_limit = entry->b != 0;

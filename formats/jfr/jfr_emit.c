@@ -13,6 +13,19 @@ static struct ctx_jfr_life *life_of(struct ctx_jfr_reader *reader, uint32_t thre
 	return &reader->lives[thread];
 }
 
+/* With the first event of its process. A chunk that does not tell its virtual machine has none. */
+static enum ctx_status announce_vm(struct ctx_jfr_reader *reader, uint32_t vm, const struct ctx_event *like,
+				   struct ctx_err *err)
+{
+	struct ctx_event event = {.kind = CTX_EV_VM, .time_ns = like->time_ns, .process = like->process};
+
+	if (reader->vms[vm].is_announced || reader->vms[vm].info.name[0] == '\0')
+		return CTX_OK;
+	reader->vms[vm].is_announced = true;
+	event.vm = reader->vms[vm].info;
+	return ctx_named_vm(&reader->named, &event, err);
+}
+
 /* Sets the event's process and thread; a thread that has ended begins again. */
 static enum ctx_status set_thread(struct ctx_jfr_reader *reader, uint32_t number, uint64_t time_ns,
 				  struct ctx_event *event, struct ctx_err *err)
@@ -35,7 +48,7 @@ static enum ctx_status set_thread(struct ctx_jfr_reader *reader, uint32_t number
 	if (ctx_named_thread(&reader->named, &named, event, err) != CTX_OK)
 		return CTX_E_NOMEM;
 	life->number = event->thread;
-	return CTX_OK;
+	return announce_vm(reader, thread->vm, event, err);
 }
 
 struct measured {

@@ -55,12 +55,19 @@ static const struct ctx_jfr_event_type types[] = {
 	INTERVAL_OF("jdk.SafepointStateSynchronization", "Safepoint State Synchronization", nothing),
 	INTERVAL_OF("jdk.SafepointCleanup", "Safepoint Cleanup", nothing),
 	INTERVAL_OF("jdk.SafepointEnd", "Safepoint End", nothing),
+	INTERVAL_OF("jdk.Compilation", "Compilation", nothing),
+	INTERVAL_OF("jdk.ClassLoad", "Class Load", nothing),
+	{.name = "jdk.Deoptimization", .handler = CTX_JFR_POINT, .label = "Deoptimization", .more = nothing},
 	{.name = "jdk.CPULoad", .handler = CTX_JFR_CPU_LOAD},
 	{.name = "jdk.GCHeapSummary", .handler = CTX_JFR_HEAP},
 	{.name = "jdk.ThreadStart", .handler = CTX_JFR_THREAD_BEGIN},
 	{.name = "jdk.ThreadEnd", .handler = CTX_JFR_THREAD_END},
 	{.name = "jdk.ActiveSetting", .handler = CTX_JFR_SETTING},
 	{.name = "jdk.JVMInformation", .handler = CTX_JFR_JVM},
+	{.name = "jdk.GCConfiguration", .handler = CTX_JFR_JVM_FIGURES},
+	{.name = "jdk.GCHeapConfiguration", .handler = CTX_JFR_JVM_FIGURES},
+	{.name = "jdk.ClassLoadingStatistics", .handler = CTX_JFR_JVM_FIGURES},
+	{.name = "jdk.CompilerStatistics", .handler = CTX_JFR_JVM_FIGURES},
 };
 
 const struct ctx_jfr_metric_type ctx_jfr_metric_types[CTX_JFR_METRIC_N] = {

@@ -5,7 +5,9 @@
  *	allocations   jdk.ObjectAllocationInNewTLAB, OutsideTLAB, Sample; profiler.Malloc, LiveObject: samples of bytes
  *	waits         jdk.JavaMonitorEnter, JavaMonitorWait, ThreadPark: traced operations; jdk.ThreadSleep: samples
  *	input, output jdk.FileRead, FileWrite, SocketRead, SocketWrite: traced operations
- *	intervals     jdk.GCPhasePause, GarbageCollection, ExecuteVMOperation, Safepoint*: marks of the VM's thread
+ *	intervals     jdk.GCPhasePause, GarbageCollection, ExecuteVMOperation, Safepoint*, Compilation, ClassLoad: marks of the VM's thread
+ *	points        jdk.Deoptimization: marks
+ *	facts         jdk.JVMInformation, GCConfiguration, GCHeapConfiguration, ClassLoadingStatistics, CompilerStatistics: of the VM
  *	counters      jdk.CPULoad, GCHeapSummary: marks
  */
 #ifndef CTX_FORMATS_JFR_JFR_EVENTS_H
@@ -22,12 +24,14 @@ enum ctx_jfr_handler {
 	CTX_JFR_SLEEP,
 	CTX_JFR_IO,
 	CTX_JFR_INTERVAL,
+	CTX_JFR_POINT,
 	CTX_JFR_CPU_LOAD,
 	CTX_JFR_HEAP,
 	CTX_JFR_THREAD_BEGIN,
 	CTX_JFR_THREAD_END,
 	CTX_JFR_SETTING,
 	CTX_JFR_JVM,
+	CTX_JFR_JVM_FIGURES, /* what the virtual machine has: the last one counts */
 };
 
 enum ctx_jfr_metric {
@@ -55,6 +59,12 @@ struct ctx_jfr_event_type {
 
 /* What is done with events of a type. NULL: nothing. */
 const struct ctx_jfr_event_type *ctx_jfr_event_type(const char *name);
+
+/* Whether it says what the recording or the virtual machine is, and is nothing that happens. */
+static inline bool ctx_jfr_is_fact(const struct ctx_jfr_event_type *type)
+{
+	return type->handler >= CTX_JFR_SETTING;
+}
 
 struct ctx_jfr_event_map {			 /* all zero is none */
 	const struct ctx_jfr_event_type **types; /* owned; by class of a chunk, NULL ignored */

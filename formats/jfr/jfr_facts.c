@@ -11,6 +11,7 @@ void ctx_jfr_facts_deinit(struct ctx_jfr_facts *facts)
 	free(facts->vm_version);
 	free(facts->vm_arguments);
 	free(facts->java_arguments);
+	free(facts->gc);
 	*facts = (struct ctx_jfr_facts){0};
 }
 
@@ -109,6 +110,49 @@ static enum ctx_status on_jvm(struct ctx_jfr_facts *facts, const struct ctx_jfr_
 	return status;
 }
 
+/* The collector of old objects, as the live recorder names it. */
+static enum ctx_status set_gc(struct ctx_jfr_facts *facts, const struct ctx_jfr_chunk *chunk,
+			      const struct ctx_jfr_value *value, struct ctx_err *err)
+{
+	static const struct {
+		const char *jfr, *name;
+	} known[] = {{"G1Old", "G1"}, {"ParallelOld", "Parallel"}, {"SerialOld", "Serial"}};
+	enum ctx_status status = take_text(chunk, value, &facts->gc, err);
+
+	for (size_t i = 0; i < CTX_COUNT_OF(known) && status == CTX_OK; i++) {
+		if (strcmp(facts->gc, known[i].jfr) == 0)
+			strcpy(facts->gc, known[i].name); /* it is shorter */
+	}
+	return status;
+}
+
+/* Fields that the event does not have are 0. */
+static enum ctx_status on_figures(struct ctx_jfr_facts *facts, const struct ctx_jfr_chunk *chunk,
+				  const struct ctx_jfr_object *object, struct ctx_err *err)
+{
+	static const struct {
+		enum ctx_jfr_role role;
+		enum ctx_vm_figure figure;
+	} known[] = {{CTX_JFR_HEAP_USED, CTX_VM_HEAP_USED},
+		     {CTX_JFR_MAX_SIZE, CTX_VM_HEAP_MAX},
+		     {CTX_JFR_LOADED_CLASSES, CTX_VM_CLASSES},
+		     {CTX_JFR_COMPILE_COUNT, CTX_VM_COMPILATIONS}};
+	struct ctx_buf text CTX_AUTO_BUF = {0};
+	uint64_t spent_ns = ctx_jfr_span_ns(chunk, &object->values[CTX_JFR_TOTAL_TIME_SPENT]);
+
+	for (size_t i = 0; i < CTX_COUNT_OF(known); i++) {
+		uint64_t number = object->values[known[i].role].number;
+
+		if (number != 0 && number <= INT64_MAX)
+			facts->figures[known[i].figure] = number;
+	}
+	if (spent_ns != 0 && spent_ns <= INT64_MAX)
+		facts->figures[CTX_VM_COMPILE_NS] = spent_ns;
+	ctx_jfr_text(chunk, &object->values[CTX_JFR_OLD_COLLECTOR], &text);
+	return text.n != 0 ? set_gc(facts, chunk, &object->values[CTX_JFR_OLD_COLLECTOR], err)
+			   : ctx_buf_check(&text, err);
+}
+
 static void note(struct ctx_jfr_facts *facts, const struct ctx_jfr_event_type *type)
 {
 	switch (type->handler) {
@@ -133,7 +177,7 @@ static void widen(struct ctx_jfr_facts *facts, const struct ctx_jfr_parsed *even
 {
 	uint64_t end_ns = event->begin_ns + event->duration_ns;
 
-	if (event->type->handler == CTX_JFR_SETTING || event->type->handler == CTX_JFR_JVM)
+	if (ctx_jfr_is_fact(event->type))
 		return;
 	facts->begin_ns = event->begin_ns < facts->begin_ns ? event->begin_ns : facts->begin_ns;
 	facts->end_ns = end_ns > facts->end_ns ? end_ns : facts->end_ns;
@@ -160,6 +204,8 @@ enum ctx_status ctx_jfr_facts_read(struct ctx_jfr_facts *facts, const struct ctx
 			status = on_setting(facts, chunk, &event.object, err);
 		else if (event.type->handler == CTX_JFR_JVM)
 			status = on_jvm(facts, chunk, &event.object, err);
+		else if (event.type->handler == CTX_JFR_JVM_FIGURES || event.type->handler == CTX_JFR_HEAP)
+			status = on_figures(facts, chunk, &event.object, err);
 	}
 	return status;
 }

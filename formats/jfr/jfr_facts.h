@@ -15,6 +15,8 @@ struct ctx_jfr_facts {		    /* all zero is none */
 	int64_t pid;
 	uint64_t vm_start_ms;
 	char *vm_name, *vm_version, *vm_arguments, *java_arguments; /* owned; NULL unknown */
+	char *gc;						    /* owned; NULL unknown */
+	uint64_t figures[CTX_VM_FIGURE_N];			    /* the last ones; 0 unknown */
 	uint64_t begin_ns, end_ns;  /* of all events that are read; UINT64_MAX and 0: none */
 	uint64_t n_events, damaged; /* events that are read, and those that cannot be */
 };

@@ -114,12 +114,32 @@ static enum ctx_status find_vm(struct ctx_jfr_reader *reader, const struct ctx_j
 	status = ctx_grow(&reader->vms, &reader->vms_cap, reader->n_vms + 1, err);
 	if (status != CTX_OK)
 		return status;
-	reader->vms[reader->n_vms] = (struct ctx_jfr_vm){.pid = facts->pid};
+	reader->vms[reader->n_vms] =
+		(struct ctx_jfr_vm){.pid = facts->pid, .info = ctx_vm_info_make(CTX_NONE, 0)};
 	lane.vm = (uint32_t)reader->n_vms++;
 	status = set_command(&reader->vms[lane.vm], facts, err);
 	return status == CTX_OK
 		       ? ctx_jfr_names_add_thread(&reader->names, &lane, &reader->vms[lane.vm].lane, err)
 		       : status;
+}
+
+/* What the last chunks say counts. */
+static void update_vm(struct ctx_vm_info *info, const struct ctx_jfr_facts *facts)
+{
+	struct ctx_vm_info more = ctx_vm_info_make(CTX_NONE, 0);
+
+	if (facts->has_vm) {
+		more.name = facts->vm_name;
+		more.version = facts->vm_version;
+		more.command = facts->java_arguments;
+	}
+	if (facts->gc != NULL)
+		more.collector = facts->gc;
+	for (size_t i = 0; i < CTX_VM_FIGURE_N; i++) {
+		if (facts->figures[i] != 0)
+			more.figures[i] = facts->figures[i];
+	}
+	ctx_vm_info_update(info, &more);
 }
 
 /*
@@ -298,6 +318,8 @@ enum ctx_status ctx_jfr_reader_open(struct ctx_jfr_reader *reader, const char *p
 		status = add_metrics(reader, err);
 	if (status == CTX_OK)
 		status = add_properties(reader, err);
+	for (size_t i = 0; i < reader->files.n_places && status == CTX_OK; i++)
+		update_vm(&reader->vms[reader->parts[i].vm].info, &reader->parts[i].facts);
 	info->format = "JFR 2";
 	info->bytes = reader->files.bytes;
 	info->n_threads = 0;

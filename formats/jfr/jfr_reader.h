@@ -7,8 +7,10 @@
 
 struct ctx_jfr_vm {
 	int64_t pid;
-	uint32_t lane; /* thread of the names */
-	char *command; /* owned */
+	uint32_t lane;		 /* thread of the names */
+	char *command;		 /* owned */
+	struct ctx_vm_info info; /* texts are those of the facts */
+	bool is_announced;
 };
 
 struct ctx_jfr_part { /* a chunk */

@@ -184,7 +184,7 @@ static enum ctx_status on_interval(const struct context *in, struct ctx_jfr_reco
 
 	record->kind = CTX_JFR_RECORD_TRACED;
 	record->traced = CTX_TRACED_MARK;
-	record->operation = CTX_MARK_END;
+	record->operation = in->event->type->handler == CTX_JFR_POINT ? CTX_MARK_POINT : CTX_MARK_END;
 	return status == CTX_OK ? add(in->reading, record, err) : status;
 }
 
@@ -206,6 +206,7 @@ static enum ctx_status on_event(const struct context *in, struct ctx_jfr_record 
 	case CTX_JFR_IO:
 		return on_io(in, record, err);
 	case CTX_JFR_INTERVAL:
+	case CTX_JFR_POINT:
 		return on_interval(in, record, err);
 	case CTX_JFR_CPU_LOAD:
 		return on_cpu_load(in, record, err);
@@ -225,8 +226,7 @@ static enum ctx_status on_event(const struct context *in, struct ctx_jfr_record 
 /* Settings and the VM are facts, not records. */
 static bool is_used(const struct ctx_jfr_parsed *event)
 {
-	return event->is_whole && event->type->handler != CTX_JFR_SETTING &&
-	       event->type->handler != CTX_JFR_JVM;
+	return event->is_whole && !ctx_jfr_is_fact(event->type);
 }
 
 static bool has_stack(const struct ctx_jfr_event_type *type)

@@ -59,6 +59,11 @@ static const char *const roles[CTX_JFR_ROLES] = {
 	[CTX_JFR_HOST] = "host",
 	[CTX_JFR_BYTES_READ] = "bytesRead",
 	[CTX_JFR_BYTES_WRITTEN] = "bytesWritten",
+	[CTX_JFR_OLD_COLLECTOR] = "oldCollector",
+	[CTX_JFR_MAX_SIZE] = "maxSize",
+	[CTX_JFR_LOADED_CLASSES] = "loadedClassCount",
+	[CTX_JFR_COMPILE_COUNT] = "compileCount",
+	[CTX_JFR_TOTAL_TIME_SPENT] = "totalTimeSpent",
 };
 
 static const char *const kinds[] = {

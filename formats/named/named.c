@@ -358,6 +358,11 @@ enum ctx_status ctx_named_end(struct ctx_named *named, const struct ctx_event *e
 	return put(named, &end, err);
 }
 
+enum ctx_status ctx_named_vm(struct ctx_named *named, const struct ctx_event *event, struct ctx_err *err)
+{
+	return put(named, event, err);
+}
+
 enum ctx_status ctx_named_map(struct ctx_named *named, const struct ctx_event *event,
 			      const struct ctx_named_object *object, struct ctx_err *err)
 {

@@ -110,6 +110,10 @@ CTX_MUST_CHECK enum ctx_status ctx_named_traced(struct ctx_named *named, const s
 CTX_MUST_CHECK enum ctx_status ctx_named_end(struct ctx_named *named, const struct ctx_event *event,
 					     struct ctx_err *err);
 
+/* The event's process has a virtual machine: `event` has all, its texts live until the source is closed. */
+CTX_MUST_CHECK enum ctx_status ctx_named_vm(struct ctx_named *named, const struct ctx_event *event,
+					    struct ctx_err *err);
+
 struct ctx_named_object {
 	const char *path;
 	size_t n_path;

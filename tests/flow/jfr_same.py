@@ -29,7 +29,8 @@ INPUT = {"jdk.FileRead": ("read", "bytesRead", "path"), "jdk.FileWrite": ("write
          "jdk.SocketRead": ("read", "bytesRead", "host"), "jdk.SocketWrite": ("write", "bytesWritten", "host")}
 MARKS = {"jdk.GarbageCollection": ("GC", ("name", "cause")), "jdk.GCPhasePause": ("GC Phase Pause", ()),
          "jdk.ExecuteVMOperation": ("VM Operation", ("operation",)), "jdk.SafepointBegin": ("Safepoint Begin", ()),
-         "jdk.SafepointStateSynchronization": ("Safepoint State Synchronization", ()), "jdk.SafepointEnd": ("Safepoint End", ())}
+         "jdk.SafepointStateSynchronization": ("Safepoint State Synchronization", ()), "jdk.SafepointEnd": ("Safepoint End", ()),
+         "jdk.Compilation": ("Compilation", ()), "jdk.ClassLoad": ("Class Load", ()), "jdk.Deoptimization": ("Deoptimization", ())}
 LOADS = {"jvmUser": "CPU load of the JVM, user (per mille)", "jvmSystem": "CPU load of the JVM, system (per mille)",
          "machineTotal": "CPU load of the machine (per mille)"}
 OTHERS = ["jdk.ThreadSleep", "jdk.CPULoad", "jdk.GCHeapSummary", "jdk.ThreadStart", "jdk.ThreadEnd"]

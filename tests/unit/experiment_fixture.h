@@ -91,7 +91,9 @@ struct fixture_contents {
 	size_t n_usage, usage_cap;
 	char *damage; /* lines */
 	size_t n_damage;
-	char *warnings; /* lines */
+	char *warnings;		   /* lines */
+	struct ctx_vm_info vms[8]; /* of CTX_EV_VM, in order; texts are only valid while it is read */
+	size_t n_vms;
 	uint64_t lost, gaps, throttles, unthrottles, resets, late, events, titles;
 	uint64_t duration_ns, states_end_ns;
 	bool closed, has_states;
@@ -810,6 +812,10 @@ static inline void fixture_read_event(struct fixture_reading *reading, const str
 			out->goes_on = true; /* nobody has put that in */
 		else
 			fixture_add_line(&out->warnings, event->text);
+		break;
+	case CTX_EV_VM:
+		if (out->n_vms < sizeof(out->vms) / sizeof(*out->vms))
+			out->vms[out->n_vms++] = event->vm;
 		break;
 	case CTX_EV_PROPERTY:
 		fail_msg("an experiment knows its properties from the start");

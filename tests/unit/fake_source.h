@@ -32,6 +32,7 @@ struct fake_source {
 	struct ctx_report_omitted omitted;
 	const struct ctx_histogram *raw;
 	const uint64_t *thread_samples, *thread_weight;
+	struct ctx_report_vm_samples vm_samples;
 	const struct ctx_report_states *states;
 	size_t n_states;
 	const struct ctx_report_wakers *wakers;
@@ -105,6 +106,14 @@ static inline enum ctx_status fake_sums(struct ctx_report_source *source, struct
 
 	(void)err;
 	*ret = (struct ctx_report_thread_sums){fake->thread_samples, fake->thread_weight, fake->omitted};
+	return CTX_OK;
+}
+
+static inline enum ctx_status fake_vm_samples(struct ctx_report_source *source,
+					      struct ctx_report_vm_samples *ret, struct ctx_err *err)
+{
+	(void)err;
+	*ret = fake_of(source)->vm_samples;
 	return CTX_OK;
 }
 
@@ -273,6 +282,7 @@ static inline struct ctx_report_source *fake_open(struct fake_source *fake)
 		.parts = fake_parts,
 		.raw_histogram = fake_raw,
 		.thread_sums = fake_sums,
+		.vm_samples = fake_vm_samples,
 		.states = fake_states,
 		.wakers = fake_wakers,
 		.waits = fake_waits,

@@ -53,9 +53,9 @@ static void make_metrics(struct ctx_profile *p)
 						 .parts = parts,
 						 .n_parts = n};
 	}
-	p->n_external_wakers = CTX_COUNT_OF(external_wakers);
-	p->external_wakers = ctx_calloc(p->n_external_wakers, sizeof(*p->external_wakers));
-	memcpy(p->external_wakers, external_wakers, sizeof(external_wakers));
+	p->external_wakers.n = CTX_COUNT_OF(external_wakers);
+	p->external_wakers.items = ctx_calloc(p->external_wakers.n, sizeof(*p->external_wakers.items));
+	memcpy(p->external_wakers.items, external_wakers, sizeof(external_wakers));
 }
 
 static int by_time(const void *a, const void *b)

@@ -45,8 +45,8 @@ static void give_metrics(struct ctx_profile *profile)
 	profile->n_metrics = N_METRICS;
 	profile->has_states = true;
 	profile->states = 1;
-	profile->external_wakers = external_wakers;
-	profile->n_external_wakers = CTX_COUNT_OF(external_wakers);
+	profile->external_wakers.items = external_wakers;
+	profile->external_wakers.n = CTX_COUNT_OF(external_wakers);
 }
 
 static void add_time(struct ctx_histogram *histogram, uint32_t stack, uint64_t ms)
@@ -398,7 +398,7 @@ static void test_report_states__hostile_names_are_harmless(void **state)
 	all_metrics[1 + CTX_STATE_N].name = "m\033[2J\n漢字漢字漢字漢字漢字漢字";
 	fixture->profile.functions = hostile;
 	fixture->profile.threads = hostile_threads;
-	fixture->profile.external_wakers = hostile_external_wakers;
+	fixture->profile.external_wakers.items = hostile_external_wakers;
 	fixture->input.more_metrics = lives->more_metrics;
 	for (size_t i = 0; i < 3 * CTX_COUNT_OF(reports); i++) {
 		int format = (int)(i % 3);

@@ -83,10 +83,10 @@ static void add_entities(struct fixture *fixture)
 						 .unit = CTX_UNIT_NS,
 						 .parts = parts + 1,
 						 .n_parts = 1};
-	p->n_external_wakers = 2;
-	p->external_wakers = ctx_calloc(2, sizeof(*p->external_wakers));
-	p->external_wakers[0] = "<interrupt>";
-	p->external_wakers[1] = "kworker\xff/0:1";
+	p->external_wakers.n = 2;
+	p->external_wakers.items = ctx_calloc(2, sizeof(*p->external_wakers.items));
+	p->external_wakers.items[0] = "<interrupt>";
+	p->external_wakers.items[1] = "kworker\xff/0:1";
 }
 
 /* A database with waits in blocks of `block`. */
@@ -228,8 +228,8 @@ static void test_store_wakeups__metrics_and_external_wakers_come_back(void **sta
 	assert_int_equal(p->metrics[3].parts[1], 2);
 	assert_int_equal(p->metrics[4].n_parts, 1);
 	assert_int_equal(p->metrics[4].parts[0], 2);
-	assert_int_equal(p->n_external_wakers, 2);
-	assert_string_equal(p->external_wakers[1], "kworker\xff/0:1");
+	assert_int_equal(p->external_wakers.n, 2);
+	assert_string_equal(p->external_wakers.items[1], "kworker\xff/0:1");
 	assert_false(p->has_states);
 	ctx_store_close(store);
 	fixture_deinit(&fixture);

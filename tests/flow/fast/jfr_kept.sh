@@ -12,7 +12,21 @@ done
 # own RECORDING: samples and weights of the metrics, and the number of marks.
 own() { ctxan -q "$1" --format json --sql 'select m.name, m.samples, m.weight, (select count(*) from traced) as traced from metric as m where m.samples > 0 order by m.name'; }
 
+# The virtual machines: one row each, collections and pauses those of the marks, every sample in one of three columns.
+row=$(ctxan -q serial.jfr -r vms --format json | jq -c '.rows[] | [.collector, .heap_max_bytes, .gc_count, .gc_ns, .inside_samples + .gc_samples + .outside_samples]')
+want=$(ctxan -q serial.jfr --format json --sql "select (select count(*) from traced as t join traced_file as f on f.id = t.file where f.name like 'GC: %') as n,
+	(select sum(duration_ns) from traced as t join traced_file as f on f.id = t.file where f.name = 'GC Phase Pause') as ns, (select samples from metric where id = 0) as samples" |
+	jq -c '.[0] | ["Serial", 67108864, .n, .ns, .samples]')
+[ "$row" = "$want" ] || fail "vms: $row, not $want"
+[ "$(ctxan -q serial.jfr -r vms --format json | jq '.rows[0] | .classes > 0 and .compilations > 0 and .allocated_bytes > 0 and .safepoint_ns > .gc_ns')" = true ] ||
+	fail "vms: $(ctxan -q serial.jfr -r vms --format json)"
+for view in user expert machine; do
+	ctxan -q serial.jfr -r threads --view $view --format json | jq -c '[.rows[] | [.thread, .inside_samples, .gc_samples, .outside_samples]]' >$view.threads
+done
+cmp -s user.threads expert.threads && cmp -s user.threads machine.threads || fail "views: $(cat ./*.threads)"
+jq -e 'all(.[]; .[1] != null)' user.threads >/dev/null || fail "threads without samples by kind: $(cat user.threads)"
 cat serial.jfr g1.jfr >both.jfr
+[ "$(ctxan -q both.jfr -r vms --format json | jq -c '[.rows[].collector] | sort')" = '["G1","Serial"]' ] || fail "both: $(ctxan -q both.jfr -r vms)"
 mkdir both
 cp serial.jfr g1.jfr both
 gzip -nk serial.jfr

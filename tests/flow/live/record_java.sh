@@ -14,6 +14,13 @@ for mode in -Xint -Xbatch; do
 	text run.er/log.xml >log.txt
 	grep -q 'kind="vm" .*process="0" .*collector="Serial" command="Shares 100"' log.txt || fail "$mode: the virtual machine is not in the log"
 	grep -q 'kind="vm-end"' log.txt || fail "$mode: it has no end"
+	# Its row: every sample is in one of three columns, those of threads add up to it.
+	ctxan run.er -r vms --format json >vms.json || fail "$mode: vms"
+	jq -e '.rows | length == 1 and (.[0] | .collector == "Serial" and .command == "Shares 100" and .classes > 300 and .heap_used_bytes > 0 and .inside_samples > 0)' vms.json >/dev/null ||
+		fail "$mode: $(cat vms.json)"
+	ctxan run.er -r threads --format json | jq -c '[.rows[].inside_samples, .rows[].gc_samples, .rows[].outside_samples] | add' >threads.txt
+	jq -c '.rows[0] | .inside_samples + .gc_samples + .outside_samples' vms.json | cmp -s - threads.txt || fail "$mode: threads have $(cat threads.txt) samples: $(cat vms.json)"
+	jq '.samples' vms.json | cmp -s - threads.txt || fail "$mode: $(cat threads.txt) samples, and $(jq .samples vms.json)"
 done
 # The last one was compiled in the foreground.
 ctxan run.er -r disasm='Shares.leaf(int)' >disasm.txt || fail "no disassembly"
