@@ -10,6 +10,7 @@
  */
 #include "agents/jvm_hotspot.h"
 #include "agents/jvm_methods.h"
+#include "agents/jvm_objects.h"
 #include "agents/jvm_send.h"
 
 #include <pthread.h>
@@ -27,6 +28,7 @@ static struct {
 	pthread_mutex_t lock; /* for switching events on and off */
 	_Atomic uint64_t n_classes, n_compiled;
 	_Atomic uint64_t gc_begin_ns; /* of the collection that goes on; 0: none */
+	struct ctx_jvm_options options;
 } agent = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* --- hello and goodbye --- */
@@ -124,6 +126,8 @@ static void leave(jvmtiEnv *jvmti)
 	pthread_mutex_lock(&agent.lock);
 	for (size_t i = 0; !ctx_jvm_is_connected() && i < REPORTED_N; i++)
 		(void)(*jvmti)->SetEventNotificationMode(jvmti, JVMTI_DISABLE, reported[i], NULL);
+	if (!ctx_jvm_is_connected())
+		ctx_jvm_objects_disable(jvmti);
 	pthread_mutex_unlock(&agent.lock);
 }
 
@@ -244,28 +248,32 @@ static void add_capabilities(jvmtiEnv *jvmti)
 	wanted.can_get_source_file_name = possible.can_get_source_file_name;
 	wanted.can_get_line_numbers = possible.can_get_line_numbers;
 	wanted.can_generate_garbage_collection_events = possible.can_generate_garbage_collection_events;
+	ctx_jvm_objects_want(&agent.options, &possible, &wanted);
 	(void)(*jvmti)->AddCapabilities(jvmti, &wanted);
 }
 
 static void set_callbacks(jvmtiEnv *jvmti)
 {
-	static const jvmtiEventCallbacks callbacks = {.VMInit = on_vm_init,
-						      .VMDeath = on_vm_death,
-						      .ClassPrepare = on_class_prepare,
-						      .CompiledMethodLoad = on_compiled,
-						      .CompiledMethodUnload = on_unloaded,
-						      .DynamicCodeGenerated = on_stub,
-						      .GarbageCollectionStart = on_gc_start,
-						      .GarbageCollectionFinish = on_gc_finish};
+	jvmtiEventCallbacks callbacks = {.VMInit = on_vm_init,
+					 .VMDeath = on_vm_death,
+					 .ClassPrepare = on_class_prepare,
+					 .CompiledMethodLoad = on_compiled,
+					 .CompiledMethodUnload = on_unloaded,
+					 .DynamicCodeGenerated = on_stub,
+					 .GarbageCollectionStart = on_gc_start,
+					 .GarbageCollectionFinish = on_gc_finish};
 
+	ctx_jvm_objects_set(&callbacks);
 	(void)(*jvmti)->SetEventCallbacks(jvmti, &callbacks, (jint)sizeof(callbacks));
 }
 
 /* The interface, made once. */
 static bool prepare(JavaVM *jvm)
 {
-	if (agent.jvmti != NULL)
+	if (agent.jvmti != NULL) {
+		add_capabilities(agent.jvmti); /* of what another recorder did not ask for */
 		return true;
+	}
 	if ((*jvm)->GetEnv(jvm, (void **)&agent.jvmti, JVMTI_VERSION_1_2) != JNI_OK) {
 		agent.jvmti = NULL;
 		return false;
@@ -279,17 +287,19 @@ static bool prepare(JavaVM *jvm)
 EXPORTED JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *jvm, char *options, void *reserved)
 {
 	(void)reserved;
-	if (options == NULL || ctx_jvm_is_connected() || !ctx_jvm_connect(options) || !prepare(jvm))
+	if (options == NULL || ctx_jvm_is_connected() || !ctx_jvm_options_parse(options, &agent.options) ||
+	    !ctx_jvm_connect(agent.options.name) || !prepare(jvm))
 		return JNI_OK;
 	enable(agent.jvmti, JVMTI_EVENT_VM_INIT);
 	enable(agent.jvmti, JVMTI_EVENT_VM_DEATH);
 	/* Classes are reported from VMInit on. */
 	for (size_t i = 1; i < REPORTED_N; i++)
 		enable(agent.jvmti, reported[i]);
+	ctx_jvm_objects_enable(agent.jvmti, &agent.options);
 	return JNI_OK;
 }
 
-/* Into a virtual machine that runs: "SOCKET". An agent that is there already serves one recorder at a time. */
+/* Into a virtual machine that runs: "SOCKET" and options. An agent that is there already serves one recorder at a time. */
 EXPORTED JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *jvm, char *options, void *reserved)
 {
 	JNIEnv *jni = NULL;
@@ -299,11 +309,14 @@ EXPORTED JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *jvm, char *options, void 
 	if (options == NULL || (*jvm)->GetEnv(jvm, (void **)&jni, JNI_VERSION_1_6) != JNI_OK)
 		return JNI_ERR;
 	pthread_mutex_lock(&agent.lock);
-	is_begun = !ctx_jvm_looks_connected() && ctx_jvm_connect(options) && prepare(jvm);
+	is_begun = !ctx_jvm_looks_connected() && ctx_jvm_options_parse(options, &agent.options) &&
+		   ctx_jvm_connect(agent.options.name) && prepare(jvm);
 	if (is_begun) {
 		enable(agent.jvmti, JVMTI_EVENT_VM_DEATH);
 		for (size_t i = 0; i < REPORTED_N; i++)
 			enable(agent.jvmti, reported[i]);
+		ctx_jvm_objects_disable(agent.jvmti);
+		ctx_jvm_objects_enable(agent.jvmti, &agent.options);
 	}
 	pthread_mutex_unlock(&agent.lock);
 	if (!is_begun)

@@ -18,6 +18,11 @@
 #include <unistd.h>
 
 #define DEFAULT_HZ 999u
+#define VM_HEAP_BYTES                                                                                        \
+	((uint64_t)512                                                                                       \
+	 << 10) /* between sampled allocations of a virtual machine, unless --heap-sample says otherwise */
+#define VM_HEAP_BYTES_MIN 1024u
+#define VM_HEAP_BYTES_MAX ((uint64_t)1 << 30)
 #define STACK_BYTES_USUAL ((size_t)32 << 10)
 
 /* Stack bytes to copy with each sample; 0: callers are found without a copy. */
@@ -76,9 +81,9 @@ static enum ctx_status choose_events(struct ctx_recorder *recorder, struct ctx_e
 		status = choose_addresses(&recorder->events, err);
 	if (status != CTX_OK)
 		return status;
-	if (recorder->events.n > UINT8_MAX)
-		return ctx_err_set(err, CTX_E_ARG, "more than 255 events");
-	recorder->metrics.items = ctx_calloc(recorder->events.n, sizeof(*recorder->metrics.items));
+	if (recorder->events.n >= UINT8_MAX)
+		return ctx_err_set(err, CTX_E_ARG, "more than 254 events");
+	recorder->metrics.items = ctx_calloc(recorder->events.n + 1, sizeof(*recorder->metrics.items));
 	if (recorder->metrics.items == NULL)
 		return ctx_err_nomem(err);
 	for (size_t i = 0; i < recorder->events.n; i++) {
@@ -94,6 +99,9 @@ static enum ctx_status choose_events(struct ctx_recorder *recorder, struct ctx_e
 						.period = event->period,
 						.frequency_hz = (double)event->frequency_hz};
 	}
+	/* Behind those of events. */
+	recorder->metrics.items[recorder->events.n] = (struct ctx_exp_metric){
+		.name = CTX_VM_METRIC_ALLOCATED, .unit = "bytes", .file = "hwcounters"};
 	return CTX_OK;
 }
 
@@ -293,29 +301,29 @@ static enum ctx_status create_experiment(struct ctx_recorder *recorder, struct c
 	struct ctx_recmeta meta;
 	enum ctx_status status =
 		ctx_recmeta_init(&meta, options, &recorder->session, &recorder->keeping_up.priority.own, err);
-	struct ctx_exp_options exp = {.overwrite = options->overwrite && options->output != NULL,
-				      .share = options->share,
-				      .max_bytes = options->max_bytes,
-				      .memory_bytes = (size_t)options->memory_bytes,
-				      .keep_places = options->archive_sources,
-				      .has_heap = options->trace.heap,
-				      .has_sync = options->trace.sync,
-				      .has_io = options->trace.io,
-				      .has_omp = options->trace.omp,
-				      .has_accesses = options->trace.data,
-				      .has_calls = options->trace.calls,
-				      .has_call_sums = options->trace.calls_sums,
-				      .call_counters = options->trace.calls_counters,
-				      .has_marks = ctx_rec_traces(&options->trace) ||
-						   options->trace.vm_java ||
-						   ctx_indicators_have_windows(recorder->metrics.indicators),
-				      .has_states = recorder->session.states.level != CTX_STATES_NONE,
-				      .comment = options->comment,
-				      .store = store_of(options->store),
-				      .metrics = recorder->metrics.items,
-				      .n_metrics = (uint32_t)recorder->events.n,
-				      .properties = meta.properties,
-				      .n_properties = meta.n};
+	struct ctx_exp_options exp = {
+		.overwrite = options->overwrite && options->output != NULL,
+		.share = options->share,
+		.max_bytes = options->max_bytes,
+		.memory_bytes = (size_t)options->memory_bytes,
+		.keep_places = options->archive_sources,
+		.has_heap = options->trace.heap,
+		.has_sync = options->trace.sync,
+		.has_io = options->trace.io,
+		.has_omp = options->trace.omp,
+		.has_accesses = options->trace.data,
+		.has_calls = options->trace.calls,
+		.has_call_sums = options->trace.calls_sums,
+		.call_counters = options->trace.calls_counters,
+		.has_marks = ctx_rec_traces(&options->trace) || options->trace.vm_java ||
+			     ctx_indicators_have_windows(recorder->metrics.indicators),
+		.has_states = recorder->session.states.level != CTX_STATES_NONE,
+		.comment = options->comment,
+		.store = store_of(options->store),
+		.metrics = recorder->metrics.items,
+		.n_metrics = (uint32_t)recorder->events.n + (options->trace.vm_java && options->trace.heap),
+		.properties = meta.properties,
+		.n_properties = meta.n};
 
 	recorder->start_ns = ctx_clock_ns(CLOCK_MONOTONIC);
 	exp.start_ns = recorder->start_ns;
@@ -578,6 +586,20 @@ static enum ctx_status attach_vms(struct ctx_recorder *recorder, struct ctx_err 
 	return status;
 }
 
+/* Allocations are sampled, as many bytes apart as those of native code, if these are. */
+static enum ctx_status create_vms(struct ctx_recorder *recorder, struct ctx_err *err)
+{
+	const struct ctx_rec_trace *trace = &recorder->options->trace;
+	struct ctx_vm_wishes wishes = {.metric = (uint32_t)recorder->events.n, .sync = trace->sync};
+
+	if (trace->heap)
+		wishes.heap_bytes =
+			trace->sample_bytes >= VM_HEAP_BYTES_MIN ? trace->sample_bytes : VM_HEAP_BYTES;
+	if (wishes.heap_bytes > VM_HEAP_BYTES_MAX)
+		wishes.heap_bytes = VM_HEAP_BYTES_MAX;
+	return ctx_vms_create(&recorder->code.vms, &wishes, err);
+}
+
 enum ctx_status ctx_recorder_begin(struct ctx_recorder *recorder, struct ctx_err *err)
 {
 	const struct ctx_rec_options *options = recorder->options;
@@ -588,7 +610,7 @@ enum ctx_status ctx_recorder_begin(struct ctx_recorder *recorder, struct ctx_err
 	if (status == CTX_OK && ctx_rec_traces(&options->trace))
 		status = create_trace(recorder, err);
 	if (status == CTX_OK && options->trace.vm_java)
-		status = ctx_vms_create(&recorder->code.vms, err);
+		status = create_vms(recorder, err);
 	if (status == CTX_OK && options->command != NULL)
 		status = fork_command(recorder, err);
 	/* The command has its process already, with the caller's priority. */

@@ -70,7 +70,7 @@ static enum ctx_status add_method(struct ctx_vm_image *image, const struct ctx_v
 static enum ctx_status take_methods(struct ctx_vm_image *image, const struct ctx_cursor *rest,
 				    struct ctx_err *err)
 {
-	struct ctx_vm_known_method known = {.numbers = {CTX_NONE, CTX_NONE, CTX_NONE}};
+	struct ctx_vm_known_method known = {.numbers = {[0 ... CTX_VM_RUN_N - 1] = CTX_NONE}};
 	enum ctx_status status = keep(image, rest, &known.class, err);
 	struct ctx_cursor cursor;
 	struct ctx_vm_class class;

@@ -21,6 +21,7 @@ enum ctx_vm_run {
 	CTX_VM_INTERPRETED,
 	CTX_VM_COMPILED,
 	CTX_VM_INLINED,
+	CTX_VM_SOMEHOW, /* it is not known */
 	CTX_VM_RUN_N,
 };
 

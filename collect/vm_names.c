@@ -56,6 +56,8 @@ static enum ctx_code_kind kind_of(enum ctx_vm_run run, bool is_native)
 {
 	if (is_native)
 		return CTX_CODE_JAVA_NATIVE;
+	if (run == CTX_VM_SOMEHOW)
+		return CTX_CODE_JAVA;
 	return run == CTX_VM_INTERPRETED ? CTX_CODE_JAVA_INTERPRETED
 	       : run == CTX_VM_INLINED	 ? CTX_CODE_JAVA_INLINED
 					 : CTX_CODE_JAVA_COMPILED;
@@ -126,6 +128,25 @@ enum ctx_status ctx_vm_name_frame(const struct ctx_vm_target *target, uint32_t m
 	frame->frame->address = ctx_frame_named(number, frame->line);
 	frame->is_named = true;
 	return CTX_OK;
+}
+
+enum ctx_status ctx_vm_frame_of_method(const struct ctx_vm_target *target, const struct ctx_vm_place *place,
+				       uint64_t *ret, struct ctx_err *err)
+{
+	uint32_t index = ctx_map64_get(&target->image->by_id, place->method), number;
+	struct ctx_vm_class class;
+	struct ctx_vm_method method;
+	enum ctx_status status;
+
+	*ret = 0;
+	if (index == CTX_MAP64_NONE)
+		return CTX_OK;
+	ctx_vm_image_method(target->image, index, &class, &method);
+	status = number_of(target, index, CTX_VM_SOMEHOW, &number, err);
+	if (status == CTX_OK && number != CTX_NONE)
+		*ret = ctx_frame_named(
+			number, ctx_vm_line_of(&method, place->bytecode > 0 ? (uint32_t)place->bytecode : 0));
+	return status;
 }
 
 /* --- code --- */

@@ -42,6 +42,11 @@ struct ctx_vm_frame {
 CTX_MUST_CHECK enum ctx_status ctx_vm_name_frame(const struct ctx_vm_target *target, uint32_t method,
 						 struct ctx_vm_frame *frame, struct ctx_err *err);
 
+/* The frame of a method at a place, however it runs; 0: it is not known. Fails as the writer does. */
+CTX_MUST_CHECK enum ctx_status ctx_vm_frame_of_method(const struct ctx_vm_target *target,
+						      const struct ctx_vm_place *place, uint64_t *ret,
+						      struct ctx_err *err);
+
 /*
  * Defines a number of ctx_exp_function_reserve as an interpreted method; CTX_NONE: it was never reported, the function is the interpreter.
  */

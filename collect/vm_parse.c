@@ -5,6 +5,7 @@
 #define PLACE_BYTES 12u
 #define LINE_BYTES 4u
 #define DEPTH_MAX 1024u
+#define OBJECT_BYTES_MAX ((uint64_t)1 << 40)
 #define CODE_BYTES_MAX ((uint32_t)64 << 20) /* of one method, or stub */
 
 static struct ctx_vm_text get_text(struct ctx_cursor *rest)
@@ -104,14 +105,50 @@ bool ctx_vm_parse_row(struct ctx_cursor *rest, struct ctx_vm_row *ret)
 	return !rest->failed;
 }
 
-struct ctx_vm_place ctx_vm_place_of(const struct ctx_vm_row *row, uint32_t i)
+static struct ctx_vm_place place_at(const uint8_t *at)
 {
-	const uint8_t *at = row->places + (size_t)i * PLACE_BYTES;
 	struct ctx_vm_place place;
 
 	memcpy(&place.method, at, sizeof(place.method));
 	memcpy(&place.bytecode, at + sizeof(place.method), sizeof(place.bytecode));
 	return place;
+}
+
+struct ctx_vm_place ctx_vm_place_of(const struct ctx_vm_row *row, uint32_t i)
+{
+	return place_at(row->places + (size_t)i * PLACE_BYTES);
+}
+
+/* The class and the stack, at the end of a message. */
+static bool get_stack(struct ctx_cursor *rest, struct ctx_vm_object *ret)
+{
+	ret->class = get_text(rest);
+	ret->n_frames = ctx_cursor_get_u32(rest);
+	if (rest->failed || ret->n_frames > CTX_VM_STACK_MAX)
+		return false;
+	ret->frames = ctx_cursor_get_bytes(rest, (size_t)ret->n_frames * PLACE_BYTES);
+	return !rest->failed;
+}
+
+bool ctx_vm_parse_allocation(struct ctx_cursor *rest, struct ctx_vm_object *ret)
+{
+	*ret = (struct ctx_vm_object){.tid = ctx_cursor_get_u32(rest)};
+	ret->bytes = ctx_cursor_get_u64(rest);
+	return get_stack(rest, ret) && ret->bytes != 0 && ret->bytes <= OBJECT_BYTES_MAX;
+}
+
+bool ctx_vm_parse_monitor(struct ctx_cursor *rest, struct ctx_vm_object *ret)
+{
+	*ret = (struct ctx_vm_object){.tid = ctx_cursor_get_u32(rest)};
+	ret->flags = ctx_cursor_get_u32(rest);
+	ret->begin_ns = ctx_cursor_get_u64(rest);
+	ret->hash = ctx_cursor_get_u64(rest);
+	return get_stack(rest, ret);
+}
+
+struct ctx_vm_place ctx_vm_object_frame(const struct ctx_vm_object *object, uint32_t i)
+{
+	return place_at(object->frames + (size_t)i * PLACE_BYTES);
 }
 
 bool ctx_vm_parse_bye(struct ctx_cursor *rest, struct ctx_vm_bye *ret)

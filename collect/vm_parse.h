@@ -78,6 +78,18 @@ struct ctx_vm_place {
 };
 struct ctx_vm_place ctx_vm_place_of(const struct ctx_vm_row *row, uint32_t i);
 
+/* What a thread did with an object. */
+struct ctx_vm_object {
+	uint32_t tid, flags; /* flags, begin and hash of a wait alone, bytes of an allocation */
+	uint64_t begin_ns, hash, bytes;
+	struct ctx_vm_text class;
+	const uint8_t *frames; /* n_frames places */
+	uint32_t n_frames;
+};
+bool ctx_vm_parse_allocation(struct ctx_cursor *rest, struct ctx_vm_object *ret);
+bool ctx_vm_parse_monitor(struct ctx_cursor *rest, struct ctx_vm_object *ret);
+struct ctx_vm_place ctx_vm_object_frame(const struct ctx_vm_object *object, uint32_t i);
+
 struct ctx_vm_bye {
 	uint64_t heap_used_bytes, heap_max_bytes, classes, compilations;
 };

@@ -16,6 +16,7 @@
 #include "collect/vm_listener.h"
 #include "collect/vm_marks.h"
 #include "collect/vm_names.h"
+#include "collect/vm_objects.h"
 #include "collect/vm_perfdata.h"
 #include "formats/experiment/exp_functions.h"
 #include "model/jit_code.h"
@@ -83,6 +84,7 @@ struct vm {
 	uint64_t dropped, damaged;
 	struct pending pending;
 	struct ctx_vm_marks marks;
+	struct ctx_vm_objects objects;
 	struct counters counters;
 	struct ctx_buf hello;	/* the message; owned */
 	struct ctx_buf goodbye; /* likewise; empty: none came */
@@ -91,6 +93,8 @@ struct vm {
 
 struct ctx_vms {
 	char library[PATH_MAX];
+	char options[128]; /* of the agent: the socket and what is wished */
+	struct ctx_vm_wishes wishes;
 	char *old_options; /* owned; NULL: there were none */
 	struct ctx_vm_listener *listener;
 	struct vm **items; /* by number of the connection */
@@ -103,7 +107,19 @@ struct ctx_vms {
 	const struct ctx_proctree *tree;
 };
 
-enum ctx_status ctx_vms_create(struct ctx_vms **ret, struct ctx_err *err)
+/* As agents read them (agents/jvm_objects.h). */
+static void set_options(struct ctx_vms *vms)
+{
+	int n = snprintf(vms->options, sizeof(vms->options), "%.64s", ctx_vm_listener_name(vms->listener));
+
+	if (vms->wishes.heap_bytes != 0)
+		n += snprintf(vms->options + n, sizeof(vms->options) - (size_t)n, ",heap=%llu",
+			      (unsigned long long)vms->wishes.heap_bytes);
+	if (vms->wishes.sync)
+		snprintf(vms->options + n, sizeof(vms->options) - (size_t)n, ",sync");
+}
+
+enum ctx_status ctx_vms_create(struct ctx_vms **ret, const struct ctx_vm_wishes *wishes, struct ctx_err *err)
 {
 	struct ctx_vms *vms = ctx_calloc(1, sizeof(*vms));
 	enum ctx_status status = CTX_OK;
@@ -122,6 +138,8 @@ enum ctx_status ctx_vms_create(struct ctx_vms **ret, struct ctx_err *err)
 		ctx_vms_destroy(vms);
 		return status;
 	}
+	vms->wishes = *wishes;
+	set_options(vms);
 	*ret = vms;
 	return CTX_OK;
 }
@@ -137,6 +155,7 @@ static void free_vm(struct vm *vm)
 	free(vm->missed);
 	free(vm->pending.items);
 	ctx_vm_marks_deinit(&vm->marks);
+	ctx_vm_objects_deinit(&vm->objects);
 	if (vm->counters.fd >= 0)
 		close(vm->counters.fd);
 	free(vm);
@@ -171,7 +190,7 @@ enum ctx_status ctx_vms_enter_environment(struct ctx_vms *vms, struct ctx_err *e
 			return ctx_err_nomem(err);
 	}
 	if (asprintf(&options, "%s%s-agentpath:%s=%s", old != NULL ? old : "", old != NULL ? " " : "",
-		     vms->library, ctx_vm_listener_name(vms->listener)) < 0 ||
+		     vms->library, vms->options) < 0 ||
 	    setenv(VARIABLE, options, 1) != 0)
 		return ctx_err_nomem(err);
 	return CTX_OK;
@@ -198,8 +217,7 @@ enum ctx_status ctx_vms_attach(struct ctx_vms *vms, int64_t pid, struct ctx_err 
 	enum ctx_status status = ctx_grow(&vms->attached, &vms->attached_cap, vms->n_attached + 1, err);
 
 	if (status == CTX_OK)
-		status = ctx_vm_attach(pid, vms->library, ctx_vm_listener_name(vms->listener),
-				       &vms->attached[vms->n_attached], err);
+		status = ctx_vm_attach(pid, vms->library, vms->options, &vms->attached[vms->n_attached], err);
 	vms->n_attached += status == CTX_OK;
 	return status;
 }
@@ -319,6 +337,9 @@ static enum ctx_status take_message(struct ctx_vms *vms, struct vm *vm, const ui
 		return take_goodbye(vm, &head, &rest, err);
 	case CTX_VM_GC:
 		return take_stop(vm, &head, &rest, err);
+	case CTX_VM_ALLOCATION:
+	case CTX_VM_MONITOR:
+		return ctx_vm_objects_add(&vm->objects, &head, &rest, err);
 	default:
 		status = ctx_vm_image_take(&vm->image, &head, &rest, &code, err);
 		return status == CTX_OK && code != CTX_NONE ? take_complete(vms, vm, code, err) : status;
@@ -540,6 +561,17 @@ static enum ctx_status define_pending(struct ctx_vms *vms, struct vm *vm, bool i
 	return status;
 }
 
+static enum ctx_status write_objects(struct ctx_vms *vms, struct vm *vm, uint64_t until_ns,
+				     struct ctx_err *err)
+{
+	const struct ctx_vm_objects_target target = {.names = {vms->writer, &vm->image, vm->process},
+						     .tree = vms->tree,
+						     .wishes = &vms->wishes,
+						     .until_ns = until_ns};
+
+	return ctx_vm_objects_write(&vm->objects, &target, err);
+}
+
 /* Up to when what is known is written. */
 struct known {
 	uint64_t until_ns;
@@ -568,7 +600,9 @@ static enum ctx_status write_known(struct ctx_vms *vms, size_t i, const struct k
 	target.process = vm->process;
 	target.until_ns =
 		known->is_last || known->until_ns < LATE_NS ? known->until_ns : known->until_ns - LATE_NS;
-	return status == CTX_OK ? ctx_vm_marks_write(&vm->marks, &target, err) : status;
+	if (status == CTX_OK)
+		status = ctx_vm_marks_write(&vm->marks, &target, err);
+	return status == CTX_OK ? write_objects(vms, vm, known->until_ns, err) : status;
 }
 
 enum ctx_status ctx_vms_listen(struct ctx_vms *vms, struct ctx_err *err)
@@ -782,8 +816,8 @@ struct ctx_vms_counts ctx_vms_counts(const struct ctx_vms *vms)
 		counts.vms += vm->has_hello && vm->process != CTX_NONE;
 		counts.strangers += vm->is_stranger || (vm->process == CTX_NONE && vm->has_hello);
 		counts.dropped += vm->dropped;
-		counts.damaged += vm->damaged + vm->image.damaged;
-		counts.left_out += vm->image.left_out;
+		counts.damaged += vm->damaged + vm->image.damaged + vm->objects.damaged;
+		counts.left_out += vm->image.left_out + vm->objects.left_out;
 	}
 	return counts;
 }

@@ -12,14 +12,16 @@
 #define CTX_COLLECT_VMS_H
 
 #include "collect/proctree.h"
+#include "collect/vm_objects.h"
 #include "formats/experiment/exp_writer.h"
 #include "model/user_regs.h"
 #include "unwind/unwind_space.h"
 
 struct ctx_vms;
 
-/* Finds the agent and makes the socket. Fails with CTX_E_NOTFOUND (there is no agent), CTX_E_IO, CTX_E_NOMEM. */
-CTX_MUST_CHECK enum ctx_status ctx_vms_create(struct ctx_vms **ret, struct ctx_err *err);
+/* Finds the agent and makes the socket; agents are asked for what is in `wishes` besides code. Fails with CTX_E_NOTFOUND (there is no agent), CTX_E_IO, CTX_E_NOMEM. */
+CTX_MUST_CHECK enum ctx_status ctx_vms_create(struct ctx_vms **ret, const struct ctx_vm_wishes *wishes,
+					      struct ctx_err *err);
 void ctx_vms_destroy(struct ctx_vms *vms);
 
 /* Java's virtual machines that this process starts from here on load the agent; then the environment is as it was. */

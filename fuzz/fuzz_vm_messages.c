@@ -36,6 +36,17 @@ static void check(const struct ctx_vm_image *image)
 	}
 }
 
+static void check_objects(struct ctx_cursor rest)
+{
+	struct ctx_cursor copy = rest;
+	struct ctx_vm_object object;
+
+	if (ctx_vm_parse_allocation(&copy, &object) && object.n_frames != 0)
+		(void)ctx_vm_object_frame(&object, object.n_frames - 1);
+	if (ctx_vm_parse_monitor(&rest, &object) && object.n_frames != 0)
+		(void)ctx_vm_object_frame(&object, object.n_frames - 1);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct ctx_vm_image image = {0};
@@ -57,6 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			(void)ctx_vm_parse_hello(&copy, &hello);
 			copy = rest;
 			(void)ctx_vm_parse_bye(&copy, &bye);
+			check_objects(rest);
 			if (ctx_vm_image_take(&image, &head, &rest, &code, NULL) != CTX_OK)
 				break;
 		}

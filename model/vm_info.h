@@ -64,8 +64,8 @@ unsigned ctx_vm_span_of(const char *name);
 #define CTX_VM_NAME_SAFEPOINT "safepoint"
 #define CTX_VM_NAME_SYNC "time to safepoint"
 
-/* The word of the metric of what they allocated. */
-#define CTX_VM_METRIC_ALLOCATED "javabytes"
+/* The name of the metric of what they allocated. */
+#define CTX_VM_METRIC_ALLOCATED "Java Bytes Allocated"
 
 /* Whether a thread of a virtual machine of Java collects garbage and does nothing else, by its name, of which the kernel keeps 15 bytes. */
 bool ctx_vm_thread_collects(const char *name);

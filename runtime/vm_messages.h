@@ -17,6 +17,9 @@
 #define CTX_VM_HEAD_BYTES 16u
 #define CTX_VM_TEXT_MAX 4096u /* longer texts are cut */
 #define CTX_VM_VERSION 1u
+#define CTX_VM_STACK_MAX 128u	    /* frames */
+#define CTX_VM_MONITOR_WAIT 1u	    /* Object.wait(), not a monitor that another thread has */
+#define CTX_VM_MONITOR_TIMED_OUT 2u /* or was interrupted */
 
 enum ctx_vm_message {
 	/* u32 CTX_VM_VERSION; texts: name, version, collector, command; u64 bytes of the heap at most, 0 unknown */
@@ -44,6 +47,13 @@ enum ctx_vm_message {
 	 * The virtual machine ends: u64 bytes of the heap in use, at most; u64 classes loaded, methods compiled
 	 */
 	CTX_VM_BYE,
+	/*
+	 * An allocation that is sampled: u32 tid, u64 bytes of the object, text: its class ("[B", "Ljava/lang/String;"), the stack:
+	 * u32 n, then n frames, the innermost first: u64 id of the method, i32 bytecode index
+	 */
+	CTX_VM_ALLOCATION,
+	/* A wait for a monitor that is over: u32 tid, u32 flags, u64 time of its begin, u64 hash of the object, text: its class, the stack */
+	CTX_VM_MONITOR,
 	CTX_VM_MESSAGE_N,
 };
 

@@ -259,10 +259,10 @@ static bool begin(struct recording *recording, const char *path)
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	uint64_t now_ns = ctx_clock_ns(CLOCK_MONOTONIC);
 
-	if (ctx_vms_create(&recording->vms, NULL) != CTX_OK)
+	if (ctx_vms_create(&recording->vms, &(struct ctx_vm_wishes){.sync = true}, NULL) != CTX_OK)
 		return false;
 	options.start_ns = recording->begun_ns = now_ns;
-	options.has_marks = true;
+	options.has_marks = options.has_sync = true;
 	assert_int_equal(ctx_exp_create(&options, &recording->writer, NULL), CTX_OK);
 	assert_int_equal(ctx_mapped_files_create(&recording->files, NULL), CTX_OK);
 	assert_int_equal(ctx_proctree_create(recording->writer, recording->files, &recording->tree, NULL),
@@ -275,6 +275,8 @@ static bool begin(struct recording *recording, const char *path)
 	variable = getenv("JAVA_TOOL_OPTIONS");
 	assert_true(strncmp(variable, "-Xmx1g -agentpath:/", 19) == 0);
 	snprintf(address.sun_path + 1, sizeof(address.sun_path) - 1, "%s", strrchr(variable, '=') + 1);
+	assert_string_equal(strrchr(variable, ','), ",sync");
+	*strrchr(address.sun_path + 1, ',') = '\0';
 	recording->agent = socket(AF_UNIX, SOCK_SEQPACKET, 0);
 	assert_int_equal(connect(recording->agent, (struct sockaddr *)&address,
 				 (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 +
@@ -517,6 +519,97 @@ static void test_vms__a_virtual_machine_is_not_of_the_image_before_it(void **sta
 	assert_int_equal(thread, 1);
 }
 
+/* --- objects --- */
+
+/* The head of an object's message, its class and a stack: fib at bytecode 10, called by main. */
+static void put_stack(struct ctx_buf *message, const char *class)
+{
+	put_text(message, class);
+	ctx_buf_put_u32(message, 2);
+	ctx_buf_put_u64(message, FIB_ID);
+	ctx_buf_put_u32(message, 10);
+	ctx_buf_put_u64(message, MAIN_ID);
+	ctx_buf_put_u32(message, 0);
+}
+
+/* Waits for monitors have the class as leaf, below it the methods; of a thread that is not known there is none. */
+static void test_vms__waits_for_monitors_have_their_class_and_methods(void **state)
+{
+	const struct place *place = *state;
+	const uint32_t tid = (uint32_t)getpid();
+	struct ctx_buf message CTX_AUTO_BUF = {0};
+	struct recording recording = {0};
+	struct ctx_event_source *source;
+	struct ctx_event event;
+	uint64_t now_ns;
+	unsigned n = 0, functions = 0;
+
+	if (!begin(&recording, place->path))
+		skip();
+	put_methods(&message);
+	tell(&recording, &message);
+	now_ns = ctx_clock_ns(CLOCK_MONOTONIC);
+	for (uint32_t i = 0; i < 2; i++) {
+		put_head(&message, CTX_VM_MONITOR, now_ns + 40);
+		ctx_buf_put_u32(&message, i == 0 ? tid : tid + 1);
+		ctx_buf_put_u32(&message, 0);
+		ctx_buf_put_u64(&message, now_ns + 10);
+		ctx_buf_put_u64(&message, 0x1234);
+		put_stack(&message, "Ldemo/Lock;");
+		tell(&recording, &message);
+	}
+	assert_int_equal(ctx_vms_take(recording.vms, UINT64_MAX, NULL), CTX_OK);
+	end(&recording);
+	assert_int_equal(ctx_exp_open(place->path, &source, NULL), CTX_OK);
+	while (source->next(source, &event, NULL) == CTX_OK) {
+		if (event.kind == CTX_EV_FUNCTION)
+			functions += strcmp(event.function.name, "demo.Lock") == 0 ||
+				     strcmp(event.function.name, "demo.J.fib(int)") == 0 ||
+				     strcmp(event.function.name, "demo.J.main(java.lang.String[])") == 0;
+		if (event.kind != CTX_EV_TRACED)
+			continue;
+		assert_int_equal(event.traced.operation->kind, CTX_TRACED_SYNC);
+		assert_int_equal(event.traced.operation->operation, CTX_SYNC_MUTEX);
+		assert_int_equal(event.traced.operation->duration_ns, 30);
+		assert_int_equal(event.traced.operation->address, 0x1234);
+		n++;
+	}
+	source->close(source);
+	assert_int_equal(n, 1);
+	assert_int_equal(functions, 3);
+}
+
+/* Every message that is cut is none, and one whose stack is too deep. */
+static void test_vms__objects_are_read_whole_or_not_at_all(void **state)
+{
+	struct ctx_buf message CTX_AUTO_BUF = {0};
+	struct ctx_vm_object object;
+	struct ctx_cursor cursor;
+	const uint32_t deep = CTX_VM_STACK_MAX + 1;
+
+	(void)state;
+	ctx_buf_put_u32(&message, 7);
+	ctx_buf_put_u64(&message, 24);
+	put_stack(&message, "[B");
+	for (size_t i = 0; i < message.n; i++) {
+		cursor = ctx_cursor_make(message.bytes, i);
+		assert_false(ctx_vm_parse_allocation(&cursor, &object));
+	}
+	cursor = ctx_cursor_make(message.bytes, message.n);
+	assert_true(ctx_vm_parse_allocation(&cursor, &object));
+	assert_int_equal(object.tid, 7);
+	assert_int_equal(object.bytes, 24);
+	assert_int_equal(object.n_frames, 2);
+	assert_int_equal(ctx_vm_object_frame(&object, 0).method, FIB_ID);
+	assert_int_equal(ctx_vm_object_frame(&object, 0).bytecode, 10);
+	memcpy(message.bytes + 16, &deep, sizeof(deep));
+	cursor = ctx_cursor_make(message.bytes, message.n);
+	assert_false(ctx_vm_parse_allocation(&cursor, &object));
+	/* A large one stands for itself, small ones for what was not sampled. */
+	assert_int_equal(ctx_vm_objects_weight(1024, 1024 * 1024), 1024 * 1024);
+	assert_in_range(ctx_vm_objects_weight(1 << 20, 16), (1 << 20) - 16, (1 << 20) + 16);
+}
+
 /* What a killed recorder could not remove; a socket that somebody listens to stays. */
 static void test_vms__a_socket_that_nobody_listens_to_is_removed(void **state)
 {
@@ -605,6 +698,9 @@ int main(void)
 			make_place, remove_place),
 		cmocka_unit_test_setup_teardown(test_vms__a_virtual_machine_is_not_of_the_image_before_it,
 						make_place, remove_place),
+		cmocka_unit_test_setup_teardown(test_vms__waits_for_monitors_have_their_class_and_methods,
+						make_place, remove_place),
+		cmocka_unit_test(test_vms__objects_are_read_whole_or_not_at_all),
 		cmocka_unit_test(test_vms__a_socket_that_nobody_listens_to_is_removed),
 		cmocka_unit_test(test_vms__only_a_virtual_machine_that_catches_its_signal_is_asked),
 		cmocka_unit_test(test_vms__an_answer_is_whole_before_it_counts),

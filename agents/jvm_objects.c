@@ -1,0 +1,201 @@
+#include "agents/jvm_objects.h"
+
+#include "agents/jvm_send.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define HEAP "heap="
+#define SYNC "sync"
+#define HEAP_BYTES_MIN 1024u
+#define HEAP_BYTES_MAX ((uint64_t)1 << 30)
+
+static const jvmtiEvent of_heap[] = {JVMTI_EVENT_SAMPLED_OBJECT_ALLOC};
+static const jvmtiEvent of_sync[] = {JVMTI_EVENT_MONITOR_CONTENDED_ENTER,
+				     JVMTI_EVENT_MONITOR_CONTENDED_ENTERED, JVMTI_EVENT_MONITOR_WAIT,
+				     JVMTI_EVENT_MONITOR_WAITED};
+
+#define HEAP_N (sizeof(of_heap) / sizeof(*of_heap))
+#define SYNC_N (sizeof(of_sync) / sizeof(*of_sync))
+
+/* When the thread began to wait; a wait that enters the monitor again may meet contention. */
+static _Thread_local uint64_t contended_ns, waiting_ns;
+
+static bool parse_word(const char *word, struct ctx_jvm_options *ret)
+{
+	char *end;
+
+	if (strcmp(word, SYNC) == 0) {
+		ret->sync = true;
+		return true;
+	}
+	if (strncmp(word, HEAP, strlen(HEAP)) != 0)
+		return false;
+	ret->heap_bytes = strtoull(word + strlen(HEAP), &end, 10);
+	return *end == '\0' && ret->heap_bytes >= HEAP_BYTES_MIN && ret->heap_bytes <= HEAP_BYTES_MAX;
+}
+
+bool ctx_jvm_options_parse(const char *text, struct ctx_jvm_options *ret)
+{
+	char copy[sizeof(ret->name)], *rest = copy, *word;
+
+	*ret = (struct ctx_jvm_options){0};
+	if (strlen(text) >= sizeof(copy))
+		return false;
+	memcpy(copy, text, strlen(text) + 1);
+	word = strsep(&rest, ",");
+	memcpy(ret->name, word, strlen(word) + 1);
+	while ((word = strsep(&rest, ",")) != NULL) {
+		if (!parse_word(word, ret))
+			return false;
+	}
+	return true;
+}
+
+void ctx_jvm_objects_want(const struct ctx_jvm_options *options, const jvmtiCapabilities *possible,
+			  jvmtiCapabilities *wanted)
+{
+	wanted->can_generate_sampled_object_alloc_events =
+		options->heap_bytes != 0 && possible->can_generate_sampled_object_alloc_events;
+	wanted->can_generate_monitor_events = options->sync && possible->can_generate_monitor_events;
+}
+
+/* --- messages --- */
+
+static uint32_t own_tid(void)
+{
+	return (uint32_t)syscall(SYS_gettid);
+}
+
+static void put_class(struct ctx_jvm_message *message, jvmtiEnv *jvmti, jclass class)
+{
+	char *signature = NULL;
+
+	if (class == NULL || (*jvmti)->GetClassSignature(jvmti, class, &signature, NULL) != JVMTI_ERROR_NONE)
+		signature = NULL;
+	ctx_jvm_put_text(message, signature != NULL ? signature : "",
+			 signature != NULL ? strlen(signature) : 0);
+	(void)(*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
+}
+
+/* The stack of the thread that calls this. */
+static void put_stack(struct ctx_jvm_message *message, jvmtiEnv *jvmti, jthread thread)
+{
+	jvmtiFrameInfo frames[CTX_VM_STACK_MAX];
+	jint n = 0;
+
+	if ((*jvmti)->GetStackTrace(jvmti, thread, 0, CTX_VM_STACK_MAX, frames, &n) != JVMTI_ERROR_NONE)
+		n = 0;
+	ctx_jvm_put_u32(message, (uint32_t)n);
+	for (jint i = 0; i < n; i++) {
+		ctx_jvm_put_u64(message, (uint64_t)(uintptr_t)frames[i].method);
+		ctx_jvm_put_u32(message, (uint32_t)(int32_t)frames[i].location);
+	}
+}
+
+static void JNICALL on_allocation(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object, jclass class,
+				  jlong size)
+{
+	struct ctx_jvm_message *message = ctx_jvm_begin(CTX_VM_ALLOCATION);
+
+	(void)jni;
+	(void)object;
+	if (message == NULL)
+		return;
+	ctx_jvm_put_u32(message, own_tid());
+	ctx_jvm_put_u64(message, (uint64_t)size);
+	put_class(message, jvmti, class);
+	put_stack(message, jvmti, thread);
+	ctx_jvm_send(message);
+}
+
+static void report_wait(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object, uint64_t begin_ns,
+			uint32_t flags)
+{
+	struct ctx_jvm_message *message = ctx_jvm_begin(CTX_VM_MONITOR);
+	jclass class;
+	jint hash = 0;
+
+	if (message == NULL)
+		return;
+	(void)(*jvmti)->GetObjectHashCode(jvmti, object, &hash);
+	class = (*jni)->GetObjectClass(jni, object);
+	ctx_jvm_put_u32(message, own_tid());
+	ctx_jvm_put_u32(message, flags);
+	ctx_jvm_put_u64(message, begin_ns);
+	ctx_jvm_put_u64(message, (uint32_t)hash);
+	put_class(message, jvmti, class);
+	put_stack(message, jvmti, thread);
+	(*jni)->DeleteLocalRef(jni, class);
+	ctx_jvm_send(message);
+}
+
+static void JNICALL on_contended(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object)
+{
+	(void)jvmti;
+	(void)jni;
+	(void)thread;
+	(void)object;
+	contended_ns = ctx_jvm_now();
+}
+
+static void JNICALL on_entered(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object)
+{
+	if (contended_ns != 0)
+		report_wait(jvmti, jni, thread, object, contended_ns, 0);
+	contended_ns = 0;
+}
+
+static void JNICALL on_wait(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object, jlong timeout)
+{
+	(void)jvmti;
+	(void)jni;
+	(void)thread;
+	(void)object;
+	(void)timeout;
+	waiting_ns = ctx_jvm_now();
+}
+
+static void JNICALL on_waited(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object,
+			      jboolean timed_out)
+{
+	if (waiting_ns != 0)
+		report_wait(jvmti, jni, thread, object, waiting_ns,
+			    CTX_VM_MONITOR_WAIT | (timed_out ? CTX_VM_MONITOR_TIMED_OUT : 0u));
+	waiting_ns = 0;
+}
+
+/* --- events --- */
+
+void ctx_jvm_objects_set(jvmtiEventCallbacks *callbacks)
+{
+	callbacks->SampledObjectAlloc = on_allocation;
+	callbacks->MonitorContendedEnter = on_contended;
+	callbacks->MonitorContendedEntered = on_entered;
+	callbacks->MonitorWait = on_wait;
+	callbacks->MonitorWaited = on_waited;
+}
+
+static void set_mode(jvmtiEnv *jvmti, jvmtiEventMode mode, const jvmtiEvent *events, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		(void)(*jvmti)->SetEventNotificationMode(jvmti, mode, events[i], NULL);
+}
+
+/* What the virtual machine is not capable of is refused by it, and not reported. */
+void ctx_jvm_objects_enable(jvmtiEnv *jvmti, const struct ctx_jvm_options *options)
+{
+	if (options->heap_bytes != 0 &&
+	    (*jvmti)->SetHeapSamplingInterval(jvmti, (jint)options->heap_bytes) == JVMTI_ERROR_NONE)
+		set_mode(jvmti, JVMTI_ENABLE, of_heap, HEAP_N);
+	if (options->sync)
+		set_mode(jvmti, JVMTI_ENABLE, of_sync, SYNC_N);
+}
+
+void ctx_jvm_objects_disable(jvmtiEnv *jvmti)
+{
+	set_mode(jvmti, JVMTI_DISABLE, of_heap, HEAP_N);
+	set_mode(jvmti, JVMTI_DISABLE, of_sync, SYNC_N);
+}
