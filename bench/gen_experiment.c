@@ -2,7 +2,7 @@
  * Writes an experiment from a seed, for the benchmarks and the flow tests.
  *
  *	gen_experiment --samples N --threads T --stacks S --depth D --seed K --duration-ms MS -o NAME.er
- *			[--changes N] [--command NAME] [--thread-name NAME]...
+ *			[--changes N] [--command NAME] [--host NAME] [--start-unix-ns NS] [--thread-name NAME]...
  *
  * The call stacks are the nodes of a random call tree of S nodes, at most D deep, over a thousand
  * functions of this program, so that addresses resolve to symbols. Half of the samples are in 25
@@ -58,6 +58,8 @@ struct settings {
 	uint64_t duration_ms;
 	uint64_t changes; /* 0: no thread states */
 	const char *command;
+	const char *host;	  /* NULL: none is named */
+	int64_t start_unix_ns;	  /* time of day at its begin */
 	const char *names[NAMES]; /* of threads */
 	uint32_t n_names;	  /* 0: they are workers */
 };
@@ -278,7 +280,7 @@ static enum ctx_status generate(const struct settings *settings, struct ctx_err 
 	uint64_t period = settings->duration_ms * 1000000 / settings->load.samples;
 	struct ctx_exp_metric metric = {
 		.name = "cpu-clock", .unit = "ns", .file = "profile", .period = period != 0 ? period : 1};
-	struct ctx_property property = {"collector", "gen_experiment"};
+	const struct ctx_property properties[] = {{"collector", "gen_experiment"}, {"host", settings->host}};
 	struct ctx_exp_options options = {
 		.path = settings->load.path,
 		.overwrite = true,
@@ -286,10 +288,10 @@ static enum ctx_status generate(const struct settings *settings, struct ctx_err 
 		.metrics = &metric,
 		.n_metrics = 1,
 		.has_states = settings->changes != 0,
-		.properties = &property,
-		.n_properties = 1,
+		.properties = properties,
+		.n_properties = settings->host != NULL ? 2 : 1,
 		.start_ns = START_NS,
-		.start_unix_ns = INT64_C(1700000000000000000),
+		.start_unix_ns = settings->start_unix_ns,
 	};
 	struct ctx_exp_process process = {.origin = CTX_EXP_ROOT_PROCESS,
 					  .parent = CTX_NONE,
@@ -332,6 +334,8 @@ int main(int argc, char **argv)
 		{"command", required_argument, NULL, 'c'},
 		{"thread-name", required_argument, NULL, 'N'},
 		{"changes", required_argument, NULL, 'C'},
+		{"host", required_argument, NULL, 'H'},
+		{"start-unix-ns", required_argument, NULL, 'U'},
 		{NULL, 0, NULL, 0},
 	};
 	struct settings settings = {.load = {.samples = 100000,
@@ -341,7 +345,8 @@ int main(int argc, char **argv)
 					     .depth = 30,
 					     .path = "generated.er"},
 				    .duration_ms = 10000,
-				    .command = "generated"};
+				    .command = "generated",
+				    .start_unix_ns = INT64_C(1700000000000000000)};
 	struct ctx_err err = {0};
 	int option;
 
@@ -355,6 +360,12 @@ int main(int argc, char **argv)
 			break;
 		case 'C':
 			settings.changes = strtoull(optarg, NULL, 10);
+			break;
+		case 'H':
+			settings.host = optarg;
+			break;
+		case 'U':
+			settings.start_unix_ns = strtoll(optarg, NULL, 10);
 			break;
 		case 'N':
 			if (settings.n_names == NAMES)

@@ -11,6 +11,7 @@
 #include "ctxan/checking.h"
 #include "ctxan/comparing.h"
 #include "ctxan/comparing_browse.h"
+#include "ctxan/fleet_command.h"
 #include "ctxan/following.h"
 #include "ctxan/judging.h"
 #include "ctxan/opening.h"
@@ -238,6 +239,8 @@ static enum ctx_status answer_inputs(struct ctx_options *options, struct ctx_err
 	size_t n = options->n_inputs;
 	enum ctx_status status = CTX_OK;
 
+	if (options->fleet.command != CTX_FLEET_NONE)
+		return ctx_fleet_command(options, err);
 	if (options->baseline.archive != NULL)
 		return ctx_archiving_write(options, err);
 	if (options->baseline.rules != NULL && options->diff.wanted)

@@ -359,6 +359,53 @@ SETTER(seconds)
 	return CTX_OK;
 }
 
+/* "90", "6h": seconds unless a unit is named. */
+SETTER(last)
+{
+	static const struct {
+		const char *unit;
+		uint32_t seconds;
+	} units[] = {{"", 1}, {"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}};
+	char *end;
+	double number = strtod(value, &end), seconds = -1;
+
+	for (size_t i = 0; i < CTX_COUNT_OF(units) && isdigit((unsigned char)value[0]); i++) {
+		if (strcmp(end, units[i].unit) == 0)
+			seconds = number * units[i].seconds;
+	}
+	if (!(seconds >= 0.01 && seconds <= 1e9))
+		return ctx_err_set(err, CTX_E_ARG,
+				   "--%s '%s': expected a number of seconds from 0.01 on, or 90s, 5m, 6h, 7d",
+				   option->name, value);
+	*(uint64_t *)((char *)context + option->at) = (uint64_t)(seconds * 1e9);
+	return CTX_OK;
+}
+
+SETTER(label)
+{
+	struct ctx_fleet_options *fleet = &((struct ctx_options *)context)->fleet;
+	enum ctx_status status = ctx_options_check_label(value, err);
+
+	(void)option;
+	return status == CTX_OK ? append(&fleet->labels, &fleet->n_labels, &fleet->labels_cap, value, err)
+				: status;
+}
+
+/* "30d", "30" */
+SETTER(retain)
+{
+	struct ctx_options *options = context;
+	char *end;
+	unsigned long days = strtoul(value, &end, 10);
+
+	if (!isdigit((unsigned char)value[0]) || (strcmp(end, "d") != 0 && *end != '\0') || days == 0 ||
+	    days > 36500)
+		return ctx_err_set(err, CTX_E_ARG, "--%s '%s': expected a number of days, 30d", option->name,
+				   value);
+	options->fleet.retain_days = (uint32_t)days;
+	return CTX_OK;
+}
+
 SETTER(per)
 {
 	struct ctx_weighting *weighting = &((struct ctx_options *)context)->diff.weighting;
@@ -499,7 +546,7 @@ static const struct ctx_option rows[] = {
 	{"quiet", 'q', CTX_OPTION_FLAG, FLAG(quiet), .is_default = true},
 
 	{"follow", 0, CTX_OPTION_FLAG, FLAG(follow.wanted)},
-	{"last", 0, CTX_OPTION_TEXT, .set = set_seconds, .at = offsetof(struct ctx_options, follow.last_ns)},
+	{"last", 0, CTX_OPTION_TEXT, .set = set_last, .at = offsetof(struct ctx_options, follow.last_ns)},
 	{"refresh", 0, CTX_OPTION_TEXT, .set = set_seconds, .at = offsetof(struct ctx_options, follow.refresh_ns)},
 
 	{"export", 0, CTX_OPTION_TEXT, .set = set_export, .word_at = export_name},
@@ -519,6 +566,14 @@ static const struct ctx_option rows[] = {
 	{"with-samples", 0, CTX_OPTION_FLAG, FLAG(baseline.with_samples)},
 	{"run", 0, CTX_OPTION_TEXT, NUMBER(ctx_option_set_number, opening.run, 1, 1000)},
 	{"browse", 0, CTX_OPTION_FLAG, FLAG(browse)},
+
+	{"to", 0, CTX_OPTION_TEXT, STRING(fleet.to)},
+	{"label", 0, CTX_OPTION_TEXT, .set = set_label},
+	{"credentials", 0, CTX_OPTION_FILE, STRING(fleet.credentials), .is_default = true},
+	{"init", 0, CTX_OPTION_FLAG, FLAG(fleet.init)},
+	{"cluster", 0, CTX_OPTION_TEXT, STRING(fleet.cluster)},
+	{"retain", 0, CTX_OPTION_TEXT, .set = set_retain},
+	{"check", 0, CTX_OPTION_FLAG, FLAG(fleet.check)},
 
 	{"sql", 0, CTX_OPTION_TEXT, STRING(output.sql)},
 	{"show-sql", 0, CTX_OPTION_FLAG, FLAG(output.show_sql)},
@@ -547,6 +602,19 @@ static const struct ctx_option rows[] = {
 const struct ctx_option_table ctx_options_table = {
 	.program = "ctxan", .manual = ctx_options_manual, .rows = rows, .n_rows = CTX_COUNT_OF(rows)};
 
+/* The recordings of a fleet are one source, and what chooses them are no inputs. */
+static enum ctx_status check(struct ctx_options *options, struct ctx_err *err)
+{
+	struct ctx_options alone = *options;
+	enum ctx_status status = ctx_options_check_fleet(options, err);
+
+	if (options->fleet.command == CTX_FLEET_ASK) {
+		alone.n_inputs = 1;
+		alone.follow.last_ns = 0;
+	}
+	return status == CTX_OK ? ctx_options_check(&alone, err) : status;
+}
+
 enum ctx_status ctx_options_parse(int argc, char **argv, struct ctx_options *ret, struct ctx_err *err)
 {
 	struct ctx_options options = {
@@ -554,6 +622,12 @@ enum ctx_status ctx_options_parse(int argc, char **argv, struct ctx_options *ret
 	struct ctx_arguments arguments = {0};
 	enum ctx_status status = ctx_gprofng_check_arguments(argc, argv, err);
 
+	/* A file of that name is ./fleet. */
+	if (argc > 1 && (strcmp(argv[1], "fleet") == 0 || strcmp(argv[1], "push") == 0)) {
+		options.fleet.command = argv[1][0] == 'f' ? CTX_FLEET_ASK : CTX_FLEET_PUSH;
+		argc--;
+		argv++;
+	}
 	if (status == CTX_OK)
 		status = ctx_perf_habits_check(&argc, argv, err);
 	if (status == CTX_OK && !ctx_config_is_refused(argc, argv))
@@ -576,7 +650,7 @@ enum ctx_status ctx_options_parse(int argc, char **argv, struct ctx_options *ret
 	    options.output.export == NULL && options.output.sql == NULL)
 		status = ctx_option_reports_parse(&options, "index", err);
 	if (status == CTX_OK)
-		status = ctx_options_check(&options, err);
+		status = check(&options, err);
 	if (status != CTX_OK) {
 		ctx_options_deinit(&options);
 		return status;
@@ -598,6 +672,7 @@ void ctx_options_deinit(struct ctx_options *options)
 	free(options->opening.caches);
 	free(options->opening.offsets);
 	free(options->diff.renames);
+	free(options->fleet.labels);
 	ctx_selection_spec_deinit(&options->selection);
 	*options = (struct ctx_options){0};
 }

@@ -68,6 +68,18 @@ struct ctx_baseline_options {
 	bool append, with_samples;
 };
 
+/* The first word of the command line: recordings of many machines. */
+enum ctx_fleet_word { CTX_FLEET_NONE, CTX_FLEET_ASK, CTX_FLEET_PUSH };
+
+struct ctx_fleet_options {
+	enum ctx_fleet_word command;
+	bool init, check;
+	const char *to, *credentials, *cluster;
+	uint32_t retain_days; /* 0: for ever */
+	const char **labels;  /* KEY=VALUE; owned */
+	size_t n_labels, labels_cap;
+};
+
 /* In the order of the option's words. */
 enum ctx_option_color {
 	CTX_COLOR_AUTO, /* on a terminal, unless NO_COLOR is set */
@@ -88,6 +100,7 @@ struct ctx_options {
 	struct ctx_follow_options follow;
 	struct ctx_comparing_options diff; /* of two sides */
 	struct ctx_baseline_options baseline;
+	struct ctx_fleet_options fleet;
 	enum ctx_option_color color;
 	bool no_pager, no_config;
 	bool browse;  /* in the terminal */
@@ -121,6 +134,16 @@ bool ctx_options_has_report(const struct ctx_options *options, const char *name)
 /* Appends the reports of one --report: "functions,tree", "source=FUNC". CTX_E_ARG, CTX_E_NOMEM. */
 CTX_MUST_CHECK enum ctx_status ctx_option_reports_parse(struct ctx_options *options, const char *text,
 							struct ctx_err *err);
+
+/*
+ * The same of ctxan fleet and ctxan push, and of their options elsewhere: CTX_E_ARG for what means nothing to the command, and for a
+ * command line without what it needs.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_options_check_fleet(const struct ctx_options *options,
+						       struct ctx_err *err);
+
+/* CTX_E_ARG unless it is KEY=VALUE. */
+CTX_MUST_CHECK enum ctx_status ctx_options_check_label(const char *label, struct ctx_err *err);
 
 /* Refuses contradictory or meaningless combinations of options with CTX_E_ARG. */
 CTX_MUST_CHECK enum ctx_status ctx_options_check(const struct ctx_options *options, struct ctx_err *err);

@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,12 +17,26 @@ static enum ctx_status keep(struct ctx_profile_builder *builder, const char *tex
 	return *ret != NULL ? CTX_OK : ctx_err_nomem(err);
 }
 
+/* The time of day at the recording's time 0, to the nanosecond: by it recordings of several machines are put together. */
+static enum ctx_status keep_start(struct ctx_profile_builder *builder, uint64_t wall_ns, struct ctx_err *err)
+{
+	struct ctx_property *property = &builder->profile.properties[builder->profile.n_properties];
+	char text[32];
+	enum ctx_status status = keep(builder, "start_unix_ns", &property->key, err);
+
+	snprintf(text, sizeof(text), "%" PRIu64, wall_ns);
+	if (status == CTX_OK)
+		status = keep(builder, text, &property->value, err);
+	builder->profile.n_properties += status == CTX_OK;
+	return status;
+}
+
 static enum ctx_status keep_properties(struct ctx_profile_builder *builder,
 				       const struct ctx_source_info *info, struct ctx_err *err)
 {
 	struct ctx_profile *profile = &builder->profile;
 
-	profile->properties = ctx_calloc(info->n_properties, sizeof(*profile->properties));
+	profile->properties = ctx_calloc(info->n_properties + 1, sizeof(*profile->properties));
 	if (profile->properties == NULL)
 		return ctx_err_nomem(err);
 	for (size_t i = 0; i < info->n_properties; i++) {
@@ -34,7 +49,7 @@ static enum ctx_status keep_properties(struct ctx_profile_builder *builder,
 			return status;
 		profile->n_properties++;
 	}
-	return CTX_OK;
+	return info->clock.wall_ns != 0 ? keep_start(builder, info->clock.wall_ns, err) : CTX_OK;
 }
 
 /* Sets the metric whose samples metric `i` counts: an earlier one, not a sum. */

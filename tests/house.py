@@ -19,7 +19,7 @@ import subprocess
 import sys
 
 FOLDERS = ('base model elf formats collect symbols unwind store ingest calltree compare rules timetree query report '
-           'browse ctxan runtime agents').split()
+           'browse fleet ctxan runtime agents').split()
 MAX_PARAMETERS, MAX_FIELDS = 5, 30
 EXCEPTIONS = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'house_exceptions.txt')
 

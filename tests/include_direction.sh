@@ -18,13 +18,14 @@ allowed() {
 	query) echo "base model store timetree" ;;
 	report) echo "base model calltree timetree compare rules" ;;
 	browse) echo "base model calltree timetree report" ;;
-	ctxan) echo "base model formats ingest query store report browse calltree timetree compare rules" ;;
+	fleet) echo "base model" ;;
+	ctxan) echo "base model fleet formats ingest query store report browse calltree timetree compare rules" ;;
 	tests | fuzz | bench | testdata) echo "any" ;;
 	*) echo "none" ;;
 	esac
 }
 
-folders="base model elf formats symbols unwind runtime agents store calltree timetree compare rules collect ingest query report browse ctxan"
+folders="base model elf formats symbols unwind runtime agents store calltree timetree compare rules collect ingest query report browse fleet ctxan"
 bad=0
 # "FOLDER FILE INCLUDED" for each include of ours, once.
 includes=$(grep -rHE '^[ 	]*#[ 	]*include[ 	]*"[^"/]+/' --include='*.[ch]' $folders |

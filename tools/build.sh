@@ -6,7 +6,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 packages="gcc make cmake ninja-build pkg-config libzstd-dev libsqlite3-dev libxml2-dev libelf-dev libdw-dev libcapstone-dev libiberty-dev
- libxxhash-dev libyajl-dev libarchive-dev zlib1g-dev libprotobuf-c-dev protobuf-c-compiler libncurses-dev libcmocka-dev"
+ libxxhash-dev libyajl-dev libarchive-dev zlib1g-dev libprotobuf-c-dev protobuf-c-compiler libncurses-dev libcurl4-openssl-dev libcmocka-dev"
 . tools/install.sh
 install_packages $packages
 
