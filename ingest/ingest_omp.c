@@ -4,7 +4,9 @@
  *
  * The stack of a region is that of its construct, and below it a function of its own, "f -- OMP parallel region from line 12"; that of a
  * task the same, below the region in which it runs. What a thread of the team waits for hangs below these, with the
- * functions that the outlined one has called, and a function that names the state. Frames of the runtime are left out.
+ * functions that the outlined one has called, and a function that names the state. Frames of the runtime are left out. A work-sharing
+ * construct is a function in the one of its region, "f -- OMP loop from line 14". Where a wait has the thread's own stack, the function of the construct that it is in
+ * has the line of that, not that of the construct.
  */
 #include "ingest/ingest_omp.h"
 
@@ -15,8 +17,9 @@
 #include <string.h>
 
 #define MODULE "<OpenMP>"
+#define SOURCE_MAX ((size_t)16 << 20) /* bytes of a file that is looked at */
 
-enum construct { REGION, TASK };
+enum construct { REGION, TASK, SHARE /* and enum ctx_omp_share */ };
 
 #define GRAFT_NAME "<OMP-team>"
 
@@ -26,11 +29,17 @@ void ctx_ingest_omp_deinit(struct ctx_ingest_omp *omp)
 		return;
 	ctx_omp_threads_destroy(omp->threads);
 	ctx_map64_deinit(&omp->constructs);
+	ctx_map64_deinit(&omp->ids);
 	ctx_map64_deinit(&omp->functions);
 	ctx_map64_deinit(&omp->containers);
 	ctx_map64_deinit(&omp->is_runtime);
+	ctx_map64_deinit(&omp->barriers);
 	ctx_map64_deinit(&omp->outlined);
 	ctx_map64_deinit(&omp->marked);
+	ctx_map64_deinit(&omp->shared);
+	ctx_map64_deinit(&omp->insides);
+	ctx_map64_deinit(&omp->inside);
+	ctx_map64_deinit(&omp->inside_of);
 	ctx_map64_deinit(&omp->grafted);
 	ctx_strtab_deinit(&omp->names);
 	ctx_strtab_deinit(&omp->texts);
@@ -59,30 +68,58 @@ static enum ctx_status make_mark(struct ingest *in, const char *text, enum ctx_c
 	return make_function(in, (struct ctx_event_function){.name = text, .code_kind = kind}, ret, err);
 }
 
+/* The name of a construct's function. */
+struct construct_name {
+	const char *text;
+	enum construct construct;
+};
+
 /* That of a construct at a place in the source. */
-static enum ctx_status make_construct(struct ingest *in, const char *text,
+static enum ctx_status make_construct(struct ingest *in, const struct construct_name *name,
 				      const struct ctx_resolver_place *place, uint32_t *ret,
 				      struct ctx_err *err)
 {
-	const struct ctx_event_function function = {.name = text,
-						    .file = place->file,
-						    .line = place->line,
-						    .positions = CTX_POSITION_LINE,
-						    .code_kind = CTX_CODE_OMP_OUTLINED};
+	uint32_t id = in->omp->next_function, *known;
+	enum ctx_status status;
+	const struct ctx_event_function function = {
+		.name = name->text,
+		.file = place->file,
+		.line = place->line,
+		.positions = CTX_POSITION_LINE,
+		.code_kind = name->construct >= SHARE ? CTX_CODE_OMP_SHARE : CTX_CODE_OMP_OUTLINED};
 
-	return make_function(in, function, ret, err);
+	status = make_function(in, function, ret, err);
+	if (status != CTX_OK)
+		return status;
+	known = ctx_map64_place(&in->omp->ids, *ret);
+	if (known == NULL)
+		return ctx_err_nomem(err);
+	*known = id;
+	return CTX_OK;
+}
+
+/* The location of a construct's function with another line. */
+static enum ctx_status with_line(struct ingest *in, uint32_t construct, uint32_t line, uint32_t *ret,
+				 struct ctx_err *err)
+{
+	uint32_t id = ctx_map64_get(&in->omp->ids, construct);
+
+	*ret = construct;
+	return id != CTX_MAP64_NONE && line != 0
+		       ? ctx_resolver_named(in->resolver, ctx_frame_named(id, line), ret, err)
+		       : CTX_OK;
 }
 
 /* The same once for each text and file: a construct that was inlined in several places is one. */
-static enum ctx_status make_once(struct ingest *in, const char *text, const struct ctx_resolver_place *place,
-				 uint32_t *ret, struct ctx_err *err)
+static enum ctx_status make_once(struct ingest *in, const struct construct_name *name,
+				 const struct ctx_resolver_place *place, uint32_t *ret, struct ctx_err *err)
 {
 	struct ctx_ingest_omp *omp = in->omp;
 	struct ctx_buf key = {0};
 	enum ctx_status status;
 	uint32_t number, *known;
 
-	ctx_buf_printf(&key, "%s\n%s", text, place->file != NULL ? place->file : place->object);
+	ctx_buf_printf(&key, "%s\n%s", name->text, place->file != NULL ? place->file : place->object);
 	ctx_buf_put_u8(&key, 0);
 	status = ctx_buf_check(&key, err);
 	if (status == CTX_OK)
@@ -94,7 +131,7 @@ static enum ctx_status make_once(struct ingest *in, const char *text, const stru
 	if (known == NULL)
 		return ctx_err_nomem(err);
 	if (*known == CTX_MAP64_NONE) {
-		status = make_construct(in, text, place, &number, err);
+		status = make_construct(in, name, place, &number, err);
 		*known = status == CTX_OK ? number : 0;
 	}
 	*ret = *known;
@@ -113,6 +150,14 @@ static size_t container_length(const char *function)
 
 		if (part != NULL && (size_t)(part - function) < n)
 			n = (size_t)(part - function);
+	}
+	/* " [constprop.0]" at the end */
+	if (n != 0 && function[n - 1] == ']') {
+		size_t at = n;
+
+		while (at != 0 && function[at - 1] != '[')
+			at--;
+		n = at >= 3 && function[at - 2] == ' ' ? at - 2 : n;
 	}
 	return n;
 }
@@ -134,12 +179,24 @@ struct named {
 	uint32_t base; /* the stack of what it was begun in */
 };
 
+/* gcc gives the call at the begin of loops and sections no line of its own: it has that of a statement before. */
+static struct ctx_resolver_place place_of(const struct ingest *in, const struct named *named)
+{
+	struct ctx_resolver_place place = ctx_resolver_place(in->resolver, named->at);
+
+	if (in->omp->is_gccs && named->construct >= SHARE)
+		place.line = 0;
+	return place;
+}
+
 static enum ctx_status name_construct(struct ingest *in, const struct named *named, uint32_t *ret,
 				      struct ctx_err *err)
 {
-	static const char *const words[] = {[REGION] = CTX_OMP_REGION_NAME, [TASK] = CTX_OMP_TASK_NAME};
+	const char *word = named->construct == REGION ? CTX_OMP_REGION_NAME
+			   : named->construct == TASK ? CTX_OMP_TASK_NAME
+						      : ctx_omp_share_name(named->construct - SHARE);
 	struct ctx_ingest_omp *omp = in->omp;
-	struct ctx_resolver_place place = ctx_resolver_place(in->resolver, named->at);
+	struct ctx_resolver_place place = place_of(in, named);
 	size_t n = container_length(place.function);
 	struct ctx_buf text = {0};
 	uint32_t *container, number;
@@ -156,14 +213,15 @@ static enum ctx_status name_construct(struct ingest *in, const struct named *nam
 	if (status == CTX_OK) {
 		ctx_buf_printf(&text, "%s%s",
 			       *omp->names.strings[number] != '\0' ? omp->names.strings[number] : "<Unknown>",
-			       words[named->construct]);
+			       word);
 		if (place.line != 0)
 			ctx_buf_printf(&text, " from line %u", place.line);
 		ctx_buf_put_u8(&text, 0);
 		status = ctx_buf_check(&text, err);
 	}
 	if (status == CTX_OK)
-		status = make_once(in, (const char *)text.bytes, &place, ret, err);
+		status = make_once(in, &(struct construct_name){(const char *)text.bytes, named->construct},
+				   &place, ret, err);
 	ctx_buf_deinit(&text);
 	if (status != CTX_OK)
 		return status;
@@ -246,46 +304,77 @@ static enum ctx_status is_in_outlined(struct ingest *in, uint32_t raw, bool *ret
 	return status;
 }
 
+static enum ctx_status append(struct ingest *in, uint32_t base, uint32_t location, uint32_t *ret,
+			      struct ctx_err *err)
+{
+	return ctx_stack_forest_add(&in->stacks, base, (struct ctx_trie_keys){&location, 1}, ret, err);
+}
+
 /* A stack to be put together: what `own` has below the outlined function that the thread runs, the innermost that the runtime has called. */
 struct joined {
-	uint32_t base; /* before it */
+	struct ctx_omp_base base; /* before it */
 	uint32_t own;
 	uint32_t last; /* a location behind it; CTX_NONE none */
+	bool has_line; /* the construct at the base has the line of the thread in it */
 };
+
+/* The base, with the line at which a frame of the thread is in its construct. */
+static enum ctx_status with_line_of(struct ingest *in, const struct joined *joined, uint32_t frame,
+				    uint32_t *ret, struct ctx_err *err)
+{
+	uint32_t base = joined->base.raw, at = in->stacks.raw.key[base], located = at;
+	enum ctx_status status = CTX_OK;
+
+	*ret = base;
+	if (joined->has_line)
+		status = with_line(in, at, ctx_resolver_place(in->resolver, frame).line, &located, err);
+	return status == CTX_OK && located != at ? append(in, in->stacks.raw.parent[base], located, ret, err)
+						 : status;
+}
+
+/* How many frames of the thread are below the outlined function, and that, counted from the leaf; 0: there is none. */
+static enum ctx_status count_own(struct ingest *in, uint32_t own, uint32_t *ret, struct ctx_err *err)
+{
+	uint32_t n = 0;
+	bool is = false;
+	enum ctx_status status = CTX_OK;
+
+	for (; own != CTX_TRIE_ROOT && n < CTX_OMP_PATH_MOST && status == CTX_OK;
+	     own = in->stacks.raw.parent[own]) {
+		status = ctx_ingest_omp_is_runtime(in, own, &is, err);
+		if (is)
+			break;
+		n++;
+	}
+	/* No runtime on it: it is not known where it begins. */
+	*ret = is ? n : 0;
+	return status;
+}
 
 static enum ctx_status append_own(struct ingest *in, const struct joined *joined, uint32_t *ret,
 				  struct ctx_err *err)
 {
 	struct ctx_ingest_omp *omp = in->omp;
-	uint32_t own = joined->own, at = own, n = 0;
-	bool is = false;
-	enum ctx_status status = CTX_OK;
+	uint32_t own = joined->own, n;
+	enum ctx_status status = count_own(in, own, &n, err);
 
-	for (; at != CTX_TRIE_ROOT && n < CTX_OMP_PATH_MOST; at = in->stacks.raw.parent[at]) {
-		status = ctx_ingest_omp_is_runtime(in, at, &is, err);
-		if (status != CTX_OK || is)
-			break;
-		n++;
-	}
-	/* No runtime on it: it is not known where it begins. Else the last one is the outlined function. */
-	n = is && n != 0 ? n - 1 : 0;
+	*ret = joined->base.raw;
+	if (status != CTX_OK)
+		return status;
+	/* The outlined function, and what the base has of those below it. */
+	n = n > joined->base.skip ? n - joined->base.skip - 1 : 0;
 	for (uint32_t i = n; i-- != 0; own = in->stacks.raw.parent[own])
 		omp->path[i] = in->stacks.raw.key[own];
+	if (own != CTX_TRIE_ROOT)
+		status = with_line_of(in, joined, in->stacks.raw.key[own], ret, err);
 	if (joined->last != CTX_NONE)
 		omp->path[n++] = joined->last;
-	*ret = joined->base;
 	if (status != CTX_OK || n == 0)
 		return status;
-	status = ctx_stack_forest_add(&in->stacks, joined->base, (struct ctx_trie_keys){omp->path, n},
-				      omp->nodes, err);
+	status = ctx_stack_forest_add(&in->stacks, *ret, (struct ctx_trie_keys){omp->path, n}, omp->nodes,
+				      err);
 	*ret = omp->nodes[n - 1];
 	return status;
-}
-
-static enum ctx_status append(struct ingest *in, uint32_t base, uint32_t location, uint32_t *ret,
-			      struct ctx_err *err)
-{
-	return ctx_stack_forest_add(&in->stacks, base, (struct ctx_trie_keys){&location, 1}, ret, err);
 }
 
 /* --- events --- */
@@ -300,7 +389,8 @@ struct construct_stack {
 static enum ctx_status place_construct(struct ingest *in, const struct ctx_event *event, uint32_t raw_stack,
 				       struct construct_stack *ret, struct ctx_err *err)
 {
-	uint32_t base = ctx_omp_threads_base(in->omp->threads, event->thread);
+	struct ctx_omp_base base =
+		ctx_omp_threads_base(in->omp->threads, event->thread, CTX_OMP_BASE_OF_CREATED);
 	enum ctx_status status;
 	bool is_there;
 
@@ -310,7 +400,7 @@ static enum ctx_status place_construct(struct ingest *in, const struct ctx_event
 	status = without_runtime(in, raw_stack, &ret->raw, err);
 	if (!event->omp.has_body)
 		ret->at = in->stacks.raw.key[ret->raw];
-	if (status != CTX_OK || base == CTX_TRIE_ROOT)
+	if (status != CTX_OK || base.raw == CTX_TRIE_ROOT)
 		return status;
 	/* An outlined function that ends with the construct has called it by a jump, and is not there. */
 	if (!event->omp.has_body) {
@@ -319,7 +409,13 @@ static enum ctx_status place_construct(struct ingest *in, const struct ctx_event
 	}
 	if (status != CTX_OK)
 		return status;
-	return append_own(in, &(struct joined){base, ret->raw, CTX_NONE}, &ret->raw, err);
+	return append_own(in, &(struct joined){base, ret->raw, CTX_NONE, false}, &ret->raw, err);
+}
+
+/* The container's stack is that of the innermost region, task or work-sharing construct. */
+static uint32_t container(const struct ingest *in, uint32_t thread)
+{
+	return ctx_omp_threads_base(in->omp->threads, thread, CTX_OMP_BASE_OF_WAIT).raw;
 }
 
 /* The function at a location is what compilers have made of the construct with that function. */
@@ -337,12 +433,13 @@ static enum ctx_status note_body(struct ingest *in, uint32_t at, uint32_t constr
 static enum ctx_status place_region(struct ingest *in, const struct ctx_event *event, uint32_t raw_stack,
 				    struct ctx_omp_input *input, struct ctx_err *err)
 {
-	uint32_t base = ctx_omp_threads_base(in->omp->threads, input->thread), function;
+	uint32_t base = container(in, input->thread), function;
 	struct construct_stack stack;
 	enum ctx_status status = place_construct(in, event, raw_stack, &stack, err);
 
 	if (status == CTX_OK)
 		status = function_of(in, &(struct named){REGION, stack.at, base}, &function, err);
+	in->omp->is_gccs |= event->omp.has_body;
 	if (status == CTX_OK && event->omp.has_body)
 		status = note_body(in, stack.at, function, err);
 	input->caller_raw = stack.raw;
@@ -357,7 +454,7 @@ static enum ctx_status place_region(struct ingest *in, const struct ctx_event *e
 static enum ctx_status place_task(struct ingest *in, const struct ctx_event *event, uint32_t raw_stack,
 				  struct ctx_omp_input *input, struct ctx_err *err)
 {
-	uint32_t base = ctx_omp_threads_base(in->omp->threads, input->thread);
+	uint32_t base = container(in, input->thread);
 	struct construct_stack stack;
 	enum ctx_status status = place_construct(in, event, raw_stack, &stack, err);
 
@@ -366,17 +463,146 @@ static enum ctx_status place_task(struct ingest *in, const struct ctx_event *eve
 	if (status == CTX_OK && event->omp.has_body)
 		status = note_body(in, stack.at, input->work, err);
 	input->raw_stack = stack.raw;
+	if (status == CTX_OK)
+		status = append(in, stack.raw, in->omp->states[CTX_OMP_TASK_DISPATCH], &input->overhead_raw,
+				err);
 	return status == CTX_OK ? append(in, stack.raw, input->work, &input->raw_stack, err) : status;
+}
+
+/* The location that stands for a construct in stacks of samples: inside the functions of the next one, which are `n` at its begin. */
+static enum ctx_status make_inside(struct ingest *in, uint32_t construct, uint32_t n, uint32_t *ret,
+				   struct ctx_err *err)
+{
+	struct ctx_ingest_omp *omp = in->omp;
+	uint32_t *known = ctx_map64_place(&omp->insides, (uint64_t)construct << 32 | n), *place;
+	const struct ctx_resolver_place at = ctx_resolver_place(in->resolver, construct);
+	enum ctx_status status = CTX_OK;
+
+	if (known == NULL)
+		return ctx_err_nomem(err);
+	if (*known == CTX_MAP64_NONE) {
+		uint32_t made = 0;
+
+		status = make_function(in,
+				       (struct ctx_event_function){.name = at.function,
+								   .file = at.file,
+								   .line = at.line,
+								   .positions = CTX_POSITION_LINE,
+								   .code_kind = CTX_CODE_OMP_SHARE},
+				       &made, err);
+		*known = made;
+		place = status == CTX_OK ? ctx_map64_place(&omp->inside, made) : &made;
+		if (place == NULL)
+			return ctx_err_nomem(err);
+		*place = n;
+	}
+	*ret = *known;
+	return status;
+}
+
+/* The stack of the construct has it, for those of samples. */
+static enum ctx_status note_inside(struct ingest *in, uint32_t raw, uint32_t function, uint32_t leaf,
+				   struct ctx_err *err)
+{
+	uint32_t *place = ctx_map64_place(&in->omp->inside_of, raw), made = 0;
+	bool is_part;
+	size_t n = leaf != CTX_TRIE_ROOT
+			   ? ctx_resolver_function_count(in->resolver, in->stacks.raw.key[leaf], &is_part)
+			   : 1;
+	enum ctx_status status;
+
+	if (place == NULL)
+		return ctx_err_nomem(err);
+	status = *place == CTX_MAP64_NONE ? make_inside(in, function, (uint32_t)n, &made, err) : CTX_OK;
+	if (*place == CTX_MAP64_NONE && status == CTX_OK)
+		*place = made;
+	return status;
+}
+
+static enum ctx_status place_share(struct ingest *in, uint32_t raw_stack, struct ctx_omp_input *input,
+				   struct ctx_err *err)
+{
+	struct ctx_omp_base base =
+		ctx_omp_threads_base(in->omp->threads, input->thread, CTX_OMP_BASE_OF_WAIT);
+	uint32_t leaf, function = CTX_NONE, n = 0;
+	enum ctx_status status = without_runtime(in, raw_stack, &leaf, err);
+
+	if (status != CTX_OK || base.raw == CTX_TRIE_ROOT)
+		return status;
+	status = function_of(in,
+			     &(struct named){SHARE + ctx_omp_share_of(input->value),
+					     leaf != CTX_TRIE_ROOT ? in->stacks.raw.key[leaf] : CTX_NONE,
+					     base.raw},
+			     &function, err);
+	if (status == CTX_OK)
+		status = count_own(in, leaf, &n, err);
+	input->skip = n != 0 ? n - 1 : 0;
+	if (status == CTX_OK)
+		status =
+			append_own(in, &(struct joined){base, leaf, function, false}, &input->raw_stack, err);
+	return status == CTX_OK ? note_inside(in, input->raw_stack, function, leaf, err) : status;
+}
+
+/* Whether the line of a place in a source file, which may not be there any more, names a barrier. */
+static bool names_barrier(const struct ctx_resolver_place *place)
+{
+	struct ctx_buf text CTX_AUTO_BUF = {0};
+	char *line, *end;
+
+	if (place->file == NULL || place->line == 0 ||
+	    ctx_file_read(place->file, SOURCE_MAX, &text, NULL) != CTX_OK)
+		return true;
+	ctx_buf_put_u8(&text, 0);
+	if (text.failed)
+		return true;
+	line = (char *)text.bytes;
+	for (uint32_t i = 1; i < place->line && line != NULL; i++) {
+		line = strchr(line, '\n');
+		line = line != NULL ? line + 1 : NULL;
+	}
+	if (line == NULL)
+		return true;
+	end = line + strcspn(line, "\n");
+	*end = '\0';
+	return strcasestr(line, "barrier") != NULL;
+}
+
+/*
+ * gcc calls GOMP_barrier for a barrier of the program, and at the end of a single construct and of a loop with a static schedule. Which
+ * it is the source says; without that it is the program's.
+ */
+static enum ctx_status find_barrier(struct ingest *in, uint32_t leaf, uint32_t *state, struct ctx_err *err)
+{
+	uint32_t location = in->stacks.raw.key[leaf];
+	uint32_t *known = ctx_map64_place(&in->omp->barriers, location);
+
+	if (known == NULL)
+		return ctx_err_nomem(err);
+	if (*known == CTX_MAP64_NONE) {
+		const struct ctx_resolver_place place = ctx_resolver_place(in->resolver, location);
+
+		*known = names_barrier(&place) ? CTX_OMP_EXPLICIT_BARRIER : CTX_OMP_IMPLICIT_BARRIER;
+	}
+	*state = *known;
+	return CTX_OK;
 }
 
 static enum ctx_status place_wait(struct ingest *in, uint32_t raw_stack, struct ctx_omp_input *input,
 				  struct ctx_err *err)
 {
-	uint32_t base = ctx_omp_threads_base(in->omp->threads, input->thread), leaf;
+	struct ctx_omp_base base;
+	uint32_t leaf;
 	enum ctx_status status = without_runtime(in, raw_stack, &leaf, err);
 
-	return status == CTX_OK && base != CTX_TRIE_ROOT
-		       ? append_own(in, &(struct joined){base, leaf, in->omp->states[input->value]},
+	input->is_called = input->value == CTX_OMP_EXPLICIT_BARRIER;
+	if (status == CTX_OK && input->is_called && in->omp->is_gccs && leaf != CTX_TRIE_ROOT)
+		status = find_barrier(in, leaf, &input->value, err);
+	base = ctx_omp_threads_base(in->omp->threads, input->thread,
+				    input->value == CTX_OMP_IMPLICIT_BARRIER && !input->is_called
+					    ? CTX_OMP_BASE_OF_BARRIER
+					    : CTX_OMP_BASE_OF_WAIT);
+	return status == CTX_OK && base.raw != CTX_TRIE_ROOT
+		       ? append_own(in, &(struct joined){base, leaf, in->omp->states[input->value], true},
 				    &input->raw_stack, err)
 		       : status;
 }
@@ -406,10 +632,13 @@ enum ctx_status ctx_ingest_omp(struct ingest *in, const struct ctx_event *event,
 	input.born_ns = in->entities.profile.threads[event->thread].life.begin_ns;
 	if (input.event == CTX_OMP_REGION_BEGIN)
 		status = place_region(in, event, raw_stack, &input, err);
-	else if (input.event == CTX_OMP_TASK_CREATE || input.event == CTX_OMP_TASKS_CREATE)
+	else if (input.event == CTX_OMP_TASK_CREATE || input.event == CTX_OMP_TASKS_CREATE ||
+		 input.event == CTX_OMP_TASK_DISPATCHED || input.event == CTX_OMP_TASKS_DISPATCHED)
 		status = place_task(in, event, raw_stack, &input, err);
 	else if (input.event == CTX_OMP_TASK_BEGIN)
 		status = place_work(in, &input, err);
+	else if (input.event == CTX_OMP_SHARE_BEGIN)
+		status = place_share(in, raw_stack, &input, err);
 	else if (input.event == CTX_OMP_ENTER)
 		status = place_wait(in, raw_stack, &input, err);
 	return status == CTX_OK ? ctx_omp_threads_event(in->omp->threads, &input, err) : status;
@@ -459,6 +688,13 @@ static enum ctx_status put_operation(void *context, const struct ctx_traced *ope
 	return ctx_ingest_put_traced(in, &placed, err);
 }
 
+static enum ctx_status put_text(void *context, const char *text, uint32_t *ret, struct ctx_err *err)
+{
+	struct ingest *in = context;
+
+	return ctx_strtab_add_text(&in->files, text, ret, err);
+}
+
 static enum ctx_status make_states(struct ingest *in, struct ctx_err *err)
 {
 	enum ctx_status status = CTX_OK;
@@ -479,7 +715,7 @@ static enum ctx_status make_states(struct ingest *in, struct ctx_err *err)
 enum ctx_status ctx_ingest_begin_omp(struct ingest *in, struct ctx_err *err)
 {
 	const struct ctx_profile *profile = &in->entities.profile;
-	struct ctx_omp_options options = {.sink = {in, put_span, put_operation},
+	struct ctx_omp_options options = {.sink = {in, put_span, put_operation, put_text},
 					  .last_ns = profile->run.end_ns - 1};
 	enum ctx_status status;
 
@@ -489,6 +725,7 @@ enum ctx_status ctx_ingest_begin_omp(struct ingest *in, struct ctx_err *err)
 	if (in->omp == NULL)
 		return ctx_err_nomem(err);
 	in->omp->next_function = UINT32_MAX;
+	in->stacks.inside = &in->omp->inside;
 	in->omp->first_metric = ctx_profile_omp_metric(profile);
 	status = make_states(in, err);
 	if (status == CTX_OK)

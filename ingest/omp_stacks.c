@@ -3,10 +3,12 @@
  *
  *	own		start_thread, worker's loop, f._omp_fn.0, g, barrier of the runtime, futex
  *	with the state	start_thread, worker's loop, f._omp_fn.0, g, <OMP-explicit_barrier>, barrier of the runtime, futex
+ *	with the loop	start_thread, worker's loop, f -- OMP loop from line 14, f._omp_fn.0, g, <OMP-explicit_barrier>, ...
  *	with the team	main, f, <OMP-team>, start_thread, worker's loop, f._omp_fn.0, ...
  *
  * The mark of a state stands before the innermost frames of the runtime: it names what these do. The stack of the
- * thread that began the region stands before that of a worker, and the mark <OMP-team> between them.
+ * thread that began the region stands before that of a worker, and the mark <OMP-team> between them. A work-sharing construct stands before the function that has
+ * it: its own function is inside that one's (struct ctx_stack_forest), above what is inlined there.
  */
 #include "ingest/ingest_omp.h"
 
@@ -49,7 +51,7 @@ static bool is_outlined(const char *name)
 /* The outlined function that the thread runs is the one of the construct that it is in. */
 static enum ctx_status note_outlined(struct ingest *in, uint32_t thread, uint32_t raw, struct ctx_err *err)
 {
-	uint32_t base = ctx_omp_threads_base(in->omp->threads, thread);
+	uint32_t base = ctx_omp_threads_base(in->omp->threads, thread, CTX_OMP_BASE_OF_OUTLINED).raw;
 	uint32_t function = ctx_resolver_location_function(in->resolver, in->stacks.raw.key[raw]);
 	uint32_t *known;
 
@@ -96,6 +98,48 @@ static enum ctx_status mark(struct ingest *in, uint32_t raw, uint32_t state, uin
 		return CTX_OK;
 	memmove(in->omp->path + begin, in->omp->path + begin - 1, (n - begin + 1) * sizeof(*in->omp->path));
 	in->omp->path[begin - 1] = in->omp->marks[state];
+	return add_path(in, CTX_TRIE_ROOT, n + 1, ret, err);
+}
+
+/* Where the outlined function is that the runtime has called last, on a path of `n`; n: nowhere. */
+static enum ctx_status find_called(struct ingest *in, uint32_t raw, uint32_t n, uint32_t *ret,
+				   struct ctx_err *err)
+{
+	const struct ctx_trie *trie = &in->stacks.raw;
+	enum ctx_status status = CTX_OK;
+	uint32_t below = CTX_NONE;
+	bool is = false;
+
+	*ret = n;
+	for (uint32_t i = n; i-- != 0 && status == CTX_OK; raw = trie->parent[raw]) {
+		uint32_t function = below;
+
+		status = ctx_ingest_omp_is_runtime(in, raw, &is, err);
+		below = ctx_resolver_location_function(in->resolver, trie->key[raw]);
+		if (is && function != CTX_NONE &&
+		    is_outlined(ctx_resolver_function_name(in->resolver, function))) {
+			*ret = i + 1;
+			break;
+		}
+	}
+	return status;
+}
+
+/* `by`: the stack of the work-sharing construct, which is put in behind as many frames of the thread as that has, before the one that has the construct. */
+static enum ctx_status put_share(struct ingest *in, uint32_t raw, uint32_t by, uint32_t *ret,
+				 struct ctx_err *err)
+{
+	struct ctx_ingest_omp *omp = in->omp;
+	uint32_t n = put_path(in, raw, 0), at, location;
+	enum ctx_status status = find_called(in, raw, n, &at, err);
+
+	*ret = raw;
+	at += omp->skip;
+	location = ctx_map64_get(&omp->inside_of, by);
+	if (status != CTX_OK || at >= n || location == CTX_MAP64_NONE)
+		return status;
+	memmove(omp->path + at + 1, omp->path + at, (n - at) * sizeof(*omp->path));
+	omp->path[at] = location;
 	return add_path(in, CTX_TRIE_ROOT, n + 1, ret, err);
 }
 
@@ -166,6 +210,10 @@ enum ctx_status ctx_ingest_omp_merge(struct ingest *in, uint32_t thread, uint32_
 	status = doing.state == CTX_OMP_WORK ? find_outlined(in, thread, *raw, err) : CTX_OK;
 	if (status == CTX_OK && doing.state != CTX_OMP_WORK && doing.state != CTX_OMP_SERIAL)
 		status = remembered(in, &(struct changing){&omp->marked, mark, doing.state}, raw, err);
+	omp->skip = doing.base.skip;
+	if (status == CTX_OK && doing.base.is_share)
+		status =
+			remembered(in, &(struct changing){&omp->shared, put_share, doing.base.raw}, raw, err);
 	if (status == CTX_OK && doing.graft != 0)
 		status = remembered(in, &(struct changing){&omp->grafted, graft, doing.graft}, raw, err);
 	return status;

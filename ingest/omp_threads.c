@@ -4,21 +4,29 @@
 #include "base/mem.h"
 #include "model/profile.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
-enum open_kind { OPEN_REGION, OPEN_TASK, OPEN_WAIT };
+#define SEVERAL UINT32_MAX /* as a schedule: its loops have different ones */
+
+enum open_kind { OPEN_REGION, OPEN_TASK, OPEN_SHARE, OPEN_WAIT };
 
 /* What a thread is in. */
 struct open {
 	uint64_t begin_ns;
 	uint64_t work_ns, wait_ns; /* of a region, in the part of the thread; a task: work_ns is its own */
 	uint32_t raw;
-	uint32_t id;	/* region: its place; task: its number */
-	uint32_t depth; /* of a task */
-	uint32_t outer; /* of a region: place of the one around it */
-	uint8_t kind;	/* enum open_kind */
-	uint8_t state;	/* enum ctx_omp_state */
-	bool is_joined; /* a region: of another thread */
+	union {
+		uint32_t id;   /* region: its place; task: its number */
+		uint32_t skip; /* of a work-sharing construct: frames of the thread that its stack has */
+	};
+	uint32_t inner_raw; /* of a task: what is created in it hangs below that */
+	uint32_t depth;	    /* of a task */
+	uint32_t outer;	    /* of a region: place of the one around it */
+	uint8_t kind;	    /* enum open_kind */
+	uint8_t state;	    /* enum ctx_omp_state */
+	bool is_joined;	    /* a region: of another thread */
 };
 
 struct thread {
@@ -27,6 +35,8 @@ struct thread {
 	uint64_t since_ns;  /* up to there its spans are emitted */
 	uint32_t n_regions; /* among what is open */
 	uint32_t region;    /* place of the innermost; only with n_regions */
+	/* The work-sharing construct that has just ended, whose barrier may follow; raw 0: none. */
+	struct ctx_omp_base ended_share;
 	bool is_known, is_worker, ended;
 };
 
@@ -34,6 +44,7 @@ struct region {
 	uint64_t key; /* process << 32 | number */
 	uint64_t begin_ns, work_ns, wait_ns, longest_ns;
 	uint32_t raw, overhead_raw, caller_raw;
+	uint32_t schedule; /* ctx_omp_share_pack, of its loops; 0: not known */
 	uint32_t *members; /* owned: threads that have joined; kept when it is free */
 	size_t n, cap;
 	uint32_t n_parts; /* of threads that are done */
@@ -316,6 +327,25 @@ static size_t part_of(const struct thread *thread, uint32_t place)
 	return SIZE_MAX;
 }
 
+/* "dynamic, 16", as the sink keeps texts. */
+static enum ctx_status name_schedule(struct ctx_omp_threads *threads, const struct region *region,
+				     uint32_t *ret, struct ctx_err *err)
+{
+	const char *word = region->schedule == SEVERAL
+				   ? CTX_OMP_SEVERAL
+				   : ctx_omp_schedule_word(ctx_omp_schedule_of(region->schedule));
+	uint32_t chunk = region->schedule == SEVERAL ? 0 : ctx_omp_chunk_of(region->schedule);
+	char text[CTX_OMP_SCHEDULE_TEXT];
+
+	if (*word == '\0')
+		return CTX_OK;
+	if (chunk != 0)
+		snprintf(text, sizeof(text), "%s, %" PRIu32, word, chunk);
+	else
+		snprintf(text, sizeof(text), "%s", word);
+	return threads->options.sink.text(threads->options.sink.context, text, ret, err);
+}
+
 /* Of the team, each ends its part now. */
 static enum ctx_status end_region(struct ctx_omp_threads *threads, uint32_t place, uint32_t master,
 				  struct ctx_err *err)
@@ -323,6 +353,7 @@ static enum ctx_status end_region(struct ctx_omp_threads *threads, uint32_t plac
 	struct region *region = &threads->regions[place];
 	enum ctx_status status = CTX_OK;
 	struct ctx_traced operation;
+	uint32_t schedule = CTX_NONE;
 
 	for (size_t i = 0; i < region->n && status == CTX_OK; i++) {
 		struct thread *thread = &threads->threads[region->members[i]];
@@ -333,6 +364,8 @@ static enum ctx_status end_region(struct ctx_omp_threads *threads, uint32_t plac
 		status = account(threads, thread, err);
 		pop_to(threads, thread, part);
 	}
+	if (status == CTX_OK)
+		status = name_schedule(threads, region, &schedule, err);
 	operation = (struct ctx_traced){.time_ns = threads->now_ns,
 					.duration_ns = threads->now_ns - region->begin_ns,
 					.self_ns = region->work_ns,
@@ -341,7 +374,7 @@ static enum ctx_status end_region(struct ctx_omp_threads *threads, uint32_t plac
 					.thread = master,
 					.cpu = -1,
 					.raw_stack = region->raw,
-					.file = CTX_NONE,
+					.file = schedule,
 					.descriptor = region->n_parts <= INT32_MAX ? (int32_t)region->n_parts
 										   : INT32_MAX,
 					.kind = CTX_TRACED_OMP,
@@ -375,15 +408,65 @@ static enum ctx_status enter(struct ctx_omp_threads *threads, struct thread *thr
 	return thread->n_regions != 0 ? push(threads, thread, &open, err) : CTX_OK;
 }
 
-/* The innermost wait of that state in the innermost region, and what is above it. */
+static bool is_barrier(uint32_t state)
+{
+	return state == CTX_OMP_EXPLICIT_BARRIER || state == CTX_OMP_IMPLICIT_BARRIER;
+}
+
+/* The innermost wait of that state in the innermost region, and what is above it. Of a barrier it is known which when it is entered. */
 static void leave(struct ctx_omp_threads *threads, struct thread *thread, uint32_t state)
 {
 	for (size_t i = thread->n; i-- != 0 && thread->open[i].kind != OPEN_REGION;) {
-		if (thread->open[i].kind == OPEN_WAIT && thread->open[i].state == state) {
+		if (thread->open[i].kind == OPEN_WAIT &&
+		    (thread->open[i].state == state ||
+		     (is_barrier(state) && is_barrier(thread->open[i].state)))) {
 			pop_to(threads, thread, i);
 			return;
 		}
 	}
+}
+
+/* --- work-sharing constructs --- */
+
+static void add_schedule(struct region *region, uint32_t schedule)
+{
+	if (ctx_omp_schedule_of(schedule) == CTX_OMP_SCHEDULE_NONE || region->schedule == SEVERAL)
+		return;
+	region->schedule = region->schedule == 0 || region->schedule == schedule ? schedule : SEVERAL;
+}
+
+static enum ctx_status begin_share(struct ctx_omp_threads *threads, struct thread *thread,
+				   const struct ctx_omp_input *input, struct ctx_err *err)
+{
+	const struct open open = {
+		.kind = OPEN_SHARE, .state = CTX_OMP_WORK, .raw = input->raw_stack, .skip = input->skip};
+
+	if (thread->n_regions == 0)
+		return CTX_OK;
+	add_schedule(&threads->regions[thread->open[thread->region].id], input->value);
+	return push(threads, thread, &open, err);
+}
+
+/* The innermost one of the innermost region or task, and what is in it. */
+static void end_share(struct ctx_omp_threads *threads, struct thread *thread)
+{
+	for (size_t i = thread->n; i-- != 0;) {
+		const struct open *open = &thread->open[i];
+
+		if (open->kind == OPEN_REGION || open->kind == OPEN_TASK)
+			return;
+		if (open->kind != OPEN_SHARE)
+			continue;
+		thread->ended_share = (struct ctx_omp_base){open->raw, open->skip, true};
+		pop_to(threads, thread, i);
+		return;
+	}
+}
+
+static void schedule_region(struct ctx_omp_threads *threads, const struct thread *thread, uint32_t schedule)
+{
+	if (thread->n_regions != 0)
+		add_schedule(&threads->regions[thread->open[thread->region].id], schedule);
 }
 
 /* --- tasks --- */
@@ -411,8 +494,20 @@ static enum ctx_status create_task(struct ctx_omp_threads *threads, const struct
 	threads->tasks[at] = (struct task){.raw = input->raw_stack,
 					   .work = input->work,
 					   .depth = creator != NULL ? creator->depth + 1 : 0,
-					   .is_loop = input->event == CTX_OMP_TASKS_CREATE};
+					   .is_loop = input->event == CTX_OMP_TASKS_CREATE ||
+						      input->event == CTX_OMP_TASKS_DISPATCHED};
 	return CTX_OK;
+}
+
+/* The runtime makes it ready. */
+static enum ctx_status dispatch_task(struct ctx_omp_threads *threads, struct thread *thread,
+				     const struct ctx_omp_input *input, struct ctx_err *err)
+{
+	const struct open open = {
+		.kind = OPEN_WAIT, .state = CTX_OMP_TASK_DISPATCH, .raw = input->overhead_raw};
+	enum ctx_status status = create_task(threads, thread, input, err);
+
+	return status == CTX_OK && thread->n_regions != 0 ? push(threads, thread, &open, err) : status;
 }
 
 static enum ctx_status forget_task(struct ctx_omp_threads *threads, uint64_t key, uint32_t at,
@@ -434,8 +529,9 @@ static enum ctx_status begin_task(struct ctx_omp_threads *threads, struct thread
 	uint32_t at = ctx_map64_get(&threads->task_of, key_of(input->process, input->value));
 	const struct open open = {.kind = OPEN_TASK,
 				  .state = CTX_OMP_WORK,
-				  .raw = input->raw_stack,
+				  .raw = at != CTX_MAP64_NONE ? threads->tasks[at].raw : input->raw_stack,
 				  .id = input->value,
+				  .inner_raw = input->raw_stack,
 				  .depth = at != CTX_MAP64_NONE ? threads->tasks[at].depth : 0};
 
 	return push(threads, thread, &open, err);
@@ -509,6 +605,17 @@ static enum ctx_status apply(struct ctx_omp_threads *threads, struct thread *thr
 	case CTX_OMP_TASK_CREATE:
 	case CTX_OMP_TASKS_CREATE:
 		return create_task(threads, thread, input, err);
+	case CTX_OMP_TASK_DISPATCHED:
+	case CTX_OMP_TASKS_DISPATCHED:
+		return dispatch_task(threads, thread, input, err);
+	case CTX_OMP_SHARE_BEGIN:
+		return begin_share(threads, thread, input, err);
+	case CTX_OMP_SHARE_END:
+		end_share(threads, thread);
+		return CTX_OK;
+	case CTX_OMP_SCHEDULED:
+		schedule_region(threads, thread, input->value);
+		return CTX_OK;
 	case CTX_OMP_TASK_BEGIN:
 		return begin_task(threads, thread, input, err);
 	case CTX_OMP_TASK_END:
@@ -518,6 +625,14 @@ static enum ctx_status apply(struct ctx_omp_threads *threads, struct thread *thr
 	default:
 		return ctx_err_set(err, CTX_E_FORMAT, "event %u of OpenMP", (unsigned)input->event);
 	}
+}
+
+/* Whether the barrier of a construct that has ended does not come any more. Reductions come before it. */
+static bool ends_share(const struct ctx_omp_input *input)
+{
+	if (input->event == CTX_OMP_ENTER)
+		return input->value == CTX_OMP_EXPLICIT_BARRIER || input->is_called;
+	return input->event != CTX_OMP_LEAVE || is_barrier(input->value);
 }
 
 enum ctx_status ctx_omp_threads_event(struct ctx_omp_threads *threads, const struct ctx_omp_input *input,
@@ -536,6 +651,8 @@ enum ctx_status ctx_omp_threads_event(struct ctx_omp_threads *threads, const str
 		thread->is_worker = input->event == CTX_OMP_JOIN;
 	}
 	status = account(threads, thread, err);
+	if (ends_share(input))
+		thread->ended_share = (struct ctx_omp_base){0};
 	return status == CTX_OK ? apply(threads, thread, input, err) : status;
 }
 
@@ -546,15 +663,25 @@ uint32_t ctx_omp_threads_region(const struct ctx_omp_threads *threads, uint32_t 
 	return thread != NULL && thread->n_regions != 0 ? innermost(thread, OPEN_REGION)->raw : 0;
 }
 
-uint32_t ctx_omp_threads_base(const struct ctx_omp_threads *threads, uint32_t number)
+struct ctx_omp_base ctx_omp_threads_base(const struct ctx_omp_threads *threads, uint32_t number,
+					 enum ctx_omp_base_of of)
 {
 	const struct thread *thread = number < threads->n_threads ? &threads->threads[number] : NULL;
 
+	if (of == CTX_OMP_BASE_OF_BARRIER && thread != NULL && thread->ended_share.raw != 0)
+		return thread->ended_share;
 	for (size_t i = thread != NULL && thread->n_regions != 0 ? thread->n : 0; i-- != 0;) {
-		if (thread->open[i].kind != OPEN_WAIT)
-			return thread->open[i].raw;
+		const struct open *open = &thread->open[i];
+
+		if (open->kind == OPEN_SHARE && of != CTX_OMP_BASE_OF_OUTLINED)
+			return (struct ctx_omp_base){open->raw, open->skip, true};
+		if (open->kind == OPEN_TASK)
+			return (struct ctx_omp_base){.raw = of == CTX_OMP_BASE_OF_CREATED ? open->inner_raw
+											  : open->raw};
+		if (open->kind == OPEN_REGION)
+			return (struct ctx_omp_base){.raw = open->raw};
 	}
-	return 0;
+	return (struct ctx_omp_base){0};
 }
 
 bool ctx_omp_threads_doing(const struct ctx_omp_threads *threads, uint32_t number, struct ctx_omp_doing *ret)
@@ -564,6 +691,9 @@ bool ctx_omp_threads_doing(const struct ctx_omp_threads *threads, uint32_t numbe
 	if (thread == NULL || !thread->is_known || thread->ended)
 		return false;
 	*ret = (struct ctx_omp_doing){.state = span_of(threads, thread).state};
+	ret->base = ctx_omp_threads_base(threads, number,
+					 ret->state == CTX_OMP_IMPLICIT_BARRIER ? CTX_OMP_BASE_OF_BARRIER
+										: CTX_OMP_BASE_OF_WAIT);
 	/* Who joins has left all others: it is the outermost. */
 	if (thread->n != 0 && thread->open[0].kind == OPEN_REGION && thread->open[0].is_joined)
 		ret->graft = threads->regions[thread->open[0].id].caller_raw;

@@ -88,6 +88,22 @@ enum ctx_status ctx_stack_locate(const struct ctx_stack_scope *scope, uint64_t f
 				      ret_location, err);
 }
 
+/* Puts the function that is inside the next location, `of`, into its functions. Returns how many they are then. */
+static size_t put_inside(const struct ctx_stack_forest *forest, uint32_t inside, uint32_t *of, size_t n_of)
+{
+	uint32_t n = ctx_map64_get(forest->inside, inside);
+	size_t at = n < n_of ? n : n_of;
+
+	memmove(of + at + 1, of + at, (n_of - at) * sizeof(*of));
+	of[at] = ctx_resolver_location_function(forest->resolver, inside);
+	return n_of + 1;
+}
+
+static bool is_inside(const struct ctx_stack_forest *forest, uint32_t location)
+{
+	return forest->inside != NULL && ctx_map64_get(forest->inside, location) != CTX_MAP64_NONE;
+}
+
 /*
  * Writes the functions of new raw stacks, concatenated, to forest->functions, and the number up to
  * each raw stack to forest->ends. A part of a function called by the function itself is not a call. The
@@ -107,7 +123,7 @@ static enum ctx_status expand(struct ctx_stack_forest *forest, uint32_t caller, 
 
 		status = ctx_resolver_stub_between(forest->resolver, from, path.keys[i], &stub, err);
 		if (status == CTX_OK)
-			status = ctx_grow(&forest->functions, &forest->functions_cap, n_functions + 1 + n_of,
+			status = ctx_grow(&forest->functions, &forest->functions_cap, n_functions + 2 + n_of,
 					  err);
 		if (status != CTX_OK)
 			return status;
@@ -120,6 +136,10 @@ static enum ctx_status expand(struct ctx_stack_forest *forest, uint32_t caller, 
 			n_of = 0;
 		if (n_of != 0 && is_part && of[0] == caller)
 			memmove(of, of + 1, --n_of * sizeof(*of));
+		if (is_inside(forest, path.keys[i]))
+			n_of = 0;
+		else if (is_inside(forest, from))
+			n_of = put_inside(forest, from, of, n_of);
 		n_functions += n_of;
 		if (n_functions != 0)
 			caller = forest->functions[n_functions - 1];

@@ -9,6 +9,7 @@
 #ifndef CTX_INGEST_STACKDICT_H
 #define CTX_INGEST_STACKDICT_H
 
+#include "base/map64.h"
 #include "ingest/addrspace.h"
 #include "ingest/chain_table.h"
 #include "ingest/resolver.h"
@@ -25,6 +26,11 @@ struct ctx_stack_forest {
 	uint32_t *functions, *path;    /* scratch, owned */
 	size_t *ends;		       /* scratch, owned */
 	size_t functions_cap, path_cap, ends_cap;
+	/*
+	 * Location -> n: it is no frame, but its function stands behind the first n functions of the location that follows it in a raw stack.
+	 * NULL: there is none. Borrowed.
+	 */
+	const struct ctx_map64 *inside;
 };
 
 /* The resolver must outlive the forest. CTX_E_NOMEM. */

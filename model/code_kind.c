@@ -21,6 +21,7 @@ static const char *const words[] = {
 	[CTX_CODE_OMP_STATE] = "omp-state",
 	[CTX_CODE_GRAFT] = "graft",
 	[CTX_CODE_OMP_SPAN] = "omp-span",
+	[CTX_CODE_OMP_SHARE] = "omp-share",
 };
 
 _Static_assert(CTX_COUNT_OF(words) == CTX_CODE_N, "each kind has a word");

@@ -29,6 +29,7 @@ enum ctx_code_kind {
 	CTX_CODE_OMP_STATE,    /* no code: a mark below the runtime's frames, "<OMP-idle>" */
 	CTX_CODE_GRAFT, /* no code: what is on its root side is the stack of another thread, which caused this one */
 	CTX_CODE_OMP_SPAN, /* no code: the leaf of a span of time with OpenMP, of the same names as CTX_CODE_OMP_STATE */
+	CTX_CODE_OMP_SHARE, /* no code: what an outlined function runs of a work-sharing construct */
 	CTX_CODE_N,
 };
 

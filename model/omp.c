@@ -13,6 +13,30 @@ bool ctx_omp_is_task(const char *function)
 	return strstr(function, CTX_OMP_TASK_NAME) != NULL;
 }
 
+const char *ctx_omp_share_name(enum ctx_omp_share share)
+{
+	static const char *const names[CTX_OMP_SHARE_N] = {
+		[CTX_OMP_SHARE_LOOP] = " -- OMP loop",
+		[CTX_OMP_SHARE_SECTIONS] = " -- OMP sections",
+		[CTX_OMP_SHARE_SINGLE] = " -- OMP single",
+		[CTX_OMP_SHARE_WORKSHARE] = " -- OMP workshare",
+		[CTX_OMP_SHARE_DISTRIBUTE] = " -- OMP distribute",
+	};
+
+	return (unsigned)share < CTX_OMP_SHARE_N && names[share] != NULL ? names[share] : "";
+}
+
+const char *ctx_omp_schedule_word(enum ctx_omp_schedule schedule)
+{
+	static const char *const words[CTX_OMP_SCHEDULE_N] = {
+		[CTX_OMP_SCHEDULE_NONE] = "",		[CTX_OMP_SCHEDULE_STATIC] = "static",
+		[CTX_OMP_SCHEDULE_DYNAMIC] = "dynamic", [CTX_OMP_SCHEDULE_GUIDED] = "guided",
+		[CTX_OMP_SCHEDULE_RUNTIME] = "runtime", [CTX_OMP_SCHEDULE_AUTO] = "auto",
+	};
+
+	return (unsigned)schedule < CTX_OMP_SCHEDULE_N ? words[schedule] : "";
+}
+
 const char *ctx_omp_state_function(enum ctx_omp_state state)
 {
 	static const char *const names[CTX_OMP_STATE_N] = {
@@ -27,6 +51,7 @@ const char *ctx_omp_state_function(enum ctx_omp_state state)
 		[CTX_OMP_ORDERED_WAIT] = "<OMP-ordered_section_wait>",
 		[CTX_OMP_ATOMIC_WAIT] = "<OMP-atomic_section_wait>",
 		[CTX_OMP_TASKWAIT] = "<OMP-taskwait>",
+		[CTX_OMP_TASK_DISPATCH] = "<OMP-task_dispatch>",
 	};
 
 	return (unsigned)state < CTX_OMP_STATE_N ? names[state] : NULL;

@@ -18,6 +18,9 @@ struct ctx_omp_place {
 struct ctx_omp_place ctx_omp_place_of(const struct ctx_profile *profile, const struct ctx_code *code,
 				      const struct ctx_traced *operation);
 
+/* For people: "f:12", the line; what kind of construct it is the page says. Valid as long as the page. */
+const char *ctx_omp_place_text(struct ctx_traced_page *page, const struct ctx_omp_place *place);
+
 /* Whether the page shows the operation: it is of the kind, and passes --function. */
 static inline bool ctx_omp_is_shown(const struct ctx_traced_page *page, const struct ctx_traced *operation,
 				    enum ctx_omp_operation kind)

@@ -12,7 +12,9 @@
 
 #include "base/map64.h"
 #include "base/mem.h"
+#include "model/omp.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -32,6 +34,8 @@ enum {
 	IMBALANCE,
 	WAIT_SHARE,
 	BOUND,
+	SCHEDULE,
+	CHUNK,
 	/* Of text: times in the unit that fits. */
 	ELAPSED_TEXT,
 	WORK_TEXT,
@@ -39,6 +43,7 @@ enum {
 	OVERHEAD_TEXT,
 	IMBALANCE_TEXT,
 	MAX_TEXT,
+	SCHEDULE_TEXT,
 	TEXT,
 };
 
@@ -59,25 +64,23 @@ static const struct ctx_column columns[] = {
 	[IMBALANCE] = {"imbalance", NULL, CTX_STYLE_COUNT},
 	[WAIT_SHARE] = {"wait_percent", NULL, CTX_STYLE_COUNT},
 	[BOUND] = {"bound", NULL, CTX_STYLE_COUNT},
+	[SCHEDULE] = {"schedule", NULL, CTX_STYLE_NAME},
+	[CHUNK] = {"chunk", NULL, CTX_STYLE_COUNT},
 	[ELAPSED_TEXT] = {NULL, NULL, CTX_STYLE_COUNT},
 	[WORK_TEXT] = {NULL, NULL, CTX_STYLE_COUNT},
 	[WAIT_TEXT] = {NULL, NULL, CTX_STYLE_COUNT},
 	[OVERHEAD_TEXT] = {NULL, NULL, CTX_STYLE_COUNT},
 	[IMBALANCE_TEXT] = {NULL, NULL, CTX_STYLE_COUNT},
 	[MAX_TEXT] = {NULL, NULL, CTX_STYLE_COUNT},
+	[SCHEDULE_TEXT] = {NULL, NULL, CTX_STYLE_NAME},
 	[TEXT] = {NULL, NULL, CTX_STYLE_NAME},
 };
 
-static const struct ctx_section_column shown[] = {{EXECUTIONS, "Executions"},
-						  {THREADS, "Threads"},
-						  {ELAPSED_TEXT, "Elapsed"},
-						  {WORK_TEXT, "Work"},
-						  {WAIT_TEXT, "Wait"},
-						  {OVERHEAD_TEXT, "Overhead"},
-						  {IMBALANCE_TEXT, "Imbalance"},
-						  {MAX_TEXT, "Most"},
-						  {BOUND, "Bound"},
-						  {TEXT, "Region"}};
+static const struct ctx_section_column shown[] = {
+	{EXECUTIONS, "Executions"},    {THREADS, "Threads"}, {ELAPSED_TEXT, "Elapsed"},
+	{WORK_TEXT, "Work"},	       {WAIT_TEXT, "Wait"},  {OVERHEAD_TEXT, "Overhead"},
+	{IMBALANCE_TEXT, "Imbalance"}, {MAX_TEXT, "Most"},   {BOUND, "Bound"},
+	{SCHEDULE_TEXT, "Schedule"},   {TEXT, "Region"}};
 
 static const struct ctx_section section = {"region", NULL, shown, CTX_COUNT_OF(shown)};
 
@@ -98,7 +101,8 @@ struct region {
 	struct ctx_omp_place place;
 	uint64_t executions, threads;
 	uint64_t elapsed_ns, work_ns, wait_ns, overhead_ns;
-	uint64_t longest_ns; /* the sum of the longest works of each execution */
+	uint64_t longest_ns;  /* the sum of the longest works of each execution */
+	const char *schedule; /* of the loops in it: "dynamic, 16"; NULL unknown. Borrowed from the profile */
 	double imbalance_ns, imbalance_max_ns;
 };
 
@@ -124,6 +128,15 @@ static struct region *region_of(struct regions *regions, const struct ctx_code *
 		regions->items[regions->n++] =
 			(struct region){.place = ctx_omp_place_of(regions->page.profile, code, operation)};
 	return &regions->items[number];
+}
+
+/* Executions may have different ones. */
+static void add_schedule(struct region *region, const char *schedule)
+{
+	if (region->schedule == NULL)
+		region->schedule = schedule;
+	else if (schedule != NULL && strcmp(region->schedule, schedule) != 0)
+		region->schedule = CTX_OMP_SEVERAL;
 }
 
 static void add(struct region *region, const struct ctx_traced *operation)
@@ -160,10 +173,24 @@ static enum ctx_status collect(struct regions *regions, struct ctx_report_source
 		if (region == NULL)
 			return ctx_err_nomem(err);
 		add(region, &traced->items[i]);
+		if (traced->items[i].file < regions->page.profile->n_files)
+			add_schedule(region, regions->page.profile->files[traced->items[i].file]);
 		regions->page.total.count++;
 		regions->page.topic.totals.weight += traced->items[i].duration_ns;
 	}
 	return status;
+}
+
+/* "dynamic, 16": what it is, and how many iterations a thread gets at once. */
+static void put_schedule(struct ctx_traced_page *page, const char *schedule, struct ctx_cell *cells)
+{
+	const char *comma = strchr(schedule, ',');
+	size_t n = comma != NULL ? (size_t)(comma - schedule) : strlen(schedule);
+
+	cells[SCHEDULE_TEXT] = ctx_cell_name(schedule);
+	cells[SCHEDULE] = ctx_cell_name(ctx_traced_text(page, "%.*s", (int)n, schedule));
+	if (comma != NULL)
+		cells[CHUNK] = ctx_cell_number(strtoull(comma + 1, NULL, 10));
 }
 
 static void put(void *context, size_t row)
@@ -175,12 +202,15 @@ static void put(void *context, size_t row)
 	uint64_t all_ns = region->work_ns + region->wait_ns + region->overhead_ns;
 
 	ctx_sections_clear(&page->sections, cells);
-	cells[FUNCTION] = cells[TEXT] = ctx_cell_name(region->place.function);
+	cells[FUNCTION] = ctx_cell_name(region->place.function);
+	cells[TEXT] = ctx_cell_name(ctx_omp_place_text(page, &region->place));
 	cells[OBJECT] = ctx_cell_name(region->place.object);
 	if (region->place.file != NULL)
 		cells[SOURCE_FILE] = ctx_cell_name(region->place.file);
 	if (region->place.line != 0)
 		cells[LINE] = ctx_cell_number(region->place.line);
+	if (region->schedule != NULL)
+		put_schedule(page, region->schedule, cells);
 	cells[EXECUTIONS] = ctx_cell_number(region->executions);
 	cells[THREADS] = ctx_cell_number(region->threads);
 	ctx_traced_set_time(page, &cells[ELAPSED_NS], &cells[ELAPSED_TEXT], region->elapsed_ns);

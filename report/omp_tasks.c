@@ -10,6 +10,7 @@
 #include "base/mem.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum {
 	SECTION,
@@ -24,30 +25,44 @@ enum {
 	P99_NS,
 	MAX_NS,
 	DEPTH,
+	CREATED_IN,
 	/* Of text: times in the unit that fits. */
 	SELF_TEXT,
 	ELAPSED_TEXT,
 	MEAN_TEXT,
 	P99_TEXT,
 	MAX_TEXT,
+	CREATED_TEXT,
 	TEXT,
 };
 
 static const struct ctx_column columns[] = {
-	[SECTION] = {"section", NULL, CTX_STYLE_NAME}, [FUNCTION] = {"function", NULL, CTX_STYLE_NAME},
-	[OBJECT] = {"object", NULL, CTX_STYLE_NAME},   [SOURCE_FILE] = {"file", NULL, CTX_STYLE_NAME},
-	[LINE] = {"line", NULL, CTX_STYLE_COUNT},      [COUNT] = {"count", NULL, CTX_STYLE_COUNT},
-	[SELF_NS] = {"self_ns", NULL, CTX_STYLE_TIME}, [ELAPSED_NS] = {"elapsed_ns", NULL, CTX_STYLE_TIME},
-	[MEAN_NS] = {"mean_ns", NULL, CTX_STYLE_TIME}, [P99_NS] = {"p99_ns", NULL, CTX_STYLE_TIME},
-	[MAX_NS] = {"max_ns", NULL, CTX_STYLE_TIME},   [DEPTH] = {"depth", NULL, CTX_STYLE_COUNT},
-	[SELF_TEXT] = {NULL, NULL, CTX_STYLE_COUNT},   [ELAPSED_TEXT] = {NULL, NULL, CTX_STYLE_COUNT},
-	[MEAN_TEXT] = {NULL, NULL, CTX_STYLE_COUNT},   [P99_TEXT] = {NULL, NULL, CTX_STYLE_COUNT},
-	[MAX_TEXT] = {NULL, NULL, CTX_STYLE_COUNT},    [TEXT] = {NULL, NULL, CTX_STYLE_NAME},
+	[SECTION] = {"section", NULL, CTX_STYLE_NAME},
+	[FUNCTION] = {"function", NULL, CTX_STYLE_NAME},
+	[OBJECT] = {"object", NULL, CTX_STYLE_NAME},
+	[SOURCE_FILE] = {"file", NULL, CTX_STYLE_NAME},
+	[LINE] = {"line", NULL, CTX_STYLE_COUNT},
+	[COUNT] = {"count", NULL, CTX_STYLE_COUNT},
+	[SELF_NS] = {"self_ns", NULL, CTX_STYLE_TIME},
+	[ELAPSED_NS] = {"elapsed_ns", NULL, CTX_STYLE_TIME},
+	[MEAN_NS] = {"mean_ns", NULL, CTX_STYLE_TIME},
+	[P99_NS] = {"p99_ns", NULL, CTX_STYLE_TIME},
+	[MAX_NS] = {"max_ns", NULL, CTX_STYLE_TIME},
+	[DEPTH] = {"depth", NULL, CTX_STYLE_COUNT},
+	[CREATED_IN] = {"created_in", NULL, CTX_STYLE_NAME},
+	[CREATED_TEXT] = {NULL, NULL, CTX_STYLE_NAME},
+	[SELF_TEXT] = {NULL, NULL, CTX_STYLE_COUNT},
+	[ELAPSED_TEXT] = {NULL, NULL, CTX_STYLE_COUNT},
+	[MEAN_TEXT] = {NULL, NULL, CTX_STYLE_COUNT},
+	[P99_TEXT] = {NULL, NULL, CTX_STYLE_COUNT},
+	[MAX_TEXT] = {NULL, NULL, CTX_STYLE_COUNT},
+	[TEXT] = {NULL, NULL, CTX_STYLE_NAME},
 };
 
 static const struct ctx_section_column shown[] = {
-	{COUNT, "Tasks"},  {SELF_TEXT, "Self"}, {ELAPSED_TEXT, "Elapsed"}, {MEAN_TEXT, "Mean"},
-	{P99_TEXT, "p99"}, {MAX_TEXT, "Max"},	{DEPTH, "Depth"},	   {TEXT, "Task"}};
+	{COUNT, "Tasks"},    {SELF_TEXT, "Self"}, {ELAPSED_TEXT, "Elapsed"},
+	{MEAN_TEXT, "Mean"}, {P99_TEXT, "p99"},	  {MAX_TEXT, "Max"},
+	{DEPTH, "Depth"},    {TEXT, "Task"},	  {CREATED_TEXT, "Created in"}};
 
 static const struct ctx_section section = {"task", NULL, shown, CTX_COUNT_OF(shown)};
 
@@ -68,7 +83,10 @@ static const struct ctx_traced_report tasks_report = {.report = &ctx_report_omp_
 struct group {
 	struct ctx_omp_place place;
 	uint64_t count, self_ns, elapsed_ns, depth;
+	const char *created_in; /* the function or construct below whose frame it is; borrowed. "" unknown */
 };
+
+#define SEVERAL "several"
 
 struct tasks {
 	struct ctx_traced_page page;
@@ -77,6 +95,23 @@ struct tasks {
 	size_t n, cap;
 	struct ctx_call_durations durations; /* their own times, by index of the group */
 };
+
+/* What is below the task on its stack. */
+static const char *creator_of(const struct ctx_profile *profile, const struct ctx_traced *operation)
+{
+	const struct ctx_trie *cct = &profile->cct;
+	uint32_t parent = operation->stack < cct->n ? cct->parent[operation->stack] : CTX_TRIE_ROOT;
+
+	return parent != CTX_TRIE_ROOT ? profile->functions[cct->key[parent]].name : "";
+}
+
+static void add_creator(struct group *group, const char *creator)
+{
+	if (group->created_in == NULL)
+		group->created_in = creator;
+	else if (strcmp(group->created_in, creator) != 0)
+		group->created_in = SEVERAL;
+}
 
 static enum ctx_status add(struct tasks *tasks, const struct ctx_code *code,
 			   const struct ctx_traced *operation, struct ctx_err *err)
@@ -93,6 +128,7 @@ static enum ctx_status add(struct tasks *tasks, const struct ctx_code *code,
 		tasks->groups[tasks->n++] =
 			(struct group){.place = ctx_omp_place_of(tasks->page.profile, code, operation)};
 	group = &tasks->groups[number];
+	add_creator(group, creator_of(tasks->page.profile, operation));
 	group->count++;
 	group->self_ns += operation->self_ns;
 	group->elapsed_ns += operation->duration_ns;
@@ -126,12 +162,14 @@ static void put(void *context, size_t row)
 	struct ctx_cell cells[CTX_TRACED_COLUMNS];
 
 	ctx_sections_clear(&page->sections, cells);
-	cells[FUNCTION] = cells[TEXT] = ctx_cell_name(group->place.function);
+	cells[FUNCTION] = ctx_cell_name(group->place.function);
+	cells[TEXT] = ctx_cell_name(ctx_omp_place_text(page, &group->place));
 	cells[OBJECT] = ctx_cell_name(group->place.object);
 	if (group->place.file != NULL)
 		cells[SOURCE_FILE] = ctx_cell_name(group->place.file);
 	if (group->place.line != 0)
 		cells[LINE] = ctx_cell_number(group->place.line);
+	cells[CREATED_IN] = cells[CREATED_TEXT] = ctx_cell_name(group->created_in);
 	cells[COUNT] = ctx_cell_number(group->count);
 	cells[DEPTH] = ctx_cell_number(group->depth);
 	ctx_traced_set_time(page, &cells[SELF_NS], &cells[SELF_TEXT], group->self_ns);

@@ -126,11 +126,11 @@ static void put_during(const struct ctx_summary *summary, struct ctx_out *out)
 
 static void put_waiters(const struct ctx_summary *summary, struct ctx_out *out)
 {
-	if (summary->waiters.n != 0)
+	if (summary->waiting.waiters.n != 0)
 		ctx_out_map(out, "waiters", waiters_columns, CTX_COUNT_OF(waiters_columns),
 			    (struct ctx_cell[]){
-				    ctx_cell_number(summary->waiters.n),
-				    ctx_cell_number(summary->waiters.wall_ns),
+				    ctx_cell_number(summary->waiting.waiters.n),
+				    ctx_cell_number(summary->waiting.waiters.wall_ns),
 			    });
 }
 

@@ -12,6 +12,7 @@
 #include "report/order.h"
 #include "report/out.h"
 #include "report/slice_tops.h"
+#include "report/summary_omp.h"
 #include "report/wait_during.h"
 #include "report/wait_table.h"
 #include "report/wait_waiters.h"
@@ -46,6 +47,11 @@ struct ctx_summary_group {
 	uint32_t parent;  /* the process that started the first of them; CTX_NONE: unknown */
 };
 
+struct ctx_summary_waiting {
+	struct ctx_wait_waiters waiters; /* who waits in the first wait, if it is long */
+	struct ctx_summary_omp omp;	 /* what teams of OpenMP wait */
+};
+
 struct ctx_summary {
 	struct ctx_report_source *source;
 	const struct ctx_report_options *options;
@@ -67,8 +73,8 @@ struct ctx_summary {
 	struct ctx_fold fold;
 	struct ctx_wait_kinds kinds;
 	struct ctx_hot_functions functions;
-	struct ctx_wait_during during;	 /* the first wait, if it is long: what its waker did */
-	struct ctx_wait_waiters waiters; /* and who waits in it */
+	struct ctx_wait_during during; /* the first wait, if it is long: what its waker did */
+	struct ctx_summary_waiting waiting;
 	struct ctx_report_slices slices; /* of all threads together */
 	size_t n_slices;		 /* of them, up to end_ns */
 	const struct ctx_phase_group

@@ -122,10 +122,10 @@ bool ctx_summary_is_idle(const struct ctx_summary *summary, const struct ctx_wai
 {
 	const struct ctx_wait_row *first = ctx_summary_first_wait(summary);
 
-	if (summary->waiters.n == 0 || row == first || row->waker == NULL || !is_for_work(row->kind))
+	if (summary->waiting.waiters.n == 0 || row == first || row->waker == NULL || !is_for_work(row->kind))
 		return false;
 	return (first->waker != NULL && strcmp(row->waker, first->waker) == 0) ||
-	       ctx_wait_waiters_have(&summary->waiters, summary->profile, row->waker);
+	       ctx_wait_waiters_have(&summary->waiting.waiters, summary->profile, row->waker);
 }
 
 uint32_t ctx_summary_cause(const struct ctx_summary *summary)
@@ -305,12 +305,13 @@ static enum ctx_status explain_first_wait(struct ctx_summary *summary, const str
 		ctx_wait_during_find(&summary->waits, wait, summary->source, &summary->during, err);
 
 	if (status == CTX_OK)
-		status =
-			ctx_wait_waiters_find(&summary->waits, wait, summary->source, &summary->waiters, err);
+		status = ctx_wait_waiters_find(&summary->waits, wait, summary->source,
+					       &summary->waiting.waiters, err);
 	if (status != CTX_OK)
 		return status;
 	for (uint32_t i = 0; i < summary->profile->n_threads; i++)
-		summary->waiters.wall_ns += summary->waiters.is_waiter[i] ? uses[i].wall_ns : 0;
+		summary->waiting.waiters.wall_ns +=
+			summary->waiting.waiters.is_waiter[i] ? uses[i].wall_ns : 0;
 	rank_waits(summary);
 	return CTX_OK;
 }
@@ -643,6 +644,8 @@ enum ctx_status ctx_summary_collect(struct ctx_summary *summary, struct ctx_repo
 	if (status == CTX_OK && profile->has_states)
 		status = collect_states(summary, uses, err);
 	if (status == CTX_OK)
+		status = ctx_summary_omp_collect(source, &summary->waiting.omp, err);
+	if (status == CTX_OK)
 		status = collect_groups(summary, uses, err);
 	if (!profile->has_states && ctx_metric_is_time(&summary->metric)) {
 		summary->cpu_ns = summary->functions.weight;
@@ -654,7 +657,7 @@ enum ctx_status ctx_summary_collect(struct ctx_summary *summary, struct ctx_repo
 void ctx_summary_deinit(struct ctx_summary *summary)
 {
 	ctx_wait_table_deinit(&summary->waits);
-	ctx_wait_waiters_deinit(&summary->waiters);
+	ctx_wait_waiters_deinit(&summary->waiting.waiters);
 	ctx_missing_objects_deinit(&summary->missing);
 	free(summary->wait_order);
 	free(summary->tops);

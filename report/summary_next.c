@@ -154,6 +154,8 @@ void ctx_summary_next(const struct ctx_summary *summary, void (*put)(void *conte
 
 	/* First, for there is no room for all. */
 	put_traced(&commands);
+	if (ctx_summary_omp_is_first(&summary->waiting.omp, summary->thread_ns))
+		put_command(&commands, " -r tree --metric omp-wait", CTX_NONE);
 	if (!has_processes && ctx_summary_is_waiting(summary))
 		put_waits(&commands);
 	else if (computes)

@@ -61,6 +61,8 @@ bool ctx_summary_has_ender(const struct ctx_summary_screen *screen)
 	const struct ctx_summary *summary = screen->summary;
 	const struct ctx_wait_row *wait = ctx_summary_first_wait(summary);
 
+	if (ctx_summary_omp_is_first(&summary->waiting.omp, summary->thread_ns))
+		return false;
 	if (!ctx_summary_is_waiting(summary))
 		return ctx_summary_is_waited_for(summary) && ctx_summary_short_processes(summary) == NULL;
 	return wait->waker != NULL && *wait->waker != '<' &&

@@ -201,14 +201,14 @@ static void put_place(struct ctx_summary_screen *screen, const struct ctx_hot_fu
 /* Time of the threads that wait in the first wait. */
 static uint64_t waiting_ns(const struct ctx_summary *summary)
 {
-	return summary->waiters.n != 0 ? summary->waiters.wall_ns : summary->thread_ns;
+	return summary->waiting.waiters.n != 0 ? summary->waiting.waiters.wall_ns : summary->thread_ns;
 }
 
 /* "87.2 % of svc-d's time", "91.7 % of 6 threads' time": of those that wait there. */
 static void put_waiters(struct ctx_summary_screen *screen, uint64_t ns, struct ctx_buf *text)
 {
 	const struct ctx_summary *summary = screen->summary;
-	const struct ctx_wait_waiters *waiters = &summary->waiters;
+	const struct ctx_wait_waiters *waiters = &summary->waiting.waiters;
 
 	put_percent(text, ns, waiting_ns(summary));
 	ctx_buf_put_text(text, " of ");
@@ -489,6 +489,36 @@ static void put_waited_for(struct ctx_summary_screen *screen)
 	ctx_buf_deinit(&sizes);
 }
 
+/* "<OMP-implicit_barrier>" -> "implicit barrier" */
+static void put_omp_state(struct ctx_summary_screen *screen)
+{
+	const char *name = screen->summary->profile->functions[screen->summary->waiting.omp.state].name;
+	static const char begin[] = "<OMP-";
+
+	name += strncmp(name, begin, sizeof(begin) - 1) == 0 ? sizeof(begin) - 1 : 0;
+	for (; *name != '\0' && *name != '>'; name++)
+		ctx_buf_put_u8(&screen->line, *name == '_' ? ' ' : (uint8_t)*name);
+}
+
+/* "First look: OpenMP waits, 46.5 % of its teams' time; most, 41.2 %: implicit barrier, f -- OMP loop from line 10" */
+static void put_first_omp(struct ctx_summary_screen *screen)
+{
+	const struct ctx_summary_omp *omp = &screen->summary->waiting.omp;
+	uint64_t teams_ns = omp->work_ns + omp->wait_ns;
+
+	ctx_buf_put_text(&screen->line, "First look: OpenMP waits, ");
+	put_percent(&screen->line, omp->wait_ns, teams_ns);
+	ctx_buf_put_text(&screen->line, " of teams' time; ");
+	put_percent(&screen->line, omp->most_ns, teams_ns);
+	ctx_buf_put_text(&screen->line, ": ");
+	put_omp_state(screen);
+	ctx_buf_put_text(&screen->line, " of ");
+	ctx_summary_put_name(screen, omp->construct,
+			     screen->line.n < screen->width ? screen->width - screen->line.n : 0,
+			     &screen->line);
+	ctx_summary_end_line(screen);
+}
+
 /* The one place that says most about where the time went. */
 static void put_first_look(struct ctx_summary_screen *screen)
 {
@@ -496,6 +526,8 @@ static void put_first_look(struct ctx_summary_screen *screen)
 
 	if (ctx_summary_short_processes(summary) != NULL) {
 		put_short_processes(screen);
+	} else if (ctx_summary_omp_is_first(&summary->waiting.omp, summary->thread_ns)) {
+		put_first_omp(screen);
 	} else if (ctx_summary_is_waiting(summary)) {
 		put_first_wait(screen);
 		put_ender(screen);

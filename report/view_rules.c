@@ -71,6 +71,7 @@ static const struct kind_rule user_rules[CTX_CODE_N] = {
 				  .label = "<no Python callstack recorded>"},
 	[CTX_CODE_OMP_RUNTIME] = {.action = CTX_VIEW_LEAF, .naming = LABELED, .label = "<OMP-overhead>"},
 	[CTX_CODE_OMP_OUTLINED] = {.action = CTX_VIEW_METHOD},
+	[CTX_CODE_OMP_SHARE] = {.naming = MERGED},
 	[CTX_CODE_OMP_STATE] = {.action = CTX_VIEW_LEAF, .strong = true, .naming = MERGED},
 	[CTX_CODE_OMP_SPAN] = {.action = CTX_VIEW_LEAF, .strong = true, .naming = MERGED},
 	[CTX_CODE_GRAFT] = {.action = CTX_VIEW_GRAFT},
@@ -83,6 +84,7 @@ static const struct kind_rule expert_rules[CTX_CODE_N] = {
 	[CTX_CODE_JAVA_INLINED] = {.naming = MERGED},
 	[CTX_CODE_JAVA_NATIVE] = {.naming = MERGED},
 	[CTX_CODE_JVM_MISSING] = {.naming = LABELED, .label = "<no Java callstack recorded>"},
+	[CTX_CODE_OMP_SHARE] = {.naming = MERGED},
 	[CTX_CODE_OMP_STATE] = {.action = CTX_VIEW_HIDE},
 	[CTX_CODE_GRAFT] = {.action = CTX_VIEW_HIDE},
 };
@@ -97,6 +99,7 @@ static const struct kind_rule machine_rules[CTX_CODE_N] = {
 	[CTX_CODE_PYTHON] = {.action = CTX_VIEW_HIDE},
 	[CTX_CODE_OMP_OUTLINED] = {.naming = SYMBOL},
 	[CTX_CODE_OMP_STATE] = {.action = CTX_VIEW_HIDE},
+	[CTX_CODE_OMP_SHARE] = {.action = CTX_VIEW_HIDE},
 	[CTX_CODE_GRAFT] = {.action = CTX_VIEW_RESTART},
 };
 

@@ -4,7 +4,7 @@
  *	LLVM's libomp --OMPT--> rt_omp_ompt.c --------.
  *	gcc's libgomp <--the program's calls--        v
  *	                       rt_omp_gomp.c, --> rt_omp.c --> ring of the thread
- *	                       rt_omp_tasks.c, rt_omp_locks.c
+ *	                       rt_omp_tasks.c, rt_omp_locks.c, rt_omp_shares.c
  *
  * libgomp has no interface for tools: the functions that compilers call stand in front of its own. What they are
  * given to run, a region or a task, runs inside a function of this library, which sees each thread of the team begin
@@ -35,6 +35,12 @@ uint32_t ctx_rt_omp_number(void);
  * it is libgomp's, and OpenMP is recorded. errno is kept.
  */
 void *ctx_rt_omp_real(const char *name, _Atomic(void *) *place, bool *is_recorded);
+
+/* A runtime has taken this library for its tool (rt_omp_ompt.c). */
+extern _Atomic bool ctx_rt_omp_is_tool;
+
+/* libomp is about to begin a loop with this schedule (ctx_omp_share_pack); 0: none. */
+extern __thread uint64_t ctx_rt_omp_schedule CTX_RT_TLS;
 
 /* How many threads hold or want what one lock, critical section, ... is; by its address, some of which share a number. */
 #define CTX_RT_OMP_WANTED 256u

@@ -44,8 +44,8 @@ static void end(const struct region *region)
 	ctx_rt_omp_note(CTX_OMP_REGION_END, region->number, NULL);
 }
 
-/* Regions: the function, its data, and then whatever the real one takes. */
-#define PARALLEL(name, parameters, ...)                                                                      \
+/* Regions: the function, its data, and then whatever the real one takes. `share`: the loop that they are; 0: none. */
+#define PARALLEL(name, share, parameters, ...)                                                               \
 	void name parameters;                                                                                \
 	EXPORT void name parameters                                                                          \
 	{                                                                                                    \
@@ -59,28 +59,30 @@ static void end(const struct region *region)
 			return;                                                                              \
 		}                                                                                            \
 		region = begin(body, data, &caller);                                                         \
+		if ((share) != 0)                                                                            \
+			ctx_rt_omp_note(CTX_OMP_SCHEDULED, (share), NULL);                                   \
 		real(run_region, &region, __VA_ARGS__);                                                      \
 		end(&region);                                                                                \
 	}
 
-PARALLEL(GOMP_parallel, (function * body, void *data, unsigned threads, unsigned flags), threads, flags)
-PARALLEL(GOMP_parallel_sections,
+PARALLEL(GOMP_parallel, 0, (function * body, void *data, unsigned threads, unsigned flags), threads, flags)
+PARALLEL(GOMP_parallel_sections, 0,
 	 (function * body, void *data, unsigned threads, unsigned sections, unsigned flags), threads,
 	 sections, flags)
 
-#define PARALLEL_LOOP(name)                                                                                  \
-	PARALLEL(name,                                                                                       \
+#define PARALLEL_LOOP(name, schedule)                                                                        \
+	PARALLEL(name, ctx_omp_share_pack(CTX_OMP_SHARE_LOOP, CTX_OMP_SCHEDULE_##schedule, chunk),           \
 		 (function * body, void *data, unsigned threads, long from, long to, long step, long chunk,  \
 		  unsigned flags),                                                                           \
 		 threads, from, to, step, chunk, flags)
-PARALLEL_LOOP(GOMP_parallel_loop_static)
-PARALLEL_LOOP(GOMP_parallel_loop_dynamic)
-PARALLEL_LOOP(GOMP_parallel_loop_guided)
-PARALLEL_LOOP(GOMP_parallel_loop_nonmonotonic_dynamic)
-PARALLEL_LOOP(GOMP_parallel_loop_nonmonotonic_guided)
+PARALLEL_LOOP(GOMP_parallel_loop_static, STATIC)
+PARALLEL_LOOP(GOMP_parallel_loop_dynamic, DYNAMIC)
+PARALLEL_LOOP(GOMP_parallel_loop_guided, GUIDED)
+PARALLEL_LOOP(GOMP_parallel_loop_nonmonotonic_dynamic, DYNAMIC)
+PARALLEL_LOOP(GOMP_parallel_loop_nonmonotonic_guided, GUIDED)
 
 #define PARALLEL_LOOP_RUNTIME(name)                                                                          \
-	PARALLEL(name,                                                                                       \
+	PARALLEL(name, ctx_omp_share_pack(CTX_OMP_SHARE_LOOP, CTX_OMP_SCHEDULE_RUNTIME, 0),                  \
 		 (function * body, void *data, unsigned threads, long from, long to, long step,              \
 		  unsigned flags),                                                                           \
 		 threads, from, to, step, flags)
@@ -160,11 +162,6 @@ EXPORT unsigned GOMP_parallel_reductions(function *body, void *data, unsigned th
 /* gcc calls it also at the end of a loop whose schedule it knows. */
 WAITING(GOMP_barrier, CTX_OMP_EXPLICIT_BARRIER)
 WAITING_FOR(bool, GOMP_barrier_cancel, CTX_OMP_EXPLICIT_BARRIER)
-WAITING(GOMP_loop_end, CTX_OMP_IMPLICIT_BARRIER)
-WAITING_FOR(bool, GOMP_loop_end_cancel, CTX_OMP_IMPLICIT_BARRIER)
-WAITING(GOMP_sections_end, CTX_OMP_IMPLICIT_BARRIER)
-WAITING_FOR(bool, GOMP_sections_end_cancel, CTX_OMP_IMPLICIT_BARRIER)
-WAITING_FOR(void *, GOMP_single_copy_start, CTX_OMP_IMPLICIT_BARRIER)
 WAITING(GOMP_ordered_start, CTX_OMP_ORDERED_WAIT)
 WAITING(GOMP_taskwait, CTX_OMP_TASKWAIT)
 WAITING(GOMP_taskgroup_end, CTX_OMP_TASKWAIT)

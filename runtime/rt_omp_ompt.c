@@ -27,6 +27,7 @@ enum callback {
 	ON_TASK_SCHEDULE = 6,
 	ON_IMPLICIT_TASK = 7,
 	ON_SYNC_REGION_WAIT = 16,
+	ON_WORK = 20,
 	ON_MUTEX_RELEASED = 17,
 	ON_MUTEX_ACQUIRE = 26,
 	ON_MUTEX_ACQUIRED = 27,
@@ -44,6 +45,21 @@ enum sync_region {
 	SYNC_TASKWAIT = 5,
 	SYNC_TASKGROUP = 6,
 	SYNC_REDUCTION = 7,
+};
+
+enum work {
+	WORK_LOOP = 1,
+	WORK_SECTIONS,
+	WORK_SINGLE_EXECUTOR,
+	WORK_SINGLE_OTHER,
+	WORK_WORKSHARE,
+	WORK_DISTRIBUTE,
+	WORK_TASKLOOP, /* its tasks are reported */
+	WORK_SCOPE,
+	WORK_LOOP_STATIC = 10,
+	WORK_LOOP_DYNAMIC,
+	WORK_LOOP_GUIDED,
+	WORK_LOOP_OTHER,
 };
 
 enum mutex {
@@ -143,6 +159,51 @@ static void on_sync_region(enum sync_region kind, enum endpoint endpoint, union 
 		ctx_rt_omp_note(CTX_OMP_LEAVE, state, NULL);
 }
 
+/* Work-sharing constructs */
+
+/* Loops of later versions have their schedule in the kind. */
+static uint64_t share_of(enum work kind)
+{
+	static const uint8_t shares[] = {[WORK_LOOP] = CTX_OMP_SHARE_LOOP,
+					 [WORK_SECTIONS] = CTX_OMP_SHARE_SECTIONS,
+					 [WORK_SINGLE_EXECUTOR] = CTX_OMP_SHARE_SINGLE,
+					 [WORK_SINGLE_OTHER] = CTX_OMP_SHARE_SINGLE,
+					 [WORK_WORKSHARE] = CTX_OMP_SHARE_WORKSHARE,
+					 [WORK_DISTRIBUTE] = CTX_OMP_SHARE_DISTRIBUTE,
+					 [WORK_LOOP_STATIC] = CTX_OMP_SHARE_LOOP,
+					 [WORK_LOOP_DYNAMIC] = CTX_OMP_SHARE_LOOP,
+					 [WORK_LOOP_GUIDED] = CTX_OMP_SHARE_LOOP,
+					 [WORK_LOOP_OTHER] = CTX_OMP_SHARE_LOOP};
+	static const uint8_t schedules[sizeof(shares)] = {[WORK_LOOP_STATIC] = CTX_OMP_SCHEDULE_STATIC,
+							  [WORK_LOOP_DYNAMIC] = CTX_OMP_SCHEDULE_DYNAMIC,
+							  [WORK_LOOP_GUIDED] = CTX_OMP_SCHEDULE_GUIDED};
+
+	if ((unsigned)kind >= sizeof(shares) || shares[kind] == 0)
+		return 0;
+	if (shares[kind] == CTX_OMP_SHARE_LOOP && ctx_rt_omp_schedule != 0)
+		return ctx_rt_omp_schedule;
+	return ctx_omp_share_pack((enum ctx_omp_share)shares[kind], (enum ctx_omp_schedule)schedules[kind],
+				  0);
+}
+
+static void on_work(enum work kind, enum endpoint endpoint, union data *region, union data *task,
+		    uint64_t count, const void *place)
+{
+	const struct ctx_rt_registers caller = CTX_RT_CALLER();
+	uint64_t share = share_of(kind);
+
+	(void)region;
+	(void)task;
+	(void)count;
+	(void)place;
+	if (share == 0)
+		return;
+	if (endpoint == SCOPE_BEGIN)
+		ctx_rt_omp_note(CTX_OMP_SHARE_BEGIN, share, &caller);
+	else
+		ctx_rt_omp_note(CTX_OMP_SHARE_END, share, NULL);
+}
+
 /* Locks and sections */
 
 static __thread uint32_t waits CTX_RT_TLS; /* what this thread waits for, as state; 0: it need not */
@@ -239,6 +300,8 @@ static void on_task_schedule(union data *before, int status, union data *next)
 	ctx_rt_omp_note(CTX_OMP_TASK_BEGIN, (uint32_t)next->value, NULL);
 }
 
+_Atomic bool ctx_rt_omp_is_tool;
+
 static int initialize(lookup_function *lookup, int device, union data *tool)
 {
 	static const struct {
@@ -250,6 +313,7 @@ static int initialize(lookup_function *lookup, int device, union data *tool)
 		{ON_TASK_CREATE, (any_function *)on_task_create},
 		{ON_TASK_SCHEDULE, (any_function *)on_task_schedule},
 		{ON_IMPLICIT_TASK, (any_function *)on_implicit_task},
+		{ON_WORK, (any_function *)on_work},
 		{ON_SYNC_REGION_WAIT, (any_function *)on_sync_region},
 		{ON_MUTEX_RELEASED, (any_function *)on_mutex_released},
 		{ON_MUTEX_ACQUIRE, (any_function *)on_mutex_acquire},
@@ -265,6 +329,7 @@ static int initialize(lookup_function *lookup, int device, union data *tool)
 		return 0;
 	for (size_t i = 0; i < sizeof(callbacks) / sizeof(*callbacks); i++)
 		(void)set(callbacks[i].which, callbacks[i].callback);
+	atomic_store_explicit(&ctx_rt_omp_is_tool, true, memory_order_relaxed);
 	return 1;
 }
 

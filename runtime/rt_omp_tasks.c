@@ -113,7 +113,7 @@ EXPORT void GOMP_task(function *body, void *data, copier *copy, long size, long 
 	align = larger(align, (long)sizeof(uint64_t));
 	all = offset + size;
 	task = task_of(&request, offset);
-	ctx_rt_omp_note_body(CTX_OMP_TASK_CREATE, task.number, (const void *)(uintptr_t)body, &caller);
+	ctx_rt_omp_note_body(CTX_OMP_TASK_DISPATCHED, task.number, (const void *)(uintptr_t)body, &caller);
 	{
 		uint8_t room[all + align], *block = aligned(room, align);
 
@@ -123,6 +123,7 @@ EXPORT void GOMP_task(function *body, void *data, copier *copy, long size, long 
 		real(run_task, block, copy != NULL ? copy_task : NULL, all, align, is_deferred, flags, depend,
 		     priority, detach);
 	}
+	ctx_rt_omp_note(CTX_OMP_LEAVE, CTX_OMP_TASK_DISPATCH, NULL);
 }
 
 /* For each type of the loop's variable. */
@@ -174,8 +175,8 @@ EXPORT void GOMP_task(function *body, void *data, copier *copy, long size, long 
 		if (size >= (long)(2 * sizeof(type) + sizeof(uintptr_t)))                                    \
 			memcpy(&loop.reductions, (const uint8_t *)data + 2 * sizeof(type),                   \
 			       sizeof(loop.reductions));                                                     \
-		ctx_rt_omp_note_body(CTX_OMP_TASKS_CREATE, loop.task.number, (const void *)(uintptr_t)body,  \
-				     &caller);                                                               \
+		ctx_rt_omp_note_body(CTX_OMP_TASKS_DISPATCHED, loop.task.number,                             \
+				     (const void *)(uintptr_t)body, &caller);                                \
 		{                                                                                            \
 			uint8_t room[all + align], *block = aligned(room, align);                            \
                                                                                                              \
@@ -185,7 +186,34 @@ EXPORT void GOMP_task(function *body, void *data, copier *copy, long size, long 
 			real(run_##name, block, copy != NULL ? copy_##name : NULL, all, align, flags, n,     \
 			     priority, begin, end, step);                                                    \
 		}                                                                                            \
+		ctx_rt_omp_note(CTX_OMP_LEAVE, CTX_OMP_TASK_DISPATCH, NULL);                                 \
 	}
 
 TASKLOOP(GOMP_taskloop, long)
 TASKLOOP(GOMP_taskloop_ull, unsigned long long)
+
+/*
+ * libomp reports when a task is made, and not that it has been: these are what clang calls to have it run. What it runs
+ * at once is work.
+ */
+#define DISPATCH(name, parameters, ...)                                                                      \
+	int32_t name parameters;                                                                             \
+	EXPORT int32_t name parameters                                                                       \
+	{                                                                                                    \
+		bool is_libgomps, is_on = atomic_load_explicit(&ctx_rt_omp_is_tool, memory_order_relaxed);   \
+		__typeof__(&(name)) real = REAL(name, is_libgomps);                                          \
+		int32_t result;                                                                              \
+                                                                                                             \
+		if (is_on)                                                                                   \
+			ctx_rt_omp_note(CTX_OMP_ENTER, CTX_OMP_TASK_DISPATCH, NULL);                         \
+		result = real(__VA_ARGS__);                                                                  \
+		if (is_on)                                                                                   \
+			ctx_rt_omp_note(CTX_OMP_LEAVE, CTX_OMP_TASK_DISPATCH, NULL);                         \
+		return result;                                                                               \
+	}
+
+DISPATCH(__kmpc_omp_task, (void *place, int32_t thread, void *task), place, thread, task)
+DISPATCH(__kmpc_omp_task_with_deps,
+	 (void *place, int32_t thread, void *task, int32_t n, void *depend, int32_t n_no_alias,
+	  void *no_alias),
+	 place, thread, task, n, depend, n_no_alias, no_alias)

@@ -80,3 +80,30 @@ check_fortran() {
 	check_sums "Fortran"
 	check_views "Fortran"
 }
+
+# has_loop NAME FUNCTION: whether the loop with this comment has a function of its own, with work. gcc's has no line.
+has_loop() {
+	line=$(line_of "$openmp_source" "loop $1")
+	ctxan run.er -r functions --limit 0 --metric omp-work --format json |
+		jq -e --arg name "^$2 -- OMP loop( from line ($line|$((line + 1))))?\$" '[.rows[] | select((.function | test($name)) and .inclusive > 0)] | length == 1' >/dev/null
+}
+
+# check_shares WHAT SOURCE: openmp_shares was recorded.
+check_shares() {
+	openmp_source=$2
+	equal "$1: schedules of several loops" "$(region shares '"\(.schedule) \(.chunk)"')" "several null"
+	equal "$1: schedule of a loop" "$(region loop '"\(.schedule) \(.chunk)"')" "dynamic 4"
+	has_loop dynamic main || fail "$1: no loop in main"
+	has_loop guided orphan || fail "$1: no loop in orphan"
+	# The sections are in the region, and the second loop in what has called it there.
+	ctxan run.er -r stacks --limit 0 --metric omp-work --format json >stacks.json || fail "$1: stacks"
+	path='[.rows[].frames | map(.function) | select(any(test($name)))][0] | map(sub("(main|orphan) -- OMP "; "") | sub(" from line [0-9]+"; "") | sub(" \\[.*\\]"; "")) | join(" > ")'
+	equal "$1: the sections' stack" "$(jq -r --arg name "OMP sections" "$path" stacks.json | sed 's/.*main > //')" "parallel region > sections"
+	equal "$1: the orphan's stack" "$(jq -r --arg name "orphan -- OMP loop" "$path" stacks.json | sed 's/.*main > //')" "parallel region > orphan > loop"
+	# So are samples of the work in them, and machines know none.
+	ctxan run.er -r stacks --limit 0 --format json >stacks.json || fail "$1: stacks of samples"
+	equal "$1: samples in the loop" "$(jq '[.rows[].frames | map(.function) | select(index("turn")) | select(any(test("OMP loop")))] | length > 0' stacks.json)" true
+	equal "$1: the machine's functions" "$(ctxan run.er --view machine -r functions --limit 0 --format json | jq '[.rows[] | select((.function | test(" -- OMP (loop|sections)")) and .exclusive != 0)] | length')" 0
+	check_sums "$1"
+	check_views "$1"
+}

@@ -39,10 +39,17 @@ static void make(const struct run *run, uint64_t i, struct made *ret)
 				     .event = (uint8_t)random_below(&seed, CTX_OMP_EVENT_N),
 				     .n_frames = random_below(&seed, 4)},
 			     .frames = {0x1000 + random_below(&seed, 9), 0x2000, 0x3000}};
-	ret->omp.value = ret->omp.event == CTX_OMP_ENTER || ret->omp.event == CTX_OMP_LEAVE
-				 ? (uint32_t)(CTX_OMP_REDUCTION +
-					      random_below(&seed, CTX_OMP_STATE_N - CTX_OMP_REDUCTION))
-				 : (uint32_t)(1 + random_below(&seed, UINT32_MAX));
+	if (ret->omp.event == CTX_OMP_ENTER || ret->omp.event == CTX_OMP_LEAVE)
+		ret->omp.value = (uint32_t)(CTX_OMP_REDUCTION +
+					    random_below(&seed, CTX_OMP_STATE_N - CTX_OMP_REDUCTION));
+	else if (ret->omp.event == CTX_OMP_SHARE_BEGIN || ret->omp.event == CTX_OMP_SHARE_END ||
+		 ret->omp.event == CTX_OMP_SCHEDULED)
+		ret->omp.value =
+			ctx_omp_share_pack((enum ctx_omp_share)(1 + random_below(&seed, CTX_OMP_SHARE_N - 1)),
+					   (enum ctx_omp_schedule)random_below(&seed, CTX_OMP_SCHEDULE_N),
+					   (int64_t)random_below(&seed, 1 << 25));
+	else
+		ret->omp.value = (uint32_t)(1 + random_below(&seed, UINT32_MAX));
 	ret->omp.has_body = ret->omp.n_frames != 0 && random_below(&seed, 2) == 0;
 }
 

@@ -382,9 +382,9 @@ static void test_omp_threads__a_thread_that_ends_has_no_more_time(void **state)
 	assert_int_equal(ctx_omp_threads_create(&options, &threads, NULL), CTX_OK);
 	for (size_t i = 0; i < CTX_COUNT_OF(events); i++)
 		assert_int_equal(ctx_omp_threads_event(threads, &events[i], NULL), CTX_OK);
-	assert_int_equal(ctx_omp_threads_base(threads, 1), 5);
+	assert_int_equal(ctx_omp_threads_base(threads, 1, CTX_OMP_BASE_OF_WAIT).raw, 5);
 	assert_int_equal(ctx_omp_threads_end(threads, 1, 150, NULL), CTX_OK);
-	assert_int_equal(ctx_omp_threads_base(threads, 1), 0);
+	assert_int_equal(ctx_omp_threads_base(threads, 1, CTX_OMP_BASE_OF_WAIT).raw, 0);
 	assert_int_equal(ctx_omp_threads_event(threads,
 					       &(struct ctx_omp_input){.time_ns = 200,
 								       .thread = 0,
@@ -433,6 +433,123 @@ static void test_omp_threads__tasks_of_a_loop_are_counted_one_by_one(void **stat
 	free(world);
 }
 
+static enum ctx_status take_text(void *context, const char *text, uint32_t *ret, struct ctx_err *err)
+{
+	(void)context;
+	(void)err;
+	*ret = strcmp(text, "dynamic, 16") == 0 ? 77 : strcmp(text, CTX_OMP_SEVERAL) == 0 ? 78 : 0;
+	return CTX_OK;
+}
+
+static enum ctx_status keep_operation(void *context, const struct ctx_traced *operation, struct ctx_err *err)
+{
+	(void)err;
+	*(struct ctx_traced *)context = *operation;
+	return CTX_OK;
+}
+
+static enum ctx_status no_span(void *context, const struct ctx_omp_span *span, struct ctx_err *err)
+{
+	(void)context;
+	(void)span;
+	(void)err;
+	return CTX_OK;
+}
+
+#define LOOP_16 0x1021u /* dynamic, 16 */
+
+/* What a thread does in a work-sharing construct, and the barrier behind it, hang below it. */
+static void test_omp_threads__a_loop_has_its_work_and_its_barrier(void **state)
+{
+	static const struct {
+		struct ctx_omp_input input;
+		uint32_t wait, barrier, outlined; /* bases behind it */
+	} steps[] = {
+		{{.event = CTX_OMP_REGION_BEGIN, .value = 7, .raw_stack = 5}, 5, 5, 5},
+		{{.event = CTX_OMP_JOIN, .value = 7}, 5, 5, 5},
+		{{.event = CTX_OMP_SHARE_BEGIN, .value = LOOP_16, .raw_stack = 6, .skip = 2}, 6, 6, 5},
+		{{.event = CTX_OMP_ENTER, .value = CTX_OMP_CRITICAL_WAIT, .raw_stack = 9}, 6, 6, 5},
+		{{.event = CTX_OMP_LEAVE, .value = CTX_OMP_CRITICAL_WAIT}, 6, 6, 5},
+		{{.event = CTX_OMP_SHARE_END, .value = CTX_OMP_SHARE_LOOP}, 5, 6, 5},
+		{{.event = CTX_OMP_ENTER, .value = CTX_OMP_REDUCTION}, 5, 6, 5},
+		{{.event = CTX_OMP_LEAVE, .value = CTX_OMP_REDUCTION}, 5, 6, 5},
+		{{.event = CTX_OMP_ENTER, .value = CTX_OMP_IMPLICIT_BARRIER}, 5, 6, 5},
+		{{.event = CTX_OMP_LEAVE, .value = CTX_OMP_IMPLICIT_BARRIER}, 5, 5, 5},
+		{{.event = CTX_OMP_SHARE_BEGIN, .value = LOOP_16, .raw_stack = 6}, 6, 6, 5},
+		{{.event = CTX_OMP_SHARE_END, .value = LOOP_16}, 5, 6, 5},
+		/* gcc's at the end of another construct, and left as the call of a barrier */
+		{{.event = CTX_OMP_ENTER, .value = CTX_OMP_IMPLICIT_BARRIER, .is_called = true}, 5, 5, 5},
+		{{.event = CTX_OMP_LEAVE, .value = CTX_OMP_EXPLICIT_BARRIER}, 5, 5, 5},
+		{{.event = CTX_OMP_REGION_END, .value = 7}, 0, 0, 0},
+	};
+	struct ctx_traced region = {0};
+	const struct ctx_omp_options options = {.sink = {&region, no_span, keep_operation, take_text},
+						.last_ns = END_NS - 1};
+	struct ctx_omp_threads *threads;
+	struct ctx_omp_doing doing;
+
+	(void)state;
+	assert_int_equal(ctx_omp_threads_create(&options, &threads, NULL), CTX_OK);
+	for (size_t i = 0; i < CTX_COUNT_OF(steps); i++) {
+		struct ctx_omp_input input = steps[i].input;
+
+		input.time_ns = 100 * (i + 1);
+		assert_int_equal(ctx_omp_threads_event(threads, &input, NULL), CTX_OK);
+		assert_int_equal(ctx_omp_threads_base(threads, 0, CTX_OMP_BASE_OF_WAIT).raw, steps[i].wait);
+		assert_int_equal(ctx_omp_threads_base(threads, 0, CTX_OMP_BASE_OF_BARRIER).raw,
+				 steps[i].barrier);
+		assert_int_equal(ctx_omp_threads_base(threads, 0, CTX_OMP_BASE_OF_OUTLINED).raw,
+				 steps[i].outlined);
+		assert_true(ctx_omp_threads_doing(threads, 0, &doing));
+		assert_int_equal(doing.base.raw,
+				 doing.state == CTX_OMP_IMPLICIT_BARRIER ? steps[i].barrier : steps[i].wait);
+		assert_int_equal(doing.base.is_share, doing.base.raw == 6);
+	}
+	assert_int_equal(region.file, 77);
+	assert_int_equal(region.self_ns, 1000);
+	assert_int_equal(region.off_ns, 300);
+	ctx_omp_threads_destroy(threads);
+}
+
+/* A task is made ready until its creator says so; it runs below where it was created, what it creates not. */
+static void test_omp_threads__a_task_is_dispatched(void **state)
+{
+	static const struct ctx_omp_input inputs[] = {
+		{.event = CTX_OMP_REGION_BEGIN, .value = 7, .raw_stack = 5},
+		{.event = CTX_OMP_JOIN, .value = 7},
+		{.event = CTX_OMP_SCHEDULED, .value = LOOP_16},
+		{.event = CTX_OMP_SHARE_BEGIN, .value = 0x31, .raw_stack = 6}, /* guided */
+		{.event = CTX_OMP_SHARE_END, .value = CTX_OMP_SHARE_LOOP},
+		{.event = CTX_OMP_TASK_DISPATCHED, .value = 3, .raw_stack = 8, .overhead_raw = 11, .work = 9},
+		{.event = CTX_OMP_LEAVE, .value = CTX_OMP_TASK_DISPATCH},
+		{.event = CTX_OMP_TASK_BEGIN, .value = 3, .raw_stack = 10},
+	};
+	struct world *world = ctx_calloc(1, sizeof(*world));
+	const struct ctx_omp_options options = {.sink = {world, take_span, keep_operation, take_text},
+						.last_ns = END_NS - 1};
+	struct ctx_omp_threads *threads;
+
+	(void)state;
+	memset(world->got, UNDRAWN, sizeof(world->got));
+	assert_int_equal(ctx_omp_threads_create(&options, &threads, NULL), CTX_OK);
+	for (size_t i = 0; i < CTX_COUNT_OF(inputs); i++) {
+		struct ctx_omp_input input = inputs[i];
+
+		input.time_ns = 100 * (i + 1);
+		assert_int_equal(ctx_omp_threads_event(threads, &input, NULL), CTX_OK);
+	}
+	assert_int_equal(ctx_omp_threads_base(threads, 0, CTX_OMP_BASE_OF_WAIT).raw, 8);
+	assert_int_equal(ctx_omp_threads_base(threads, 0, CTX_OMP_BASE_OF_CREATED).raw, 10);
+	assert_int_equal(ctx_omp_threads_end(threads, 0, 900, NULL), CTX_OK);
+	assert_int_equal(world->got[0].state[599], CTX_OMP_WORK);
+	assert_int_equal(world->got[0].state[600], CTX_OMP_TASK_DISPATCH);
+	assert_int_equal(world->got[0].raw[600], 11);
+	assert_int_equal(world->got[0].state[700], CTX_OMP_WORK);
+	assert_int_equal(world->got[0].raw[800], 8);
+	ctx_omp_threads_destroy(threads);
+	free(world);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -440,6 +557,8 @@ int main(void)
 		cmocka_unit_test(test_omp_threads__lost_events_leave_no_gaps),
 		cmocka_unit_test(test_omp_threads__a_thread_that_ends_has_no_more_time),
 		cmocka_unit_test(test_omp_threads__tasks_of_a_loop_are_counted_one_by_one),
+		cmocka_unit_test(test_omp_threads__a_loop_has_its_work_and_its_barrier),
+		cmocka_unit_test(test_omp_threads__a_task_is_dispatched),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -59,6 +59,10 @@ static void test_trace_omp__other_words_are_damage(void **state)
 					 UINT64_C(1) << 40 | CTX_OMP_JOIN,
 					 CTX_OMP_IDLE << 8 | CTX_OMP_ENTER,
 					 CTX_OMP_STATE_N << 8 | CTX_OMP_LEAVE,
+					 0x20 << 8 | CTX_OMP_SHARE_BEGIN,
+					 CTX_OMP_SHARE_N << 8 | CTX_OMP_SHARE_END,
+					 (CTX_OMP_SCHEDULE_N << 4 | CTX_OMP_SHARE_LOOP) << 8 |
+						 CTX_OMP_SCHEDULED,
 					 UINT64_MAX};
 	struct ctx_exp_omp omp;
 

@@ -33,6 +33,13 @@ for compiler in gcc clang; do
 done
 [ $checked != 0 ] || skip "no compiler for OpenMP"
 
+for compiler in gcc clang; do
+	compile $compiler "$targets/openmp_shares.c" program || continue
+	ctxrec -q -O -o run.er --openmp --trace-full wait -F 2000 -- ./program >out.txt 2>err.txt || fail "shares, $compiler: exit status"
+	[ "$(cat out.txt)" = 46 ] || fail "shares, $compiler: another output: $(cat out.txt)"
+	check_shares "shares, $compiler" "$targets/openmp_shares.c"
+done
+
 # gcc's program with libomp in place of libgomp is seen once, by the tool.
 library=$(clang -print-file-name=libomp.so.5 2>/dev/null || true)
 if [ -e "$library" ] && compile gcc "$targets/openmp.c" program; then
