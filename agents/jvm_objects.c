@@ -111,8 +111,8 @@ static void JNICALL on_allocation(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, 
 	ctx_jvm_send(message);
 }
 
-static void report_wait(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object, uint64_t begin_ns,
-			uint32_t flags)
+/* Of the thread that runs, which has waited for an object. */
+static void report_wait(jvmtiEnv *jvmti, JNIEnv *jni, jobject object, uint64_t begin_ns, uint32_t flags)
 {
 	struct ctx_jvm_message *message = ctx_jvm_begin(CTX_VM_MONITOR);
 	jclass class;
@@ -127,7 +127,7 @@ static void report_wait(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject ob
 	ctx_jvm_put_u64(message, begin_ns);
 	ctx_jvm_put_u64(message, (uint32_t)hash);
 	put_class(message, jvmti, class);
-	put_stack(message, jvmti, thread);
+	put_stack(message, jvmti, NULL);
 	(*jni)->DeleteLocalRef(jni, class);
 	ctx_jvm_send(message);
 }
@@ -143,8 +143,9 @@ static void JNICALL on_contended(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, j
 
 static void JNICALL on_entered(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object)
 {
+	(void)thread;
 	if (contended_ns != 0)
-		report_wait(jvmti, jni, thread, object, contended_ns, 0);
+		report_wait(jvmti, jni, object, contended_ns, 0);
 	contended_ns = 0;
 }
 
@@ -161,8 +162,9 @@ static void JNICALL on_wait(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobjec
 static void JNICALL on_waited(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object,
 			      jboolean timed_out)
 {
+	(void)thread;
 	if (waiting_ns != 0)
-		report_wait(jvmti, jni, thread, object, waiting_ns,
+		report_wait(jvmti, jni, object, waiting_ns,
 			    CTX_VM_MONITOR_WAIT | (timed_out ? CTX_VM_MONITOR_TIMED_OUT : 0u));
 	waiting_ns = 0;
 }

@@ -38,7 +38,7 @@ static void put_description(const struct ctx_option_table *table, const struct c
 		if (found && line.text_n != 0)
 			break;
 	}
-	while (cut < line.text_n && strchr(";([", line.text[cut]) == NULL)
+	while (cut < line.text_n && strchr(";([\\", line.text[cut]) == NULL)
 		cut++;
 	if (cut > DESCRIPTION_MAX) {
 		cut = DESCRIPTION_MAX;
