@@ -2,6 +2,7 @@
 
 #include "base/embed.h"
 #include "base/fileio.h"
+#include "base/label.h"
 #include "base/mem.h"
 #include "collect/priority.h"
 #include "collect/time_text.h"
@@ -225,6 +226,20 @@ SETTER(indicator)
 	/* The last of what follows colons, in any order: nothing else goes with it. */
 	if (strlen(value) > 5 && strcmp(value + strlen(value) - 5, ":once") == 0)
 		((struct ctx_rec_options *)context)->trace.once = true;
+	return status;
+}
+
+SETTER(label)
+{
+	struct ctx_rec_texts *labels = &((struct ctx_rec_options *)context)->notes.labels;
+	enum ctx_status status = ctx_label_check(value, err);
+
+	if (status == CTX_OK && labels->n == CTX_REC_LABELS_MAX)
+		status = ctx_err_set(err, CTX_E_ARG, "--%s: more than %u", option->name, CTX_REC_LABELS_MAX);
+	if (status == CTX_OK)
+		status = ctx_grow(&labels->items, &labels->cap, labels->n + 1, err);
+	if (status == CTX_OK)
+		labels->items[labels->n++] = value;
 	return status;
 }
 
@@ -511,7 +526,8 @@ static const struct ctx_option rows[] = {
 	{"output", 'o', CTX_OPTION_FILE, STRING(output)},
 	{"overwrite", 'O', CTX_OPTION_FLAG, FLAG(overwrite)},
 	{"share", 0, CTX_OPTION_FLAG, FLAG(share)},
-	{"comment", 'C', CTX_OPTION_TEXT, STRING(comment)},
+	{"comment", 'C', CTX_OPTION_TEXT, STRING(notes.comment)},
+	{"label", 0, CTX_OPTION_TEXT, .set = set_label},
 	{"no-archive", 0, CTX_OPTION_FLAG, FLAG(no_archive)},
 	{"store", 0, CTX_OPTION_FILE, STRING(store)},
 	{"archive-sources", 0, CTX_OPTION_FLAG, FLAG(archive_sources)},
@@ -617,7 +633,7 @@ enum ctx_status ctx_rec_options_parse(int argc, char **argv, struct ctx_rec_opti
 	struct ctx_arguments arguments = {.n = argc, .words = argv};
 	enum ctx_status status;
 
-	*ret = (struct ctx_rec_options){.comment = "",
+	*ret = (struct ctx_rec_options){.notes.comment = "",
 					.waits.budget_per_mille = BUDGET_PER_MILLE,
 					.trace.sync_threshold_ns = CTX_REC_CALIBRATE,
 					.realtime = CTX_PRIORITY_AUTO};
@@ -634,6 +650,7 @@ void ctx_rec_options_deinit(struct ctx_rec_options *options)
 	ctx_ids_deinit(&options->pids);
 	ctx_buf_deinit(&options->events);
 	free(options->trace.indicators.items);
+	free(options->notes.labels.items);
 	*options = (struct ctx_rec_options){0};
 }
 

@@ -36,6 +36,8 @@ struct ctx_rec_waits {
 
 #define CTX_REC_CALIBRATE UINT64_MAX
 
+#define CTX_REC_LABELS_MAX 32u
+
 struct ctx_rec_texts {	    /* what may be given several times */
 	const char **items; /* borrowed from argv; the array is owned */
 	size_t n, cap;
@@ -102,14 +104,20 @@ struct ctx_rec_prints { /* the first two instead of recording */
 	bool quiet; /* no summary */
 };
 
+/* What the user says of the recording. */
+struct ctx_rec_notes {
+	const char *comment;	     /* "" none */
+	struct ctx_rec_texts labels; /* KEY=VALUE; of the same key the last one counts */
+};
+
 struct ctx_rec_options {
 	struct ctx_ids pids;	       /* owned */
 	uint64_t frequency_hz, period; /* 0: not asked */
 	struct ctx_buf events; /* names separated by commas, zero-terminated; empty: the usual one; owned */
 	const char *output;    /* NULL: <command>.<n>.er */
 	uint64_t duration_ns;  /* 0: unlimited */
-	const char *comment;   /* "" none */
-	const char *store;     /* of copies; NULL: the usual place, "none": none */
+	struct ctx_rec_notes notes;
+	const char *store;			      /* of copies; NULL: the usual place, "none": none */
 	uint64_t max_bytes, memory_bytes, ring_bytes; /* 0: as usual */
 	uint64_t stack_bytes;			      /* copied with each sample; 0: the default */
 	char *const *command; /* ends with NULL; NULL: none. Borrowed from argv, like all strings */

@@ -38,6 +38,29 @@ static void add(struct ctx_recmeta *meta, const char *key, const char *fmt, ...)
 		meta->n++;
 }
 
+/* "service=web" is a property label.service. */
+static void add_label(struct ctx_recmeta *meta, const char *label)
+{
+	static const char prefix[] = "label.";
+	const char *value = strchr(label, '=') + 1;
+	size_t n = sizeof(prefix) - 1 + (size_t)(value - label);
+	char *key = ctx_arena_alloc(&meta->arena, n);
+	const char *kept = ctx_arena_strdup(&meta->arena, value);
+	size_t at = 0;
+
+	if (key == NULL || kept == NULL) {
+		meta->is_short_of_memory = true;
+		return;
+	}
+	snprintf(key, n, "%s%s", prefix, label);
+	while (at < meta->n && strcmp(meta->properties[at].key, key) != 0)
+		at++;
+	if (at == CTX_RECMETA_MAX)
+		return;
+	meta->properties[at] = (struct ctx_property){.key = key, .value = kept};
+	meta->n += at == meta->n;
+}
+
 static void set_command(struct ctx_recmeta *meta, char *const *command)
 {
 	struct ctx_buf words = {0}, line = {0};
@@ -190,6 +213,8 @@ enum ctx_status ctx_recmeta_init(struct ctx_recmeta *meta, const struct ctx_rec_
 	add_settings(meta, options, session);
 	ctx_priority_describe(priority, text, sizeof(text));
 	add(meta, "priority", "%s", text);
+	for (size_t i = 0; i < options->notes.labels.n; i++)
+		add_label(meta, options->notes.labels.items[i]);
 	return meta->is_short_of_memory ? ctx_err_nomem(err) : CTX_OK;
 }
 

@@ -318,7 +318,7 @@ static enum ctx_status create_experiment(struct ctx_recorder *recorder, struct c
 		.has_marks = ctx_rec_traces(&options->trace) || options->trace.vm_java ||
 			     ctx_indicators_have_windows(recorder->metrics.indicators),
 		.has_states = recorder->session.states.level != CTX_STATES_NONE,
-		.comment = options->comment,
+		.comment = options->notes.comment,
 		.store = store_of(options->store),
 		.metrics = recorder->metrics.items,
 		.n_metrics = (uint32_t)recorder->events.n + (options->trace.vm_java && options->trace.heap),

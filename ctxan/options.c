@@ -1,6 +1,7 @@
 #include "ctxan/options.h"
 
 #include "base/embed.h"
+#include "base/label.h"
 #include "base/mem.h"
 #include "base/near.h"
 #include "ctxan/config.h"
@@ -384,7 +385,7 @@ SETTER(last)
 SETTER(label)
 {
 	struct ctx_fleet_options *fleet = &((struct ctx_options *)context)->fleet;
-	enum ctx_status status = ctx_options_check_label(value, err);
+	enum ctx_status status = ctx_label_check(value, err);
 
 	(void)option;
 	return status == CTX_OK ? append(&fleet->labels, &fleet->n_labels, &fleet->labels_cap, value, err)

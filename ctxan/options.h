@@ -142,9 +142,6 @@ CTX_MUST_CHECK enum ctx_status ctx_option_reports_parse(struct ctx_options *opti
 CTX_MUST_CHECK enum ctx_status ctx_options_check_fleet(const struct ctx_options *options,
 						       struct ctx_err *err);
 
-/* CTX_E_ARG unless it is KEY=VALUE. */
-CTX_MUST_CHECK enum ctx_status ctx_options_check_label(const char *label, struct ctx_err *err);
-
 /* Refuses contradictory or meaningless combinations of options with CTX_E_ARG. */
 CTX_MUST_CHECK enum ctx_status ctx_options_check(const struct ctx_options *options, struct ctx_err *err);
 

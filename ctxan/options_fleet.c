@@ -3,20 +3,6 @@
  */
 #include "ctxan/options.h"
 
-#include <string.h>
-
-enum ctx_status ctx_options_check_label(const char *label, struct ctx_err *err)
-{
-	size_t n = strcspn(label, "=");
-
-	if (n == 0 || label[n] == '\0' || strcspn(label, "!<> ") < n)
-		return ctx_err_set(
-			err, CTX_E_ARG,
-			"--label '%s': expected KEY=VALUE, a key without blanks and signs of comparison",
-			label);
-	return CTX_OK;
-}
-
 static enum ctx_status check_push(const struct ctx_options *options, struct ctx_err *err)
 {
 	if (options->fleet.to == NULL)

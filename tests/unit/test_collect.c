@@ -14,6 +14,7 @@
 #include "collect/procfs.h"
 #include "collect/proctree.h"
 #include "collect/recargs.h"
+#include "collect/recmeta.h"
 #include "collect/session.h"
 #include "elf/elf_buildid.h"
 #include "formats/experiment/exp_reader.h"
@@ -1176,6 +1177,45 @@ static enum ctx_status parse_args(struct ctx_rec_options *options, struct ctx_er
 		"ctxrec", __VA_ARGS__, NULL                                                                  \
 	}
 
+/* The value of a property of a recording's header; NULL: it has none. */
+static const char *property_of(const struct ctx_recmeta *meta, const char *key)
+{
+	for (size_t i = 0; i < meta->n; i++) {
+		if (strcmp(meta->properties[i].key, key) == 0)
+			return meta->properties[i].value;
+	}
+	return NULL;
+}
+
+static void test_recargs__labels_are_properties_and_the_last_of_a_key_counts(void **state)
+{
+	static const struct ctx_session session;
+	static const struct ctx_priority_attr priority;
+	static const char *const wrong[] = {"service", "=web", "a b=1", "a!=b"};
+	struct ctx_rec_options options;
+	struct ctx_recmeta meta;
+	struct ctx_err err;
+
+	(void)state;
+	assert_int_equal(parse_args(&options, NULL,
+				    ARGS("--label", "service=web", "--label", "note=a = b", "--label",
+					 "empty=", "--label", "service=api", "--", "./app")),
+			 CTX_OK);
+	assert_int_equal(ctx_recmeta_init(&meta, &options, &session, &priority, NULL), CTX_OK);
+	assert_string_equal(property_of(&meta, "label.service"), "api");
+	assert_string_equal(property_of(&meta, "label.note"), "a = b");
+	assert_string_equal(property_of(&meta, "label.empty"), "");
+	assert_string_equal(property_of(&meta, "target"), "command");
+	ctx_recmeta_deinit(&meta);
+	ctx_rec_options_deinit(&options);
+	for (size_t i = 0; i < CTX_COUNT_OF(wrong); i++) {
+		assert_int_equal(parse_args(&options, &err, ARGS("--label", wrong[i], "--", "./app")),
+				 CTX_E_ARG);
+		assert_non_null(strstr(err.msg, "KEY=VALUE"));
+		ctx_rec_options_deinit(&options);
+	}
+}
+
 static void test_recargs__takes_options_up_to_the_command(void **state)
 {
 	struct ctx_rec_options options;
@@ -1374,6 +1414,7 @@ int main(void)
 		cmocka_unit_test(test_recargs__lists_name_what_is_recorded),
 		cmocka_unit_test(test_recargs__a_length_of_time_is_a_number_with_a_unit),
 		cmocka_unit_test(test_recargs__takes_options_up_to_the_command),
+		cmocka_unit_test(test_recargs__labels_are_properties_and_the_last_of_a_key_counts),
 		cmocka_unit_test(test_recargs__reports_errors),
 		cmocka_unit_test(test_recargs__counts_default_names_up),
 		cmocka_unit_test(test_child__distinguishes_missing_from_not_executable),
