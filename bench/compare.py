@@ -1,5 +1,5 @@
-# How often --diff finds what changed, and what did not: compare.py BUILD FOLDER [RECORDINGS [SCALE]]
-# Records slower.c at 0, 5 and 10 per cent (RECORDINGS each, half as many again at 0, in turn; kept in FOLDER and not made again) in several shapes, and compares
+# How often --diff finds what changed, and what did not: compare.py BUILD FOLDER [RECORDINGS [SCALE [PERCENTS]]]
+# Records slower.c at PERCENTS, or 0, 5 and 10 per cent (RECORDINGS each, half as many again at 0, in turn; kept in FOLDER and not made again) in several shapes, and compares
 # 200 pairs of sides of 1, 3 and 5 recordings. Printed: the share of comparisons in which any row has a verdict, in which render has one, any other
 # row, the total; how often perf diff's order (largest change first, of shares) has render first; and the standard deviation of render's
 # change, per cent, over the comparisons: what no test can look below.
@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 COMPARISONS = 200
-PERCENTS = (0, 5, 10)
+PERCENTS = tuple(map(int, (sys.argv[5] if len(sys.argv) > 5 else "0,5,10").split(",")))
 
 
 def shapes(scale):
