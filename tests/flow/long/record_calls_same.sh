@@ -1,4 +1,4 @@
-# ctxrec --calls against uftrace: the same programs, and the same number of calls of each function.
+# ctxrec --calls against uftrace, gprof and llvm-xray: the same programs, and the same number of calls of each function.
 . "$(dirname "$0")/../common.sh" "$@"
 need jq gcc g++ uftrace
 [ -e "$bin/libctxrt.so" ] || skip "the runtime is for x86-64"
@@ -84,4 +84,31 @@ for hooks in -pg "-pg -mfentry" -finstrument-functions; do
 	# shellcheck disable=SC2086
 	same "wait $hooks" gcc "$targets/calls_wait.c" $hooks
 done
+
+# ours: the calls of each function that ctxrec records of ./prog.
+ours() {
+	ctxrec -q -O -o run.er --calls --trace-full wait -- ./prog >/dev/null 2>err.txt || fail "ctxrec: $(cat err.txt)"
+	ctxan run.er -r calls --format json | jq -r '.rows[] | select(.section == "function") | "\(.function)\t\(.calls)"' | sort
+}
+# gprof writes calls from elsewhere and from itself as 1+20; it does not know who calls main.
+if command -v gprof >/dev/null; then
+	gcc -O1 -g -pg -o prog trees.c
+	./prog >/dev/null
+	gprof -b -q ./prog gmon.out | awk '/^\[[0-9]+\]/ { split($5, n, "+"); print $6 "\t" n[1] + n[2] }' | sort >gprof.txt
+	[ "$(wc -l <gprof.txt)" = 3 ] || fail "gprof: $(cat gprof.txt)"
+	ours | grep -v '^main' >ours.txt
+	cmp -s ours.txt gprof.txt || fail "gprof: $(diff ours.txt gprof.txt)"
+else
+	leave_out "no gprof"
+fi
+# llvm-xray's account of what the runtime of clang's own has logged.
+if command -v llvm-xray >/dev/null && clang -O1 -g -fxray-instrument -fxray-instruction-threshold=1 -o prog trees.c 2>/dev/null; then
+	XRAY_OPTIONS="patch_premain=true xray_mode=xray-basic xray_logfile_base=xlog." XRAY_BASIC_OPTIONS="func_duration_threshold_us=0" ./prog >/dev/null 2>&1
+	llvm-xray account xlog.* -instr_map=./prog -f csv -k 2>/dev/null | awk -F , 'NR > 1 { print $NF "\t" $2 }' | tr -d '"' | sort >xray.txt
+	[ "$(wc -l <xray.txt)" = 4 ] || fail "llvm-xray: $(cat xray.txt)"
+	ours >ours.txt
+	cmp -s ours.txt xray.txt || fail "llvm-xray: $(diff ours.txt xray.txt)"
+else
+	leave_out "no llvm-xray"
+fi
 finish
