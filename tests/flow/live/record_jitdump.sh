@@ -24,7 +24,7 @@ rm "$(cat dump.txt)"
 both dump
 for function in jit_alpha jit_beta; do
 	ctxan run.er -r disasm=$function >disasm.txt || fail "no disassembly of $function"
-	grep -q 'not known' disasm.txt && fail "no instructions of $function: $(cat disasm.txt)"
+	grep -q 'instructions of this function are not known' disasm.txt && fail "no instructions of $function: $(cat disasm.txt)"
 done
 
 # It is gone before its process ends: the recorder has it open.
