@@ -13,7 +13,7 @@ case $mode in
 '' | --quick | --long) ;;
 *) echo "tools/check.sh [--quick | --long]" >&2; exit 1 ;;
 esac
-folders="base model elf formats collect symbols unwind store ingest calltree timetree query compare rules report browse ctxan runtime agents"
+folders="base model elf formats collect symbols unwind store ingest calltree timetree query compare rules report browse ctxan runtime agents fleet"
 begin=$(date +%s)
 step() { printf '== %s (after %d s)\n' "$1" $(($(date +%s) - begin)); }
 
