@@ -306,7 +306,7 @@ static void sort(struct world *world)
 /* Leaves out every `omitted`-th event; 0: none. */
 static void play(struct world *world, uint64_t omitted)
 {
-	const struct ctx_omp_options options = {.sink = {world, take_span, take_operation},
+	const struct ctx_omp_options options = {.sink = {world, take_span, take_operation, NULL},
 						.last_ns = END_NS - 1,
 						.serial_raw = SERIAL_RAW,
 						.idle_raw = IDLE_RAW};
@@ -368,7 +368,7 @@ static void test_omp_threads__lost_events_leave_no_gaps(void **state)
 static void test_omp_threads__a_thread_that_ends_has_no_more_time(void **state)
 {
 	struct world *world = ctx_calloc(1, sizeof(*world));
-	const struct ctx_omp_options options = {.sink = {world, take_span, take_operation},
+	const struct ctx_omp_options options = {.sink = {world, take_span, take_operation, NULL},
 						.last_ns = END_NS - 1};
 	struct ctx_omp_input events[] = {
 		{.time_ns = 100, .thread = 0, .event = CTX_OMP_REGION_BEGIN, .value = 7, .raw_stack = 5},
@@ -408,7 +408,7 @@ static void test_omp_threads__a_thread_that_ends_has_no_more_time(void **state)
 static void test_omp_threads__tasks_of_a_loop_are_counted_one_by_one(void **state)
 {
 	struct world *world = ctx_calloc(1, sizeof(*world));
-	const struct ctx_omp_options options = {.sink = {world, take_span, take_operation},
+	const struct ctx_omp_options options = {.sink = {world, take_span, take_operation, NULL},
 						.last_ns = END_NS - 1};
 	struct ctx_omp_threads *threads;
 	uint64_t at = 1;
