@@ -506,7 +506,8 @@ static enum ctx_status pull_phases(struct ctx_report_source *base, bool of_run, 
 }
 
 static enum ctx_status pull_levels(struct ctx_report_source *base, const struct ctx_report_level **ret,
-				   size_t *ret_n, struct ctx_err *err)
+				   size_t *ret_n /* NOLINT(readability-non-const-parameter) */,
+				   struct ctx_err *err)
 {
 	(void)base;
 	(void)ret;
@@ -533,7 +534,8 @@ static enum ctx_status pull_samples(struct ctx_report_source *base, const struct
 }
 
 static enum ctx_status pull_mappings(struct ctx_report_source *base, const struct ctx_mapping_info **ret,
-				     size_t *ret_n, struct ctx_err *err)
+				     size_t *ret_n /* NOLINT(readability-non-const-parameter) */,
+				     struct ctx_err *err)
 {
 	(void)base;
 	(void)ret;

@@ -24,7 +24,7 @@ struct ctx_fleet_source_spec { /* borrowed until the source is closed */
 /* Chooses the recordings and reads what they are. As ctx_fleet_choose and ctx_fleet_profile_make. */
 CTX_MUST_CHECK enum ctx_status ctx_fleet_source_open(const struct ctx_fleet_source_spec *spec,
 						     struct ctx_report_source **ret, struct ctx_err *err);
-void ctx_fleet_source_close(struct ctx_report_source *source); /* NULL does nothing */
+void ctx_fleet_source_close(struct ctx_report_source *base); /* NULL does nothing */
 
 /*
  * The selected metrics, and their histograms: before any report, since they bring in functions and call stacks. `waits`: those

@@ -57,6 +57,11 @@ static enum ctx_status intern(struct ctx_chaindict *dict, const struct ctx_stack
 
 	if (status != CTX_OK)
 		return status;
+	if (n == 0) {
+		dict->n_nodes = 0;
+		*ret_raw = CTX_TRIE_ROOT;
+		return CTX_OK;
+	}
 	/* Other processes run the same programs at other addresses: the same locations. */
 	place = ctx_chain_table_place(&scope->forest->known, dict->path, n * sizeof(*dict->path));
 	if (place == NULL)
@@ -69,7 +74,7 @@ static enum ctx_status intern(struct ctx_chaindict *dict, const struct ctx_stack
 		if (status != CTX_OK)
 			return status;
 		dict->n_nodes = n;
-		*place = n != 0 ? dict->nodes[n - 1] : CTX_TRIE_ROOT;
+		*place = dict->nodes[n - 1];
 	}
 	*ret_raw = *place;
 	return CTX_OK;
