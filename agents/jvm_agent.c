@@ -24,6 +24,7 @@
 #define EXPORTED __attribute__((visibility("default")))
 
 static struct {
+	JavaVM *jvm;
 	jvmtiEnv *jvmti;
 	pthread_mutex_t lock; /* for switching events on and off */
 	_Atomic uint64_t n_classes, n_compiled;
@@ -154,17 +155,73 @@ static void enable(jvmtiEnv *jvmti, jvmtiEvent event)
 /* Reports what was loaded and compiled before events were switched on. */
 static void catch_up(jvmtiEnv *jvmti, JNIEnv *jni)
 {
-	say_hello(jvmti, jni);
 	enable(jvmti, JVMTI_EVENT_CLASS_PREPARE);
 	report_loaded_classes(jvmti, jni);
 	(void)(*jvmti)->GenerateEvents(jvmti, JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
 	(void)(*jvmti)->GenerateEvents(jvmti, JVMTI_EVENT_COMPILED_METHOD_LOAD);
 }
 
+static void enable_all(jvmtiEnv *jvmti)
+{
+	pthread_mutex_lock(&agent.lock);
+	for (size_t i = 0; i < REPORTED_N; i++)
+		enable(jvmti, reported[i]);
+	ctx_jvm_objects_disable(jvmti);
+	ctx_jvm_objects_enable(jvmti, &agent.options);
+	pthread_mutex_unlock(&agent.lock);
+}
+
+/* --- orders --- */
+
+static void obey(jvmtiEnv *jvmti, JNIEnv *jni, uint32_t order, bool *has_begun)
+{
+	if (order == CTX_VM_ORDER_REPORT) {
+		enable_all(jvmti);
+		if (!*has_begun)
+			catch_up(jvmti, jni);
+		*has_begun = true;
+	} else if (order == CTX_VM_ORDER_REST) {
+		pthread_mutex_lock(&agent.lock);
+		ctx_jvm_objects_disable(jvmti);
+		pthread_mutex_unlock(&agent.lock);
+	}
+}
+
+/* A thread of the virtual machine that takes orders until the recorder has gone. */
+static void *run_orders(void *unused)
+{
+	static char name[] = "ctxrec orders";
+	JavaVMAttachArgs arguments = {.version = JNI_VERSION_1_6, .name = name};
+	JNIEnv *jni = NULL;
+	bool has_begun = false;
+	uint32_t order;
+
+	(void)unused;
+	if ((*agent.jvm)->AttachCurrentThreadAsDaemon(agent.jvm, (void **)&jni, &arguments) != JNI_OK)
+		return NULL;
+	while ((order = ctx_jvm_wait_for_order()) != 0)
+		obey(agent.jvmti, jni, order, &has_begun);
+	if (!ctx_jvm_looks_connected())
+		leave(agent.jvmti);
+	(void)(*agent.jvm)->DetachCurrentThread(agent.jvm);
+	return NULL;
+}
+
+static void begin(jvmtiEnv *jvmti, JNIEnv *jni)
+{
+	pthread_t thread;
+
+	say_hello(jvmti, jni);
+	if (!agent.options.asked)
+		catch_up(jvmti, jni);
+	else if (pthread_create(&thread, NULL, run_orders, NULL) == 0)
+		(void)pthread_detach(thread);
+}
+
 static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 {
 	(void)thread;
-	catch_up(jvmti, jni);
+	begin(jvmti, jni);
 }
 
 static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *jni)
@@ -270,6 +327,7 @@ static void set_callbacks(jvmtiEnv *jvmti)
 /* The interface, made once. */
 static bool prepare(JavaVM *jvm)
 {
+	agent.jvm = jvm;
 	if (agent.jvmti != NULL) {
 		add_capabilities(agent.jvmti); /* of what another recorder did not ask for */
 		return true;
@@ -292,6 +350,8 @@ EXPORTED JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *jvm, char *options, void *r
 		return JNI_OK;
 	enable(agent.jvmti, JVMTI_EVENT_VM_INIT);
 	enable(agent.jvmti, JVMTI_EVENT_VM_DEATH);
+	if (agent.options.asked)
+		return JNI_OK;
 	/* Classes are reported from VMInit on. */
 	for (size_t i = 1; i < REPORTED_N; i++)
 		enable(agent.jvmti, reported[i]);
@@ -311,16 +371,13 @@ EXPORTED JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *jvm, char *options, void 
 	pthread_mutex_lock(&agent.lock);
 	is_begun = !ctx_jvm_looks_connected() && ctx_jvm_options_parse(options, &agent.options) &&
 		   ctx_jvm_connect(agent.options.name) && prepare(jvm);
-	if (is_begun) {
+	if (is_begun)
 		enable(agent.jvmti, JVMTI_EVENT_VM_DEATH);
-		for (size_t i = 0; i < REPORTED_N; i++)
-			enable(agent.jvmti, reported[i]);
-		ctx_jvm_objects_disable(agent.jvmti);
-		ctx_jvm_objects_enable(agent.jvmti, &agent.options);
-	}
 	pthread_mutex_unlock(&agent.lock);
 	if (!is_begun)
 		return JNI_ERR;
-	catch_up(agent.jvmti, jni);
+	if (!agent.options.asked)
+		enable_all(agent.jvmti);
+	begin(agent.jvmti, jni);
 	return JNI_OK;
 }

@@ -9,6 +9,7 @@
 
 #define HEAP "heap="
 #define SYNC "sync"
+#define ASKED "asked"
 #define HEAP_BYTES_MIN 1024u
 #define HEAP_BYTES_MAX ((uint64_t)1 << 30)
 
@@ -27,8 +28,8 @@ static bool parse_word(const char *word, struct ctx_jvm_options *ret)
 {
 	char *end;
 
-	if (strcmp(word, SYNC) == 0) {
-		ret->sync = true;
+	if (strcmp(word, SYNC) == 0 || strcmp(word, ASKED) == 0) {
+		*(strcmp(word, SYNC) == 0 ? &ret->sync : &ret->asked) = true;
 		return true;
 	}
 	if (strncmp(word, HEAP, strlen(HEAP)) != 0)

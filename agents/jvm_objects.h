@@ -11,11 +11,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What the recorder asks for, and where it listens: "NAME[,heap=BYTES][,sync]". */
+/* What the recorder asks for, and where it listens: "NAME[,heap=BYTES][,sync][,asked]". */
 struct ctx_jvm_options {
 	char name[128];	     /* of the socket */
 	uint64_t heap_bytes; /* between allocations that are reported, on average; 0: none is */
 	bool sync;	     /* waits for monitors are reported */
+	bool asked;	     /* nothing is reported until the recorder sends an order */
 };
 
 /* False: they are not of this form. */

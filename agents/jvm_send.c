@@ -88,10 +88,22 @@ bool ctx_jvm_looks_connected(void)
 	int fd = atomic_load(&connection);
 	char byte;
 
-	/* The recorder sends nothing: the end of the connection is all that can be read. */
+	/* Orders apart the end of the connection is all that can be read. */
 	if (fd >= 0 && recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0)
 		atomic_store(&connection, -1);
 	return ctx_jvm_is_connected();
+}
+
+uint32_t ctx_jvm_wait_for_order(void)
+{
+	int fd = atomic_load(&connection);
+	uint32_t order = 0;
+	ssize_t got;
+
+	do
+		got = fd >= 0 ? recv(fd, &order, sizeof(order), 0) : 0;
+	while (got < 0 && errno == EINTR);
+	return got == (ssize_t)sizeof(order) ? order : 0;
 }
 
 uint64_t ctx_jvm_now(void)

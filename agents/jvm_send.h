@@ -20,6 +20,9 @@ bool ctx_jvm_connect(const char *name);
 bool ctx_jvm_is_connected(void);
 bool ctx_jvm_looks_connected(void);
 
+/* Waits for an order of the recorder, enum ctx_vm_order; 0: it has gone. */
+uint32_t ctx_jvm_wait_for_order(void);
+
 struct ctx_jvm_message {
 	size_t n;
 	bool failed; /* it did not fit, and is not sent */

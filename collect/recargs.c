@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "collect/priority.h"
 #include "collect/time_text.h"
+#include "collect/vm_choice.h"
 #include "collect/wait_budget.h"
 #include "model/call_counter.h"
 
@@ -27,6 +28,8 @@
 #define CALLS_MEMORY_MIN (UINT64_C(64) << 10)
 #define CALLS_MEMORY_MAX (UINT64_C(4) << 30)
 #define CALLS_DEPTH_MAX 16000000u
+#define VM_LIMIT_MAX 1000000u
+#define VM_TURN_MIN_NS (UINT64_C(100) * 1000000)
 #define STACK_BYTES_MAX 65528u /* records have 16 bits for their size; the kernel's limit too */
 
 extern const char ctx_rec_manual[];
@@ -437,13 +440,49 @@ static const char *const vm_names[] = {"java", "python", NULL};
 SETTER(vm)
 {
 	struct ctx_rec_trace *trace = &((struct ctx_rec_options *)context)->trace;
-	bool *const flags[] = {&trace->vm_java, &trace->vm_python};
+	bool *const flags[] = {&trace->vm.java, &trace->vm.python};
 	const char *wrong = set_words(value, vm_names, flags);
 
 	return wrong == NULL ? CTX_OK
 			     : ctx_err_set(err, CTX_E_ARG,
 					   "--%s: \"%.*s\" is no virtual machine: java and python are",
 					   option->name, (int)strcspn(wrong, ","), wrong);
+}
+
+SETTER(vm_of)
+{
+	struct ctx_rec_texts *of = &((struct ctx_rec_options *)context)->trace.vm.of;
+	struct ctx_vm_rules rules = {0};
+	struct ctx_err why = {0};
+	enum ctx_status status = ctx_vm_rules_add(&rules, value, &why);
+
+	ctx_vm_rules_deinit(&rules);
+	if (status != CTX_OK)
+		return ctx_err_set(err, status, "--%s: %s", option->name, why.msg);
+	status = ctx_grow(&of->items, &of->cap, of->n + 1, err);
+	if (status == CTX_OK)
+		of->items[of->n++] = value;
+	return status;
+}
+
+SETTER(vm_limit)
+{
+	struct ctx_rec_vm *vm = &((struct ctx_rec_options *)context)->trace.vm;
+
+	if (!parse_count(value, &vm->limit) || vm->limit > VM_LIMIT_MAX)
+		return ctx_err_set(err, CTX_E_ARG, "--%s: \"%s\" is not a number from 1 to %u", option->name,
+				   value, VM_LIMIT_MAX);
+	return CTX_OK;
+}
+
+SETTER(vm_round_robin)
+{
+	struct ctx_rec_vm *vm = &((struct ctx_rec_options *)context)->trace.vm;
+
+	if (!ctx_time_text_parse(value, &vm->turn_ns) || vm->turn_ns < VM_TURN_MIN_NS)
+		return ctx_err_set(err, CTX_E_ARG, "--%s: \"%s\" is not a time of at least 100ms (5s)",
+				   option->name, value);
+	return CTX_OK;
 }
 
 SETTER(heap_sample)
@@ -517,6 +556,9 @@ static const struct ctx_option rows[] = {
 	{"trace", 0, CTX_OPTION_LIST, .set = set_trace, .words = trace_names},
 	{"trace-full", 0, CTX_OPTION_TEXT, .set = set_trace_full, .words = trace_full_names},
 	{"vm", 0, CTX_OPTION_LIST, .set = set_vm, .words = vm_names},
+	{"vm-of", 0, CTX_OPTION_TEXT, .set = set_vm_of},
+	{"vm-limit", 0, CTX_OPTION_TEXT, .set = set_vm_limit},
+	{"vm-round-robin", 0, CTX_OPTION_TEXT, .set = set_vm_round_robin},
 	{"user", 0, CTX_OPTION_FLAG, FLAG(user_only)},
 	{"kernel", 0, CTX_OPTION_FLAG, FLAG(kernel_only)},
 	{"no-follow", 0, CTX_OPTION_FLAG, FLAG(no_follow)},
@@ -570,8 +612,13 @@ static enum ctx_status check_trace(const struct ctx_rec_options *options, struct
 				   : trace->omp	  ? "openmp"
 				   : trace->calls ? "calls"
 						  : "marks");
-	if (trace->vm_java && options->command == NULL && options->pids.n == 0)
+	if (trace->vm.java && options->command == NULL && options->pids.n == 0)
 		return ctx_err_set(err, CTX_E_ARG, "--vm java needs a command, or processes (-p PID)");
+	if (ctx_rec_vm_chooses(&trace->vm) && !trace->vm.java)
+		return ctx_err_set(err, CTX_E_ARG, "--vm-%s needs --vm java",
+				   trace->vm.of.n != 0	  ? "of"
+				   : trace->vm.limit != 0 ? "limit"
+							  : "round-robin");
 	if (trace->waits && !any)
 		return ctx_err_set(
 			err, CTX_E_ARG,
@@ -650,6 +697,7 @@ void ctx_rec_options_deinit(struct ctx_rec_options *options)
 	ctx_ids_deinit(&options->pids);
 	ctx_buf_deinit(&options->events);
 	free(options->trace.indicators.items);
+	free(options->trace.vm.of.items);
 	free(options->notes.labels.items);
 	*options = (struct ctx_rec_options){0};
 }

@@ -50,6 +50,20 @@ enum ctx_rec_omp {
 	CTX_REC_OMP_OFF,
 };
 
+struct ctx_rec_vm {
+	bool java;		 /* an agent reports methods and code of Java's virtual machines */
+	bool python;		 /* a probe in the kernel reads which functions of Python run */
+	struct ctx_rec_texts of; /* rules (collect/vm_choice.h) which of Java's are of interest */
+	uint64_t limit;		 /* how many at a time; 0: all */
+	uint64_t turn_ns;	 /* they take turns; 0: they do not */
+};
+
+/* Whether not all of them are of interest. */
+static inline bool ctx_rec_vm_chooses(const struct ctx_rec_vm *vm)
+{
+	return vm->of.n != 0 || vm->limit != 0 || vm->turn_ns != 0;
+}
+
 struct ctx_rec_trace {
 	bool heap, sync, io;
 	bool omp;
@@ -72,8 +86,7 @@ struct ctx_rec_trace {
 	uint64_t calls_min_ns;	 /* shorter calls are left out; 0: none are */
 	uint64_t calls_depth;	 /* deeper calls are; 0: none are */
 	uint32_t calls_counters; /* that are read at calls, a bit for each of enum ctx_call_counter */
-	bool vm_java;		 /* an agent reports methods and code of Java's virtual machines */
-	bool vm_python;		 /* a probe in the kernel reads which functions of Python run */
+	struct ctx_rec_vm vm;
 	struct ctx_rec_texts indicators;
 	const char *indicators_file; /* NULL: none */
 	bool match_symbols;

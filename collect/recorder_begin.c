@@ -315,13 +315,13 @@ static enum ctx_status create_experiment(struct ctx_recorder *recorder, struct c
 		.has_calls = options->trace.calls,
 		.has_call_sums = options->trace.calls_sums,
 		.call_counters = options->trace.calls_counters,
-		.has_marks = ctx_rec_traces(&options->trace) || options->trace.vm_java ||
+		.has_marks = ctx_rec_traces(&options->trace) || options->trace.vm.java ||
 			     ctx_indicators_have_windows(recorder->metrics.indicators),
 		.has_states = recorder->session.states.level != CTX_STATES_NONE,
 		.comment = options->notes.comment,
 		.store = store_of(options->store),
 		.metrics = recorder->metrics.items,
-		.n_metrics = (uint32_t)recorder->events.n + (options->trace.vm_java && options->trace.heap),
+		.n_metrics = (uint32_t)recorder->events.n + (options->trace.vm.java && options->trace.heap),
 		.properties = meta.properties,
 		.n_properties = meta.n};
 
@@ -381,7 +381,7 @@ static enum ctx_status create_python(struct ctx_recorder *recorder, struct ctx_e
 {
 	enum ctx_status status;
 
-	if (!recorder->options->trace.vm_python)
+	if (!recorder->options->trace.vm.python)
 		return CTX_OK;
 	if (recorder->session.user_regs == 0)
 		return ctx_err_set(err, CTX_E_ARG,
@@ -590,14 +590,22 @@ static enum ctx_status attach_vms(struct ctx_recorder *recorder, struct ctx_err 
 static enum ctx_status create_vms(struct ctx_recorder *recorder, struct ctx_err *err)
 {
 	const struct ctx_rec_trace *trace = &recorder->options->trace;
+	const struct ctx_vm_interest interest = {.rules = trace->vm.of.items,
+						 .n = trace->vm.of.n,
+						 .limit = (uint32_t)trace->vm.limit,
+						 .turn_ns = trace->vm.turn_ns};
 	struct ctx_vm_wishes wishes = {.metric = (uint32_t)recorder->events.n, .sync = trace->sync};
+	enum ctx_status status;
 
 	if (trace->heap)
 		wishes.heap_bytes =
 			trace->sample_bytes >= VM_HEAP_BYTES_MIN ? trace->sample_bytes : VM_HEAP_BYTES;
 	if (wishes.heap_bytes > VM_HEAP_BYTES_MAX)
 		wishes.heap_bytes = VM_HEAP_BYTES_MAX;
-	return ctx_vms_create(&recorder->code.vms, &wishes, err);
+	status = ctx_vms_create(&recorder->code.vms, &wishes, err);
+	if (status == CTX_OK && ctx_rec_vm_chooses(&trace->vm))
+		status = ctx_vms_choose(recorder->code.vms, &interest, err);
+	return status;
 }
 
 enum ctx_status ctx_recorder_begin(struct ctx_recorder *recorder, struct ctx_err *err)
@@ -609,7 +617,7 @@ enum ctx_status ctx_recorder_begin(struct ctx_recorder *recorder, struct ctx_err
 		status = take_over_signals(recorder, err);
 	if (status == CTX_OK && ctx_rec_traces(&options->trace))
 		status = create_trace(recorder, err);
-	if (status == CTX_OK && options->trace.vm_java)
+	if (status == CTX_OK && options->trace.vm.java)
 		status = create_vms(recorder, err);
 	if (status == CTX_OK && options->command != NULL)
 		status = fork_command(recorder, err);
@@ -624,7 +632,7 @@ enum ctx_status ctx_recorder_begin(struct ctx_recorder *recorder, struct ctx_err
 		status = create_experiment(recorder, err);
 	if (status == CTX_OK)
 		status = warn_of_limits(recorder, err);
-	if (status == CTX_OK && options->trace.vm_python && recorder->code.python == NULL)
+	if (status == CTX_OK && options->trace.vm.python && recorder->code.python == NULL)
 		status = ctx_recorder_warn(recorder, recorder->code.why_no_python.msg, err);
 	if (status == CTX_OK && (options->command == NULL || options->system_wide))
 		status = begin_present(recorder, err);

@@ -40,6 +40,8 @@ struct item {
 	bool is_brief;		     /* the stack was not copied */
 	size_t n_named;		     /* frames of interpreted methods: their pc does not tell them apart */
 	bool is_edge;		     /* the sample has its program counter, and perhaps who called it */
+	uint64_t
+		instead; /* the one frame of the sample, which is in no virtual machine of interest; 0: it has a stack */
 };
 
 struct ctx_sample_batch {
@@ -195,7 +197,7 @@ static void set_stack(struct ctx_sample_batch *batch, struct item *item, const s
 	input->user = (struct ctx_user_state){0};
 	input->python = NULL;
 	item->is_edge = has_edge(batch, record);
-	if (item->is_edge)
+	if (item->is_edge || item->instead != 0)
 		return;
 	if (record->sample.user_regs != NULL)
 		ctx_pe_sample_user_state(&record->sample, &input->user);
@@ -236,8 +238,14 @@ enum ctx_status ctx_sample_batch_add(struct ctx_sample_batch *batch, const struc
 		return status;
 	item = &batch->items[batch->n++];
 	*item = (struct item){.process = process, .thread = thread, .state.thread = CTX_NONE};
+	if (batch->options.vms != NULL) {
+		const struct ctx_vms_stack stack = {
+			.process = process, .pid = record->pid, .time_ns = record->time_ns};
+
+		status = ctx_vms_leaves_out(batch->options.vms, &stack, &item->instead, err);
+	}
 	set_stack(batch, item, record);
-	return CTX_OK;
+	return status;
 }
 
 enum ctx_status ctx_sample_batch_add_state(struct ctx_sample_batch *batch, const struct ctx_exp_state *state,
@@ -515,6 +523,8 @@ static struct ctx_wait_stack make_stack(struct ctx_sample_batch *batch, const st
 {
 	struct ctx_wait_stack stack;
 
+	if (item->instead != 0)
+		return (struct ctx_wait_stack){.frames = &item->instead, .n = 1};
 	if (item->is_edge) {
 		ctx_callchain_edge(&batch->chain, &item->input->record);
 		return (struct ctx_wait_stack){.frames = batch->chain.frames, .n = batch->chain.n};

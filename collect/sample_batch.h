@@ -15,7 +15,7 @@
 #include "collect/perfevent.h"
 #include "collect/perfrecord.h"
 #include "collect/python.h"
-#include "collect/vms.h"
+#include "collect/vm_frames.h"
 #include "collect/wait_places.h"
 #include "formats/experiment/exp_writer.h"
 #include "model/event_source.h"

@@ -167,6 +167,17 @@ bool ctx_vm_listener_take(struct ctx_vm_listener *listener, size_t number, struc
 	return goes_on;
 }
 
+void ctx_vm_listener_order(struct ctx_vm_listener *listener, size_t number, uint32_t order)
+{
+	const struct connection *connection;
+
+	pthread_mutex_lock(&listener->lock);
+	connection = listener->connections[number];
+	if (connection->fd >= 0)
+		(void)send(connection->fd, &order, sizeof(order), MSG_DONTWAIT | MSG_NOSIGNAL);
+	pthread_mutex_unlock(&listener->lock);
+}
+
 /* The thread */
 
 /* Fills `polled`; returns how many, and whether somebody has to wait who cannot be polled. */

@@ -3,8 +3,6 @@
  *	              -> methods, code -> image
  *	              -> begin, end of a garbage collection --+
  *	counters of the virtual machine --vm_perfdata-- safepoints +-> vm_marks -> marks of its threads
- *	name: frame in the interpreter -> method, bytecode in the copied stack -> function by name
- *	      frame in other code -> is written, once
  */
 #include "collect/vms.h"
 
@@ -12,14 +10,8 @@
 #include "base/mem.h"
 #include "collect/installation.h"
 #include "collect/vm_attach.h"
-#include "collect/vm_image.h"
-#include "collect/vm_listener.h"
-#include "collect/vm_marks.h"
-#include "collect/vm_names.h"
-#include "collect/vm_objects.h"
-#include "collect/vm_perfdata.h"
+#include "collect/vms_impl.h"
 #include "formats/experiment/exp_functions.h"
-#include "model/jit_code.h"
 #include "model/traced.h"
 
 #include <stdio.h>
@@ -29,83 +21,9 @@
 
 #define VARIABLE "JAVA_TOOL_OPTIONS"
 #define LIBRARY "libctxjvm.so"
-#define MISSED_N 4096u
-#define PENDING_MAX 16384u
 #define LATE_NS ((uint64_t)60 * 1000000)   /* within which what the counters say is known */
 #define POLL_NS ((uint64_t)20 * 1000000)   /* between readings of a virtual machine's counters */
 #define COUNT_NS ((uint64_t)100 * 1000000) /* between marks of what they count */
-
-/* In the frame of an interpreted method, from its frame pointer on (frame_x86.hpp); the CFA is 16 bytes above it. */
-#define FRAME_BELOW_CFA 16u
-#define METHOD_BELOW_FRAME 24u
-#define LOCALS_BELOW_FRAME 56u
-#define BYTECODE_BELOW_FRAME 64u
-#define LOCALS_MAX                                                                                           \
-	((uint64_t)1 << 20) /* bytes from the frame to its variables, which its caller has pushed */
-#define X86_64_R13 13u	    /* has the bytecode's address where the interpreter runs */
-
-/* The counters of a virtual machine, which are read again and again. */
-struct counters {
-	int fd;	      /* of its file; -1: none */
-	int64_t lane; /* the thread on which their marks are */
-	uint64_t next_poll_ns, next_count_ns;
-	struct ctx_vm_safepoints safepoints;
-	struct ctx_vm_counters last, marked; /* what was read last, and what was marked */
-	bool is_read, is_marked;
-};
-
-/* Methods that are in frames before the agent has reported them: while the virtual machine starts. */
-struct pending {
-	struct ctx_map64 of_method; /* address of the description -> index in items */
-	struct pending_method {
-		uint64_t address;
-		uint32_t number;
-		bool is_defined;
-	} * items; /* owned */
-	size_t n, cap;
-	size_t n_defined;
-};
-
-struct vm {
-	int64_t pid;
-	uint64_t since_ns;
-	uint32_t process; /* CTX_NONE: not known yet */
-	bool is_closed;	  /* its connection: no more messages come */
-	bool is_stranger;
-	bool has_hello;
-	bool has_figures; /* they are written */
-	struct ctx_vm_image image;
-	struct ctx_vm_writing writing;
-	uint64_t interpreter_begin, interpreter_end;
-	uint64_t *
-		missed; /* MISSED_N addresses at which there was no code yet, the oldest are overwritten; owned; NULL: none */
-	uint32_t n_missed;
-	struct ctx_map64 is_missed; /* which these are */
-	uint64_t dropped, damaged;
-	struct pending pending;
-	struct ctx_vm_marks marks;
-	struct ctx_vm_objects objects;
-	struct counters counters;
-	struct ctx_buf hello;	/* the message; owned */
-	struct ctx_buf goodbye; /* likewise; empty: none came */
-	uint64_t hello_ns, goodbye_ns;
-};
-
-struct ctx_vms {
-	char library[PATH_MAX];
-	char options[128]; /* of the agent: the socket and what is wished */
-	struct ctx_vm_wishes wishes;
-	char *old_options; /* owned; NULL: there were none */
-	struct ctx_vm_listener *listener;
-	struct vm **items; /* by number of the connection */
-	size_t n, cap;
-	int *attached; /* connections of ctx_vms_attach; owned */
-	size_t n_attached, attached_cap;
-	struct ctx_buf received; /* scratch */
-	struct ctx_map64 of_process;
-	struct ctx_exp_writer *writer;
-	const struct ctx_proctree *tree;
-};
 
 /* As agents read them (agents/jvm_objects.h). */
 static void set_options(struct ctx_vms *vms)
@@ -116,7 +34,9 @@ static void set_options(struct ctx_vms *vms)
 		n += snprintf(vms->options + n, sizeof(vms->options) - (size_t)n, ",heap=%llu",
 			      (unsigned long long)vms->wishes.heap_bytes);
 	if (vms->wishes.sync)
-		snprintf(vms->options + n, sizeof(vms->options) - (size_t)n, ",sync");
+		n += snprintf(vms->options + n, sizeof(vms->options) - (size_t)n, ",sync");
+	if (vms->interest.is_on)
+		snprintf(vms->options + n, sizeof(vms->options) - (size_t)n, ",asked");
 }
 
 enum ctx_status ctx_vms_create(struct ctx_vms **ret, const struct ctx_vm_wishes *wishes, struct ctx_err *err)
@@ -144,7 +64,21 @@ enum ctx_status ctx_vms_create(struct ctx_vms **ret, const struct ctx_vm_wishes 
 	return CTX_OK;
 }
 
-static void free_vm(struct vm *vm)
+enum ctx_status ctx_vms_choose(struct ctx_vms *vms, const struct ctx_vm_interest *interest,
+			       struct ctx_err *err)
+{
+	enum ctx_status status = CTX_OK;
+
+	vms->interest.is_on = true;
+	vms->interest.function = CTX_NONE;
+	vms->interest.choice = (struct ctx_vm_choice){.limit = interest->limit, .turn_ns = interest->turn_ns};
+	for (size_t i = 0; i < interest->n && status == CTX_OK; i++)
+		status = ctx_vm_rules_add(&vms->interest.rules, interest->rules[i], err);
+	set_options(vms);
+	return status;
+}
+
+static void free_vm(struct ctx_vm *vm)
 {
 	ctx_vm_image_deinit(&vm->image);
 	ctx_vm_writing_deinit(&vm->writing);
@@ -156,6 +90,7 @@ static void free_vm(struct vm *vm)
 	free(vm->pending.items);
 	ctx_vm_marks_deinit(&vm->marks);
 	ctx_vm_objects_deinit(&vm->objects);
+	free(vm->turns.items);
 	if (vm->counters.fd >= 0)
 		close(vm->counters.fd);
 	free(vm);
@@ -175,6 +110,8 @@ void ctx_vms_destroy(struct ctx_vms *vms)
 	free(vms->old_options);
 	ctx_buf_deinit(&vms->received);
 	ctx_map64_deinit(&vms->of_process);
+	ctx_vm_rules_deinit(&vms->interest.rules);
+	free(vms->interest.candidates);
 	free(vms);
 }
 
@@ -231,25 +168,28 @@ static enum ctx_status keep_message(struct ctx_buf *kept, const struct ctx_curso
 	return ctx_buf_check(kept, err);
 }
 
-static enum ctx_status take_hello(struct vm *vm, const struct ctx_vm_head *head, struct ctx_cursor *rest,
-				  struct ctx_err *err)
+static enum ctx_status take_hello(struct ctx_vms *vms, struct ctx_vm *vm, const struct ctx_vm_head *head,
+				  struct ctx_cursor *rest, struct ctx_err *err)
 {
 	struct ctx_vm_hello hello;
 	struct ctx_cursor cursor = *rest;
+	enum ctx_status status;
 
 	if (!ctx_vm_parse_hello(&cursor, &hello)) {
 		vm->is_stranger = true;
 		return CTX_OK;
 	}
-	if (!vm->has_hello)
-		vm->counters.fd = ctx_vm_perfdata_open(vm->pid);
+	if (vm->has_hello)
+		return CTX_OK;
+	vm->counters.fd = ctx_vm_perfdata_open(vm->pid);
 	vm->has_hello = true;
 	vm->hello_ns = head->time_ns;
-	return keep_message(&vm->hello, rest, err);
+	status = ctx_vms_turns_hello(vms, vm, &hello, err);
+	return status == CTX_OK ? keep_message(&vm->hello, rest, err) : status;
 }
 
-static enum ctx_status take_goodbye(struct vm *vm, const struct ctx_vm_head *head, struct ctx_cursor *rest,
-				    struct ctx_err *err)
+static enum ctx_status take_goodbye(struct ctx_vm *vm, const struct ctx_vm_head *head,
+				    struct ctx_cursor *rest, struct ctx_err *err)
 {
 	struct ctx_cursor cursor = *rest;
 	struct ctx_vm_bye bye;
@@ -262,7 +202,7 @@ static enum ctx_status take_goodbye(struct vm *vm, const struct ctx_vm_head *hea
 	return keep_message(&vm->goodbye, rest, err);
 }
 
-static enum ctx_status add_interval(struct vm *vm, const struct ctx_vm_mark *begin, uint64_t end_ns,
+static enum ctx_status add_interval(struct ctx_vm *vm, const struct ctx_vm_mark *begin, uint64_t end_ns,
 				    struct ctx_err *err)
 {
 	enum ctx_status status = ctx_vm_marks_add_interval(&vm->marks, begin, end_ns, err);
@@ -271,7 +211,7 @@ static enum ctx_status add_interval(struct vm *vm, const struct ctx_vm_mark *beg
 	return status == CTX_E_LIMIT ? CTX_OK : status;
 }
 
-static enum ctx_status take_stop(struct vm *vm, const struct ctx_vm_head *head, struct ctx_cursor *rest,
+static enum ctx_status take_stop(struct ctx_vm *vm, const struct ctx_vm_head *head, struct ctx_cursor *rest,
 				 struct ctx_err *err)
 {
 	struct ctx_vm_mark begin = {.name = CTX_VM_NAME_GC, .tid = (int64_t)ctx_cursor_get_u32(rest)};
@@ -285,8 +225,8 @@ static enum ctx_status take_stop(struct vm *vm, const struct ctx_vm_head *head, 
 	return add_interval(vm, &begin, head->time_ns, err);
 }
 
-static enum ctx_status write_code(struct ctx_vms *vms, struct vm *vm, struct ctx_vm_known_code *code,
-				  struct ctx_err *err)
+enum ctx_status ctx_vms_write_code(struct ctx_vms *vms, struct ctx_vm *vm, struct ctx_vm_known_code *code,
+				   struct ctx_err *err)
 {
 	struct ctx_vm_target target = {vms->writer, &vm->image, vm->process};
 
@@ -295,7 +235,8 @@ static enum ctx_status write_code(struct ctx_vms *vms, struct vm *vm, struct ctx
 }
 
 /* Code that is complete: the interpreter, or such as samples were in before it was reported, which is written. */
-static enum ctx_status take_complete(struct ctx_vms *vms, struct vm *vm, uint32_t index, struct ctx_err *err)
+static enum ctx_status take_complete(struct ctx_vms *vms, struct ctx_vm *vm, uint32_t index,
+				     struct ctx_err *err)
 {
 	struct ctx_vm_known_code *code = &vm->image.codes[index];
 
@@ -305,14 +246,14 @@ static enum ctx_status take_complete(struct ctx_vms *vms, struct vm *vm, uint32_
 	}
 	if (vm->process == CTX_NONE)
 		return CTX_OK;
-	for (uint32_t i = 0; vm->missed != NULL && i < vm->n_missed && i < MISSED_N; i++) {
+	for (uint32_t i = 0; vm->missed != NULL && i < vm->n_missed && i < CTX_VM_MISSED_N; i++) {
 		if (vm->missed[i] - code->address < code->bytes)
-			return write_code(vms, vm, code, err);
+			return ctx_vms_write_code(vms, vm, code, err);
 	}
 	return CTX_OK;
 }
 
-static enum ctx_status take_message(struct ctx_vms *vms, struct vm *vm, const uint8_t *bytes, size_t n,
+static enum ctx_status take_message(struct ctx_vms *vms, struct ctx_vm *vm, const uint8_t *bytes, size_t n,
 				    struct ctx_err *err)
 {
 	enum ctx_status status;
@@ -332,7 +273,7 @@ static enum ctx_status take_message(struct ctx_vms *vms, struct vm *vm, const ui
 		return CTX_OK;
 	switch (head.kind) {
 	case CTX_VM_HELLO:
-		return take_hello(vm, &head, &rest, err);
+		return take_hello(vms, vm, &head, &rest, err);
 	case CTX_VM_BYE:
 		return take_goodbye(vm, &head, &rest, err);
 	case CTX_VM_GC:
@@ -348,7 +289,7 @@ static enum ctx_status take_message(struct ctx_vms *vms, struct vm *vm, const ui
 
 static enum ctx_status take_messages(struct ctx_vms *vms, size_t i, struct ctx_err *err)
 {
-	struct vm *vm = vms->items[i];
+	struct ctx_vm *vm = vms->items[i];
 	enum ctx_status status = CTX_OK;
 	struct ctx_cursor cursor;
 
@@ -374,7 +315,7 @@ static enum ctx_status add_new(struct ctx_vms *vms, struct ctx_err *err)
 
 	while (status == CTX_OK && vms->n < n) {
 		struct ctx_vm_connection info = ctx_vm_listener_get(vms->listener, vms->n);
-		struct vm *vm = ctx_calloc(1, sizeof(*vm));
+		struct ctx_vm *vm = ctx_calloc(1, sizeof(*vm));
 
 		if (vm == NULL)
 			return ctx_err_nomem(err);
@@ -388,54 +329,9 @@ static enum ctx_status add_new(struct ctx_vms *vms, struct ctx_err *err)
 	return status;
 }
 
-/* --- whose it is --- */
-
-static enum ctx_status bind(struct ctx_vms *vms, size_t i, uint32_t process, struct ctx_err *err)
-{
-	uint32_t *place = ctx_map64_place(&vms->of_process, process);
-
-	if (place == NULL)
-		return ctx_err_nomem(err);
-	*place = (uint32_t)i;
-	vms->items[i]->process = process;
-	return CTX_OK;
-}
-
-/* Records have come to the time when it connected: its pid is that of the image that did. */
-static enum ctx_status bind_known(struct ctx_vms *vms, size_t i, uint64_t until_ns, struct ctx_err *err)
-{
-	const struct vm *vm = vms->items[i];
-	uint32_t process, thread;
-
-	if (vm->process != CTX_NONE || vm->since_ns > until_ns ||
-	    !ctx_proctree_lookup(vms->tree, vm->pid, &process, &thread))
-		return CTX_OK;
-	return bind(vms, i, process, err);
-}
-
-/* A sample of a process at a time after it has connected binds it as well. */
-static struct vm *vm_of(struct ctx_vms *vms, const struct ctx_vms_stack *stack, struct ctx_err *err,
-			enum ctx_status *ret)
-{
-	uint32_t known = ctx_map64_get(&vms->of_process, stack->process);
-
-	*ret = CTX_OK;
-	if (known != CTX_MAP64_NONE)
-		return vms->items[known];
-	for (size_t i = vms->n; i-- > 0;) {
-		const struct vm *vm = vms->items[i];
-
-		if (vm->process == CTX_NONE && vm->pid == stack->pid && vm->since_ns <= stack->time_ns) {
-			*ret = bind(vms, i, stack->process, err);
-			return *ret == CTX_OK ? vms->items[i] : NULL;
-		}
-	}
-	return NULL;
-}
-
 /* --- counters, and the log --- */
 
-static enum ctx_status add_safepoint(struct vm *vm, const struct ctx_vm_safepoint *safepoint,
+static enum ctx_status add_safepoint(struct ctx_vm *vm, const struct ctx_vm_safepoint *safepoint,
 				     struct ctx_err *err)
 {
 	struct ctx_vm_mark begin = {
@@ -448,7 +344,7 @@ static enum ctx_status add_safepoint(struct vm *vm, const struct ctx_vm_safepoin
 }
 
 /* Marks of what has changed since the last ones. */
-static enum ctx_status add_counts(struct vm *vm, uint64_t now_ns, struct ctx_err *err)
+static enum ctx_status add_counts(struct ctx_vm *vm, uint64_t now_ns, struct ctx_err *err)
 {
 	static const struct {
 		enum ctx_vm_figure figure;
@@ -458,7 +354,7 @@ static enum ctx_status add_counts(struct vm *vm, uint64_t now_ns, struct ctx_err
 		      {CTX_VM_CLASS_LOAD_NS, "time loading classes (ns)"},
 		      {CTX_VM_COMPILATIONS, "methods compiled"},
 		      {CTX_VM_COMPILE_NS, "time compiling (ns)"}};
-	struct counters *counters = &vm->counters;
+	struct ctx_vm_polled *counters = &vm->counters;
 	enum ctx_status status = CTX_OK;
 
 	for (size_t i = 0; i < CTX_COUNT_OF(counts) && status == CTX_OK; i++) {
@@ -481,14 +377,15 @@ static enum ctx_status add_counts(struct vm *vm, uint64_t now_ns, struct ctx_err
 }
 
 /* Reads the counters where it is time, or in any case. */
-static enum ctx_status poll_counters(struct ctx_vms *vms, struct vm *vm, bool is_end, struct ctx_err *err)
+static enum ctx_status poll_counters(struct ctx_vms *vms, struct ctx_vm *vm, bool is_end, struct ctx_err *err)
 {
-	struct counters *counters = &vm->counters;
+	struct ctx_vm_polled *counters = &vm->counters;
 	uint64_t now_ns = ctx_clock_ns(CLOCK_MONOTONIC);
 	struct ctx_vm_safepoint safepoint;
 	enum ctx_status status = CTX_OK;
 
-	if (counters->fd < 0 || (!is_end && now_ns < counters->next_poll_ns))
+	/* Of what is not of interest the last ones are enough. */
+	if (counters->fd < 0 || (!is_end && (now_ns < counters->next_poll_ns || !vm->turns.is_chosen)))
 		return CTX_OK;
 	counters->next_poll_ns = now_ns + POLL_NS;
 	if (!ctx_vm_perfdata_read(counters->fd, &vms->received, &counters->last))
@@ -503,7 +400,7 @@ static enum ctx_status poll_counters(struct ctx_vms *vms, struct vm *vm, bool is
 }
 
 /* What the counters say at the end of the virtual machine or of the recording. */
-static enum ctx_status write_figures(struct ctx_vms *vms, struct vm *vm, struct ctx_err *err)
+static enum ctx_status write_figures(struct ctx_vms *vms, struct ctx_vm *vm, struct ctx_err *err)
 {
 	struct ctx_exp_vm_figures figures = {.process = vm->process,
 					     .time_ns = ctx_clock_ns(CLOCK_MONOTONIC)};
@@ -515,7 +412,7 @@ static enum ctx_status write_figures(struct ctx_vms *vms, struct vm *vm, struct 
 	return ctx_exp_vm_figures(vms->writer, &figures, err);
 }
 
-static enum ctx_status write_log(struct ctx_vms *vms, struct vm *vm, struct ctx_err *err)
+static enum ctx_status write_log(struct ctx_vms *vms, struct ctx_vm *vm, struct ctx_err *err)
 {
 	struct ctx_vm_target target = {vms->writer, &vm->image, vm->process};
 	enum ctx_status status = CTX_OK;
@@ -541,14 +438,15 @@ static enum ctx_status write_log(struct ctx_vms *vms, struct vm *vm, struct ctx_
 }
 
 /* Defines the methods of frames that have been reported since; at the end also those that never were. */
-static enum ctx_status define_pending(struct ctx_vms *vms, struct vm *vm, bool is_last, struct ctx_err *err)
+static enum ctx_status define_pending(struct ctx_vms *vms, struct ctx_vm *vm, bool is_last,
+				      struct ctx_err *err)
 {
 	struct ctx_vm_target target = {vms->writer, &vm->image, vm->process};
 	enum ctx_status status = CTX_OK;
 
 	for (size_t i = 0; vm->pending.n_defined < vm->pending.n && i < vm->pending.n && status == CTX_OK;
 	     i++) {
-		struct pending_method *pending = &vm->pending.items[i];
+		struct ctx_vm_pending_method *pending = &vm->pending.items[i];
 		uint32_t index = ctx_map64_get(&vm->image.by_address, pending->address);
 
 		if (pending->is_defined || (index == CTX_MAP64_NONE && !is_last))
@@ -561,7 +459,7 @@ static enum ctx_status define_pending(struct ctx_vms *vms, struct vm *vm, bool i
 	return status;
 }
 
-static enum ctx_status write_objects(struct ctx_vms *vms, struct vm *vm, uint64_t until_ns,
+static enum ctx_status write_objects(struct ctx_vms *vms, struct ctx_vm *vm, uint64_t until_ns,
 				     struct ctx_err *err)
 {
 	const struct ctx_vm_objects_target target = {.names = {vms->writer, &vm->image, vm->process},
@@ -584,9 +482,9 @@ struct known {
 static enum ctx_status write_known(struct ctx_vms *vms, size_t i, const struct known *known,
 				   struct ctx_err *err)
 {
-	struct vm *vm = vms->items[i];
+	struct ctx_vm *vm = vms->items[i];
 	struct ctx_vm_marks_target target = {.writer = vms->writer, .tree = vms->tree};
-	enum ctx_status status = bind_known(vms, i, known->until_ns, err);
+	enum ctx_status status = ctx_vms_bind_known(vms, i, known->until_ns, err);
 
 	if (status == CTX_OK)
 		status = poll_counters(vms, vm, known->is_end || known->tid == vm->counters.lane, err);
@@ -595,6 +493,8 @@ static enum ctx_status write_known(struct ctx_vms *vms, size_t i, const struct k
 	status = write_log(vms, vm, err);
 	if (status == CTX_OK && known->is_end)
 		status = write_figures(vms, vm, err);
+	if (status == CTX_OK && known->is_end)
+		status = ctx_vms_turns_end(vm, known->until_ns, err);
 	if (status == CTX_OK)
 		status = define_pending(vms, vm, known->is_end, err);
 	target.process = vm->process;
@@ -611,7 +511,7 @@ enum ctx_status ctx_vms_listen(struct ctx_vms *vms, struct ctx_err *err)
 
 	for (size_t i = 0; i < vms->n && status == CTX_OK; i++)
 		status = take_messages(vms, i, err);
-	return status;
+	return status == CTX_OK ? ctx_vms_turns_update(vms, err) : status;
 }
 
 enum ctx_status ctx_vms_take(struct ctx_vms *vms, uint64_t until_ns, struct ctx_err *err)
@@ -641,177 +541,12 @@ enum ctx_status ctx_vms_before_end(struct ctx_vms *vms, const struct ctx_perf_re
 	return status;
 }
 
-/* --- frames --- */
-
-static bool read_stack(const struct ctx_user_state *state, uint64_t address, uint64_t *ret)
-{
-	uint64_t at = address - state->regs.value[ctx_machine_sp(state->regs.machine)];
-
-	if (state->stack_bytes < sizeof(*ret) || at > state->stack_bytes - sizeof(*ret))
-		return false;
-	memcpy(ret, state->stack + at, sizeof(*ret));
-	return true;
-}
-
-/* The index of the bytecode at an address; UINT32_MAX: it is none of the method's. */
-static uint32_t bytecode_of(const struct ctx_vm_method *method, uint64_t address)
-{
-	return method->code_begin != 0 && address - method->code_begin < method->code_bytes
-		       ? (uint32_t)(address - method->code_begin)
-		       : UINT32_MAX;
-}
-
-static enum ctx_status add_pending(struct ctx_vms *vms, struct pending *pending, uint64_t address,
-				   uint32_t *ret_index, struct ctx_err *err)
-{
-	struct pending_method item = {.address = address};
-	enum ctx_status status = ctx_grow(&pending->items, &pending->cap, pending->n + 1, err);
-	uint32_t *place = status == CTX_OK ? ctx_map64_place(&pending->of_method, address) : NULL;
-
-	if (place == NULL)
-		return ctx_err_nomem(err);
-	*place = *ret_index = (uint32_t)pending->n;
-	status = ctx_exp_function_reserve(vms->writer, &item.number, err);
-	item.is_defined = status != CTX_OK || item.number == CTX_NONE;
-	if (item.is_defined)
-		item.number = CTX_NONE;
-	pending->n_defined += item.is_defined;
-	pending->items[pending->n++] = item;
-	return status;
-}
-
-/* A frame of a method that the agent has not reported yet: named by a number that is defined later. */
-static enum ctx_status name_pending(struct ctx_vms *vms, struct vm *vm, uint64_t address,
-				    struct ctx_vm_frame *frame, struct ctx_err *err)
-{
-	struct pending *pending = &vm->pending;
-	uint32_t index = ctx_map64_get(&pending->of_method, address);
-	enum ctx_status status = CTX_OK;
-
-	if (address == 0 || address % 8 != 0 || (index == CTX_MAP64_NONE && pending->n == PENDING_MAX))
-		return CTX_OK;
-	if (index == CTX_MAP64_NONE)
-		status = add_pending(vms, pending, address, &index, err);
-	if (status != CTX_OK || pending->items[index].number == CTX_NONE)
-		return status;
-	frame->frame->address = ctx_frame_named(pending->items[index].number, 0);
-	frame->is_named = true;
-	return CTX_OK;
-}
-
-/* An interpreted frame, by what the interpreter keeps in it. Other frames stay. */
-static enum ctx_status name_interpreted(struct ctx_vms *vms, struct vm *vm, const struct ctx_vms_stack *stack,
-					struct ctx_vm_frame *frame, struct ctx_err *err)
-{
-	const struct ctx_user_state *state = stack->state;
-	uint64_t fp = frame->frame->cfa - FRAME_BELOW_CFA, locals, address, bytecode_at;
-	struct ctx_vm_target target = {vms->writer, &vm->image, vm->process};
-	uint32_t bytecode = UINT32_MAX, index;
-	struct ctx_vm_class class;
-	struct ctx_vm_method method;
-
-	if (state->regs.machine != CTX_MACHINE_X86_64 || frame->frame->cfa == 0 ||
-	    !read_stack(state, fp - LOCALS_BELOW_FRAME, &locals) || locals - fp >= LOCALS_MAX ||
-	    !read_stack(state, fp - METHOD_BELOW_FRAME, &address))
-		return CTX_OK;
-	index = ctx_map64_get(&vm->image.by_address, address);
-	if (index == CTX_MAP64_NONE)
-		return name_pending(vms, vm, address, frame, err);
-	ctx_vm_image_method(&vm->image, index, &class, &method);
-	/* A frame that runs has it in a register, one that has called something where it is kept. */
-	if (frame->is_leaf && (state->regs.valid >> X86_64_R13 & 1) != 0)
-		bytecode = bytecode_of(&method, state->regs.value[X86_64_R13]);
-	if (bytecode == UINT32_MAX && read_stack(state, fp - BYTECODE_BELOW_FRAME, &bytecode_at))
-		bytecode = bytecode_of(&method, bytecode_at);
-	frame->line = bytecode != UINT32_MAX ? ctx_vm_line_of(&method, bytecode) : 0;
-	return ctx_vm_name_frame(&target, index, frame, err);
-}
-
-/* Whether it may be code that a virtual machine makes: between its parts there are libraries. */
-static bool is_in_anonymous(const struct ctx_vms *vms, const struct vm *vm, uint64_t address)
-{
-	const struct ctx_exp_map_entry *entry =
-		ctx_exp_map_list_find(ctx_exp_maps(vms->writer, vm->process), address);
-
-	return entry != NULL &&
-	       ctx_jit_code_is(ctx_exp_objects_path(ctx_exp_all_objects(vms->writer), entry->object));
-}
-
-static enum ctx_status note_missed(struct vm *vm, uint64_t address, struct ctx_err *err)
-{
-	uint32_t *place = ctx_map64_place(&vm->is_missed, address);
-	uint64_t *item;
-
-	if (vm->missed == NULL)
-		vm->missed = ctx_calloc(MISSED_N, sizeof(*vm->missed));
-	if (place == NULL || vm->missed == NULL)
-		return ctx_err_nomem(err);
-	if (*place != CTX_MAP64_NONE)
-		return CTX_OK;
-	*place = 1;
-	item = &vm->missed[vm->n_missed++ % MISSED_N];
-	if (*item != 0)
-		ctx_map64_remove(&vm->is_missed, *item);
-	*item = address;
-	return CTX_OK;
-}
-
-static enum ctx_status note_code(struct ctx_vms *vms, struct vm *vm, uint64_t address, struct ctx_err *err)
-{
-	struct ctx_vm_known_code *code = ctx_vm_image_code_at(&vm->image, address);
-
-	if (code == NULL)
-		return is_in_anonymous(vms, vm, address) ? note_missed(vm, address, err) : CTX_OK;
-	return code->is_written ? CTX_OK : write_code(vms, vm, code, err);
-}
-
-/*
- * The interpreter calls into the virtual machine by a call of its own: of two of its frames next to each other where only
- * the outer one is that of a method, the inner one is that call.
- */
-static enum ctx_status name_frame(struct ctx_vms *vms, struct vm *vm, const struct ctx_vms_stack *stack,
-				  struct ctx_vm_frame *frame, struct ctx_err *err)
-{
-	uint64_t address = frame->frame->address;
-	enum ctx_status status = CTX_OK;
-
-	if (address < vm->image.code_begin || address >= vm->image.code_end)
-		return CTX_OK;
-	frame->is_interpreter = address >= vm->interpreter_begin && address < vm->interpreter_end;
-	if (frame->is_interpreter)
-		status = name_interpreted(vms, vm, stack, frame, err);
-	return status == CTX_OK && !frame->is_named ? note_code(vms, vm, address, err) : status;
-}
-
-enum ctx_status ctx_vms_name(struct ctx_vms *vms, const struct ctx_vms_stack *stack,
-			     struct ctx_vms_frames *frames, struct ctx_err *err)
-{
-	enum ctx_status status;
-	struct vm *vm = vm_of(vms, stack, err, &status);
-	bool is_call = false; /* the frame before is the interpreter's, of no method */
-	size_t n = 0;
-
-	frames->n_named = 0;
-	for (size_t i = 0; vm != NULL && i < frames->n && status == CTX_OK; i++) {
-		struct ctx_vm_frame frame = {.frame = &frames->items[i], .is_leaf = i == 0};
-
-		status = name_frame(vms, vm, stack, &frame, err);
-		n -= is_call && frame.is_named;
-		is_call = frame.is_interpreter && !frame.is_named;
-		frames->n_named += frame.is_named;
-		frames->items[n++] = frames->items[i];
-	}
-	if (vm != NULL && status == CTX_OK)
-		frames->n = n;
-	return status;
-}
-
 struct ctx_vms_counts ctx_vms_counts(const struct ctx_vms *vms)
 {
 	struct ctx_vms_counts counts = {0};
 
 	for (size_t i = 0; i < vms->n; i++) {
-		const struct vm *vm = vms->items[i];
+		const struct ctx_vm *vm = vms->items[i];
 
 		counts.vms += vm->has_hello && vm->process != CTX_NONE;
 		counts.strangers += vm->is_stranger || (vm->process == CTX_NONE && vm->has_hello);

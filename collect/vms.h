@@ -14,8 +14,6 @@
 #include "collect/proctree.h"
 #include "collect/vm_objects.h"
 #include "formats/experiment/exp_writer.h"
-#include "model/user_regs.h"
-#include "unwind/unwind_space.h"
 
 struct ctx_vms;
 
@@ -23,6 +21,20 @@ struct ctx_vms;
 CTX_MUST_CHECK enum ctx_status ctx_vms_create(struct ctx_vms **ret, const struct ctx_vm_wishes *wishes,
 					      struct ctx_err *err);
 void ctx_vms_destroy(struct ctx_vms *vms);
+
+struct ctx_vm_interest {
+	const char *const *rules; /* of ctx_vm_rules_add; borrowed */
+	size_t n;
+	uint32_t limit;	  /* at a time; 0: all, or one where they take turns */
+	uint64_t turn_ns; /* 0: they take no turns */
+};
+
+/*
+ * Only virtual machines that are chosen are of interest (collect/vm_choice.h): agents of the others report that they are there, and
+ * nothing else. Before the first is started. Fails with CTX_E_ARG, CTX_E_LIMIT, CTX_E_NOMEM.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_vms_choose(struct ctx_vms *vms, const struct ctx_vm_interest *interest,
+					      struct ctx_err *err);
 
 /* Java's virtual machines that this process starts from here on load the agent; then the environment is as it was. */
 CTX_MUST_CHECK enum ctx_status ctx_vms_enter_environment(struct ctx_vms *vms, struct ctx_err *err);
@@ -50,26 +62,6 @@ CTX_MUST_CHECK enum ctx_status ctx_vms_take(struct ctx_vms *vms, uint64_t until_
 /* A thread or a process ends, or executes another program: takes its messages while it is known. */
 CTX_MUST_CHECK enum ctx_status ctx_vms_before_end(struct ctx_vms *vms, const struct ctx_perf_record *record,
 						  struct ctx_err *err);
-
-struct ctx_vms_stack {
-	uint32_t process;
-	int64_t pid;
-	uint64_t time_ns;
-	const struct ctx_user_state *state; /* what was copied with it */
-};
-
-struct ctx_vms_frames {
-	struct ctx_unwind_frame *items; /* leaf first */
-	size_t n;
-	size_t n_named; /* out: of interpreted methods */
-};
-
-/*
- * Writes what is needed to name the frames, and replaces those of interpreted methods; `n` becomes less where the interpreter has several
- * frames for one method. Frames of other processes stay. Fails as the writer does.
- */
-CTX_MUST_CHECK enum ctx_status ctx_vms_name(struct ctx_vms *vms, const struct ctx_vms_stack *stack,
-					    struct ctx_vms_frames *frames, struct ctx_err *err);
 
 struct ctx_vms_counts {
 	uint64_t vms;	    /* that said hello */

@@ -63,6 +63,9 @@ unsigned ctx_vm_span_of(const char *name);
 #define CTX_VM_NAME_GC "GC pause"
 #define CTX_VM_NAME_SAFEPOINT "safepoint"
 #define CTX_VM_NAME_SYNC "time to safepoint"
+#define CTX_VM_NAME_LIFE "virtual machine" /* from its first word to its end */
+#define CTX_VM_NAME_TURN                                                                                     \
+	"virtual machine of interest" /* where some are chosen: as long as it is one of them */
 
 /* The name of the metric of what they allocated. */
 #define CTX_VM_METRIC_ALLOCATED "Java Bytes Allocated"

@@ -57,4 +57,14 @@ enum ctx_vm_message {
 	CTX_VM_MESSAGE_N,
 };
 
+/*
+ * What the recorder sends to an agent that waits for it ("asked" among its options): a u32. Until the first one the agent reports
+ * nothing but CTX_VM_HELLO and CTX_VM_BYE.
+ */
+enum ctx_vm_order {
+	CTX_VM_ORDER_REPORT = 1, /* everything that it was loaded for */
+	CTX_VM_ORDER_REST =
+		2, /* what code there is, so that it has names later; nothing of threads and objects */
+};
+
 #endif

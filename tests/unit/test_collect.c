@@ -1259,17 +1259,27 @@ static void test_recargs__lists_name_what_is_recorded(void **state)
 	assert_int_equal(
 		parse_args(&options, NULL, ARGS("--trace", "io,openmp,io", "--vm", "python", "./app")),
 		CTX_OK);
-	assert_true(options.trace.io && options.trace.omp && options.trace.vm_python);
+	assert_true(options.trace.io && options.trace.omp && options.trace.vm.python);
 	assert_false(options.trace.heap || options.trace.sync || options.trace.marks || options.trace.calls ||
-		     options.trace.vm_java);
+		     options.trace.vm.java);
 	ctx_rec_options_deinit(&options);
 	assert_int_equal(parse_args(&options, NULL,
 				    ARGS("--trace", "calls,marks", "--trace", "heap", "--trace", "sync",
 					 "--vm", "java", "./app")),
 			 CTX_OK);
 	assert_true(options.trace.calls && options.trace.marks && options.trace.heap && options.trace.sync &&
-		    options.trace.vm_java);
-	assert_false(options.trace.io || options.trace.omp || options.trace.vm_python);
+		    options.trace.vm.java);
+	assert_false(options.trace.io || options.trace.omp || options.trace.vm.python);
+	ctx_rec_options_deinit(&options);
+	assert_false(ctx_rec_vm_chooses(&options.trace.vm));
+	assert_int_equal(parse_args(&options, NULL,
+				    ARGS("--vm", "java", "--vm-of", "main=~.*Server", "--vm-of", "pid=7",
+					 "--vm-limit", "3", "--vm-round-robin", "5s", "./app")),
+			 CTX_OK);
+	assert_int_equal(options.trace.vm.of.n, 2);
+	assert_int_equal(options.trace.vm.limit, 3);
+	assert_int_equal(options.trace.vm.turn_ns, 5000000000u);
+	assert_true(ctx_rec_vm_chooses(&options.trace.vm));
 	ctx_rec_options_deinit(&options);
 	assert_int_equal(parse_args(&options, NULL, ARGS("--openmp=off", "./app")), CTX_OK);
 	assert_true(!options.trace.omp && options.trace.omp_mode == CTX_REC_OMP_OFF);
@@ -1281,6 +1291,11 @@ static void test_recargs__lists_name_what_is_recorded(void **state)
 	assert_true(!options.trace.omp && options.trace.omp_mode == CTX_REC_OMP_AUTO);
 	ctx_rec_options_deinit(&options);
 	refuse("--openmp", ARGS("--openmp=often", "./app"));
+	refuse("--vm-limit needs --vm java", ARGS("--vm-limit", "2", "./app"));
+	refuse("--vm-of needs --vm java", ARGS("--vm-of", "pid=2", "--vm", "python", "./app"));
+	refuse("--vm-of: \"class=X\" is no KEY=TEXT", ARGS("--vm", "java", "--vm-of", "class=X", "./app"));
+	refuse("--vm-round-robin: \"1ms\"", ARGS("--vm", "java", "--vm-round-robin", "1ms", "./app"));
+	refuse("--vm-limit: \"0\"", ARGS("--vm", "java", "--vm-limit", "0", "./app"));
 	refuse("\"locks\" cannot be traced", ARGS("--trace", "heap,locks,io", "./app"));
 	refuse("\"hea\" cannot be traced", ARGS("--trace", "hea", "./app"));
 	refuse("\"heaps\" cannot be traced", ARGS("--trace", "heaps", "./app"));

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "collect/mapped_files.h"
 #include "collect/vm_attach.h"
+#include "collect/vm_frames.h"
 #include "collect/vm_image.h"
 #include "collect/vm_listener.h"
 #include "collect/vm_parse.h"
@@ -247,20 +248,36 @@ struct recording {
 	struct ctx_mapped_files *files;
 	struct ctx_proctree *tree;
 	struct ctx_vms *vms;
+	char name[64]; /* of the socket */
 	int agent;
-	uint64_t begun_ns; /* before it connected */
+	uint64_t begun_ns;			/* before it connected */
+	const struct ctx_vm_interest *interest; /* NULL: all are of interest */
 };
+
+/* As an agent does, by the name in the options. */
+static void connect_agent(struct recording *recording)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+
+	snprintf(address.sun_path + 1, sizeof(address.sun_path) - 1, "%s", recording->name);
+	recording->agent = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+	assert_int_equal(connect(recording->agent, (struct sockaddr *)&address,
+				 (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 +
+					     strlen(address.sun_path + 1))),
+			 0);
+}
 
 /* False: this build has no agent. */
 static bool begin(struct recording *recording, const char *path)
 {
 	struct ctx_exp_options options = fixture_options(path);
 	const char *variable;
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	uint64_t now_ns = ctx_clock_ns(CLOCK_MONOTONIC);
 
 	if (ctx_vms_create(&recording->vms, &(struct ctx_vm_wishes){.sync = true}, NULL) != CTX_OK)
 		return false;
+	if (recording->interest != NULL)
+		assert_int_equal(ctx_vms_choose(recording->vms, recording->interest, NULL), CTX_OK);
 	options.start_ns = recording->begun_ns = now_ns;
 	options.has_marks = options.has_sync = true;
 	assert_int_equal(ctx_exp_create(&options, &recording->writer, NULL), CTX_OK);
@@ -274,14 +291,10 @@ static bool begin(struct recording *recording, const char *path)
 	assert_int_equal(ctx_vms_enter_environment(recording->vms, NULL), CTX_OK);
 	variable = getenv("JAVA_TOOL_OPTIONS");
 	assert_true(strncmp(variable, "-Xmx1g -agentpath:/", 19) == 0);
-	snprintf(address.sun_path + 1, sizeof(address.sun_path) - 1, "%s", strrchr(variable, '=') + 1);
-	assert_string_equal(strrchr(variable, ','), ",sync");
-	*strrchr(address.sun_path + 1, ',') = '\0';
-	recording->agent = socket(AF_UNIX, SOCK_SEQPACKET, 0);
-	assert_int_equal(connect(recording->agent, (struct sockaddr *)&address,
-				 (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 +
-					     strlen(address.sun_path + 1))),
-			 0);
+	snprintf(recording->name, sizeof(recording->name), "%s", strrchr(variable, '=') + 1);
+	assert_string_equal(strchr(variable, ','), recording->interest != NULL ? ",sync,asked" : ",sync");
+	*strchr(recording->name, ',') = '\0';
+	connect_agent(recording);
 	ctx_vms_leave_environment(recording->vms);
 	assert_string_equal(getenv("JAVA_TOOL_OPTIONS"), "-Xmx1g");
 	unsetenv("JAVA_TOOL_OPTIONS");
@@ -409,6 +422,123 @@ static void test_vms__frames_of_others_stay(void **state)
 	end(&recording);
 }
 
+/* --- of interest --- */
+
+/* The duration of each mark that ends, and the thread that they are of; returns how many there are. */
+static size_t read_ends(const char *path, uint64_t *durations, size_t most, uint32_t *ret_thread)
+{
+	struct ctx_event_source *source;
+	struct ctx_event event;
+	enum ctx_status status;
+	size_t n = 0;
+
+	assert_int_equal(ctx_exp_open(path, &source, NULL), CTX_OK);
+	while ((status = source->next(source, &event, NULL)) == CTX_OK) {
+		if (event.kind != CTX_EV_TRACED || event.traced.operation->operation != CTX_MARK_END)
+			continue;
+		assert_true(n < most);
+		assert_true(n == 0 || *ret_thread == event.thread);
+		*ret_thread = event.thread;
+		durations[n++] = event.traced.operation->duration_ns;
+	}
+	assert_int_equal(status, CTX_END);
+	source->close(source);
+	return n;
+}
+
+static void tell_hello(const struct recording *recording, const char *command, uint64_t time_ns)
+{
+	struct ctx_buf message CTX_AUTO_BUF = {0};
+
+	put_head(&message, CTX_VM_HELLO, time_ns);
+	ctx_buf_put_u32(&message, CTX_VM_VERSION);
+	put_text(&message, "OpenJDK");
+	put_text(&message, "17");
+	put_text(&message, "G1");
+	put_text(&message, command);
+	ctx_buf_put_u64(&message, 0);
+	tell(recording, &message);
+}
+
+/* The order that has come; 0: none. */
+static uint32_t order_of(const struct recording *recording)
+{
+	uint32_t order = 0;
+
+	return recv(recording->agent, &order, sizeof(order), MSG_DONTWAIT) == sizeof(order) ? order : 0;
+}
+
+/* A virtual machine that says this is of interest, or not, where only my.Server is. */
+static void check_interest(const struct place *place, const char *command, bool is_chosen)
+{
+	static const char *const rule = "main=my.Server";
+	const struct ctx_vm_interest interest = {.rules = &rule, .n = 1};
+	struct recording recording = {.interest = &interest};
+	struct ctx_vms_stack whose = {.pid = getpid()};
+	uint64_t now_ns, frame;
+
+	if (!begin(&recording, place->path))
+		skip();
+	now_ns = ctx_clock_ns(CLOCK_MONOTONIC);
+	assert_int_equal(order_of(&recording), 0);
+	tell_hello(&recording, command, now_ns);
+	assert_int_equal(ctx_vms_listen(recording.vms, NULL), CTX_OK);
+	assert_int_equal(order_of(&recording), is_chosen ? CTX_VM_ORDER_REPORT : 0);
+	whose.time_ns = now_ns - 1; /* while it starts */
+	assert_int_equal(ctx_vms_leaves_out(recording.vms, &whose, &frame, NULL), CTX_OK);
+	assert_int_equal(frame, 0);
+	whose.time_ns = now_ns + 1;
+	assert_int_equal(ctx_vms_leaves_out(recording.vms, &whose, &frame, NULL), CTX_OK);
+	assert_int_equal(frame != 0 && ctx_frame_is_named(frame), !is_chosen);
+	end(&recording);
+}
+
+static void test_vms__what_is_of_interest_is_asked_to_report(void **state)
+{
+	check_interest(*state, "my.Server 80", true);
+}
+
+static void test_vms__what_is_not_of_interest_is_not_asked_and_has_no_stacks(void **state)
+{
+	check_interest(*state, "my.Client", false);
+}
+
+/* Two virtual machines in one process, as far as the recorder can tell: one at a time is of interest. */
+static void test_vms__the_next_ones_turn_comes_when_one_ends(void **state)
+{
+	const struct place *place = *state;
+	struct recording recording = {.interest = &(struct ctx_vm_interest){.limit = 1}}, second;
+	uint64_t now_ns, durations[8];
+	uint32_t thread = 0;
+	size_t n;
+	struct ctx_buf message CTX_AUTO_BUF = {0};
+
+	if (!begin(&recording, place->path))
+		skip();
+	now_ns = ctx_clock_ns(CLOCK_MONOTONIC);
+	tell_hello(&recording, "first", now_ns);
+	assert_int_equal(ctx_vms_listen(recording.vms, NULL), CTX_OK);
+	assert_int_equal(order_of(&recording), CTX_VM_ORDER_REPORT);
+	second = recording;
+	connect_agent(&second);
+	tell_hello(&second, "second", now_ns + 10);
+	assert_int_equal(ctx_vms_listen(recording.vms, NULL), CTX_OK);
+	assert_int_equal(order_of(&second), 0);
+	put_head(&message, CTX_VM_BYE, now_ns + 20);
+	for (size_t i = 0; i < 4; i++)
+		ctx_buf_put_u64(&message, 0);
+	tell(&recording, &message);
+	assert_int_equal(ctx_vms_listen(recording.vms, NULL), CTX_OK);
+	assert_int_equal(order_of(&second), CTX_VM_ORDER_REPORT);
+	close(second.agent);
+	end(&recording);
+	/* Their lives begin in one thread here, so they pair differently; the turn of the first is as long as its life. */
+	n = read_ends(place->path, durations, CTX_COUNT_OF(durations), &thread);
+	while (n != 0 && durations[n - 1] != 20)
+		n--;
+	assert_int_not_equal(n, 0);
+}
+
 /* --- garbage collections --- */
 
 static void tell_gc(const struct recording *recording, uint32_t tid, uint64_t begin_ns, uint64_t end_ns)
@@ -432,28 +562,6 @@ static struct ctx_perf_record task_record(uint32_t type, uint32_t tid, uint64_t 
 						 .parent_pid = getpid(),
 						 .tid = (int32_t)tid,
 						 .parent_tid = getpid()}};
-}
-
-/* The duration of each mark that ends, and the thread that they are of; returns how many there are. */
-static size_t read_ends(const char *path, uint64_t *durations, size_t most, uint32_t *ret_thread)
-{
-	struct ctx_event_source *source;
-	struct ctx_event event;
-	enum ctx_status status;
-	size_t n = 0;
-
-	assert_int_equal(ctx_exp_open(path, &source, NULL), CTX_OK);
-	while ((status = source->next(source, &event, NULL)) == CTX_OK) {
-		if (event.kind != CTX_EV_TRACED || event.traced.operation->operation != CTX_MARK_END)
-			continue;
-		assert_true(n < most);
-		assert_true(n == 0 || *ret_thread == event.thread);
-		*ret_thread = event.thread;
-		durations[n++] = event.traced.operation->duration_ns;
-	}
-	assert_int_equal(status, CTX_END);
-	source->close(source);
-	return n;
 }
 
 /* The thread is known from its fork to its end, and not a round earlier or later. */
@@ -693,6 +801,9 @@ int main(void)
 			test_vms__interpreted_frames_get_the_names_and_lines_of_their_methods, make_place,
 			remove_place),
 		cmocka_unit_test_setup_teardown(test_vms__frames_of_others_stay, make_place, remove_place),
+		place_test(test_vms__what_is_of_interest_is_asked_to_report),
+		place_test(test_vms__what_is_not_of_interest_is_not_asked_and_has_no_stacks),
+		place_test(test_vms__the_next_ones_turn_comes_when_one_ends),
 		cmocka_unit_test_setup_teardown(
 			test_vms__collections_are_marks_of_a_thread_that_begins_and_ends_in_a_round,
 			make_place, remove_place),
