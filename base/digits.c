@@ -26,6 +26,25 @@ bool ctx_digits_take(const char **at, unsigned base, uint64_t *ret)
 	return *at != start;
 }
 
+bool ctx_digits_take_range(const char **at, uint64_t max, uint64_t *ret_first, uint64_t *ret_last)
+{
+	uint64_t first, last;
+
+	if (!ctx_digits_take(at, 10, &first))
+		return false;
+	last = first;
+	if (**at == '-') {
+		(*at)++;
+		if (!ctx_digits_take(at, 10, &last))
+			return false;
+	}
+	if (last < first || last > max)
+		return false;
+	*ret_first = first;
+	*ret_last = last;
+	return true;
+}
+
 bool ctx_seconds_parse(const char *text, uint64_t *ret_ns)
 {
 	uint64_t seconds, fraction = 0;

@@ -21,6 +21,9 @@ static inline int ctx_digit(char c)
  */
 bool ctx_digits_take(const char **at, unsigned base, uint64_t *ret);
 
+/* "3", or "3-7": numbers up to `max`, the second not less; moves *at behind them. False: malformed. */
+bool ctx_digits_take_range(const char **at, uint64_t max, uint64_t *ret_first, uint64_t *ret_last);
+
 /*
  * The whole text, seconds with up to nine decimals ("12.5"), in nanoseconds. False: malformed, or
  * more than 140 years.

@@ -1,38 +1,30 @@
 #include "collect/cpus.h"
 
+#include "base/digits.h"
 #include "base/fileio.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 
+#define CPU_MAX 65535
+
 enum ctx_status ctx_cpus_parse(const char *text, struct ctx_ids *cpus, struct ctx_err *err)
 {
 	const char *at = text;
+	enum ctx_status status = CTX_OK;
+	bool more = true;
 
-	for (;;) {
-		char *end;
-		unsigned long first = strtoul(at, &end, 10);
-		unsigned long last = first;
+	while (more && status == CTX_OK) {
+		uint64_t first, last;
 
-		if (end == at)
+		if (!ctx_digits_take_range(&at, CPU_MAX, &first, &last) ||
+		    (*at != ',' && *at != '\n' && *at != '\0'))
 			return ctx_err_set(err, CTX_E_FORMAT, "list of CPUs \"%s\" is not understood", text);
-		if (*end == '-') {
-			at = end + 1;
-			last = strtoul(at, &end, 10);
-		}
-		if (end == at || last < first || last > 65535 ||
-		    (*end != ',' && *end != '\n' && *end != '\0'))
-			return ctx_err_set(err, CTX_E_FORMAT, "list of CPUs \"%s\" is not understood", text);
-		for (; first <= last; first++) {
-			enum ctx_status status = ctx_ids_add(cpus, (int64_t)first, err);
-
-			if (status != CTX_OK)
-				return status;
-		}
-		if (*end != ',')
-			return CTX_OK;
-		at = end + 1;
+		for (; first <= last && status == CTX_OK; first++)
+			status = ctx_ids_add(cpus, (int64_t)first, err);
+		more = *at++ == ',';
 	}
+	return status;
 }
 
 enum ctx_status ctx_cpus_online(struct ctx_ids *cpus, struct ctx_err *err)

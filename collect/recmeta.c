@@ -4,6 +4,7 @@
 
 #include "base/fileio.h"
 #include "base/mem.h"
+#include "collect/machine_topology.h"
 #include "model/call_counter.h"
 
 #include <dirent.h>
@@ -113,6 +114,31 @@ static void add_machine(struct ctx_recmeta *meta)
 	add(meta, "uid", "%lu", (unsigned long)getuid());
 }
 
+static void add_topology(struct ctx_recmeta *meta)
+{
+	struct ctx_topology topology CTX_CLEANUP(ctx_topology_deinit) = {0};
+	struct ctx_buf text CTX_AUTO_BUF = {0};
+	enum ctx_status status = ctx_machine_topology("/sys", &meta->arena, &topology, NULL);
+
+	for (unsigned part = 0; part < CTX_TOPOLOGY_N && status == CTX_OK && meta->n < CTX_RECMETA_MAX;
+	     part++) {
+		const char *value;
+
+		ctx_buf_clear(&text);
+		status = ctx_topology_write(&topology, (enum ctx_topology_part)part, &text, NULL);
+		if (status != CTX_OK || text.n == 0)
+			continue;
+		value = ctx_arena_strndup(&meta->arena, (const char *)text.bytes, text.n);
+		if (value == NULL)
+			status = CTX_E_NOMEM;
+		else
+			meta->properties[meta->n++] = (struct ctx_property){
+				.key = ctx_topology_key((enum ctx_topology_part)part), .value = value};
+	}
+	if (status != CTX_OK)
+		meta->is_short_of_memory = true;
+}
+
 /*
  * Whether /proc/kallsyms shows this user addresses. All are 0 otherwise; the first few can be 0
  * anyway.
@@ -206,6 +232,7 @@ enum ctx_status ctx_recmeta_init(struct ctx_recmeta *meta, const struct ctx_rec_
 	*meta = (struct ctx_recmeta){0};
 	add(meta, "collector", "ctxrec %s", CTX_VERSION);
 	add_machine(meta);
+	add_topology(meta);
 	set_command(meta, options->command);
 	set_stem(meta, options);
 	if (options->command != NULL && meta->n < CTX_RECMETA_MAX)

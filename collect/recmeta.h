@@ -10,7 +10,7 @@
 #include "collect/session.h"
 #include "model/profile.h"
 
-#define CTX_RECMETA_MAX (40 + CTX_REC_LABELS_MAX)
+#define CTX_RECMETA_MAX (44 + CTX_REC_LABELS_MAX)
 
 struct ctx_recmeta {
 	struct ctx_arena arena; /* owns the strings */

@@ -26,7 +26,7 @@ static const struct {
 	{"indxobj-define", "--index NAME=EXPRESSION does that, --by NAME shows it"},
 	{"indxobj-list",
 	 "--by accepts thread, process, command, thread-name, thread-pattern, cgroup, container, function, "
-	 "object, line, cpu, "
+	 "object, line, cpu, core, socket, node, pmu, "
 	 "state, wait, second, time, sample, metric, lwp, file, descriptor, datasize, duration and any "
 	 "expression"},
 	{"sample-select", "--interval BEGIN:END or --filter 'SAMPLE==1' does that"},

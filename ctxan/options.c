@@ -517,7 +517,7 @@ static const struct ctx_option rows[] = {
 	{"fold-object", 0, CTX_OPTION_TEXT, STRING(hiding.objects)},
 	{"view", 0, CTX_OPTION_TEXT, .set = set_view, .words = WORDS("user", "expert", "machine")},
 	{"by", 0, CTX_OPTION_LIST, STRING(selection.by),
-	 .words = WORDS("thread", "process", "command", "thread-name", "thread-pattern", "cgroup", "container", "function", "object", "line", "cpu", "state", "wait",
+	 .words = WORDS("thread", "process", "command", "thread-name", "thread-pattern", "cgroup", "container", "function", "object", "line", "cpu", "core", "socket", "node", "pmu", "state", "wait",
 			"second", "time", "sample", "metric", "lwp", "file", "descriptor", "datasize", "duration", "cacheline", "page4k", "page64k", "page2m", "mapping", "access", "level")},
 	{"index", 0, CTX_OPTION_TEXT, .set = set_index},
 	{"metric", 0, CTX_OPTION_LIST, STRING(selection.metric), .alias = "metrics", /* gprofng's word */

@@ -1,6 +1,6 @@
 /*
  * Features of a perf.data file of arbitrary bytes. First byte: odd is the other byte order; second
- * byte: the number of the feature, 255 a single build id. The feature is read twice, after a number
+ * byte: the number of the feature, 255 a single build id, 254 the text of a property of the topology, of the part of the first byte. The feature is read twice, after a number
  * of processors. In every case memory is proportional to the input, and the results can be queried.
  */
 #include "formats/perfdata/pd_facts.h"
@@ -17,6 +17,7 @@ static const char *event_name_of_id(const struct ctx_pd_facts *facts, uint64_t i
 }
 
 #define PROCESSORS 4
+#define TOPOLOGY_TEXT 254
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -48,6 +49,40 @@ static void check_events(const struct ctx_pd_facts *facts)
 	}
 }
 
+/* What is written of a topology can be read; what is read is within bounds. */
+static void check_topology(const char *text, enum ctx_topology_part part, bool is_own)
+{
+	struct ctx_topology_groups groups = {0};
+	struct ctx_strtab names = {0};
+	enum ctx_status status = ctx_topology_read(text, part, &names, &groups, NULL);
+
+	if (status != CTX_OK && (is_own || status != CTX_E_FORMAT))
+		abort();
+	for (size_t i = 0; i < groups.n; i++) {
+		bool is_name = part == CTX_TOPOLOGY_CORE || part == CTX_TOPOLOGY_PMU;
+
+		if (groups.of_cpu[i] < -1 ||
+		    groups.of_cpu[i] > (is_name ? (int64_t)names.n - 1 : CTX_TOPOLOGY_ID_MAX))
+			abort();
+	}
+	if (groups.n > CTX_TOPOLOGY_CPU_MAX + 1)
+		abort();
+	ctx_topology_groups_deinit(&groups);
+	ctx_strtab_deinit(&names);
+}
+
+static void check_topology_text(const uint8_t *data, size_t size)
+{
+	char *text = malloc(size - 1);
+
+	if (text == NULL)
+		abort();
+	memcpy(text, data + 2, size - 2);
+	text[size - 2] = '\0';
+	check_topology(text, (enum ctx_topology_part)(data[0] % CTX_TOPOLOGY_N), false);
+	free(text);
+}
+
 static void check_properties(struct ctx_pd_facts *facts)
 {
 	struct ctx_property *properties;
@@ -58,6 +93,10 @@ static void check_properties(struct ctx_pd_facts *facts)
 	for (size_t i = 0; i < n; i++) {
 		if (*properties[i].value == '\0')
 			abort();
+		for (unsigned part = 0; part < CTX_TOPOLOGY_N; part++) {
+			if (strcmp(properties[i].key, ctx_topology_key((enum ctx_topology_part)part)) == 0)
+				check_topology(properties[i].value, (enum ctx_topology_part)part, true);
+		}
 	}
 	free(properties);
 }
@@ -70,6 +109,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size < 2)
 		return 0;
+	if (data[1] == TOPOLOGY_TEXT) {
+		check_topology_text(data, size);
+		return 0;
+	}
 	wire = ctx_pe_wire_make(data + 2, size - 2, (data[0] & 1) != 0);
 	for (int round = 0; round < 2; round++) {
 		if (data[1] == UINT8_MAX)

@@ -94,6 +94,9 @@ enum ctx_index_entity {
 	CTX_INDEX_FUNCTION,
 	CTX_INDEX_OBJECT,
 	CTX_INDEX_LINE,
+	/* Of the processor, by the recording's topology (model/topology.h). */
+	CTX_INDEX_SOCKET,
+	CTX_INDEX_NODE,
 	/* Positions in `names`. */
 	CTX_INDEX_COMMAND,
 	CTX_INDEX_THREAD_NAME,
@@ -102,6 +105,8 @@ enum ctx_index_entity {
 	CTX_INDEX_CONTAINER,
 	CTX_INDEX_OMP_REGION, /* the innermost on the stack */
 	CTX_INDEX_OMP_TASK,
+	CTX_INDEX_CORE, /* in order */
+	CTX_INDEX_PMU,
 	CTX_INDEX_WAIT, /* enum ctx_wait_kind, or one of the two below */
 };
 
@@ -134,7 +139,7 @@ struct ctx_report_index {
 	const struct ctx_report_index_key *by;
 	size_t n_by;			     /* at least 1 */
 	const int64_t *keys;		     /* n_by for each row; no two rows have the same */
-	const char *const *names;	     /* of CTX_INDEX_COMMAND to CTX_INDEX_OMP_TASK */
+	const char *const *names;	     /* of CTX_INDEX_COMMAND to CTX_INDEX_PMU */
 	const struct ctx_source_file *files; /* of CTX_INDEX_LINE: by id */
 	size_t n;
 	const struct ctx_report_sum *sums;   /* for each row: of the metric, then of each of more_metrics */

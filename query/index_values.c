@@ -6,6 +6,7 @@
 #include "model/omp.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- names ---- */
 
@@ -177,6 +178,97 @@ static int64_t wait_of(const struct ctx_index_values *values, const struct ctx_s
 	return *kind - 1;
 }
 
+/* ---- processors ---- */
+
+/* CTX_TOPOLOGY_N: of another key. */
+static enum ctx_topology_part part_of(enum ctx_index_entity entity)
+{
+	switch (entity) {
+	case CTX_INDEX_CORE:
+		return CTX_TOPOLOGY_CORE;
+	case CTX_INDEX_SOCKET:
+		return CTX_TOPOLOGY_SOCKET;
+	case CTX_INDEX_NODE:
+		return CTX_TOPOLOGY_NODE;
+	case CTX_INDEX_PMU:
+		return CTX_TOPOLOGY_PMU;
+	default:
+		return CTX_TOPOLOGY_N;
+	}
+}
+
+/* Merged recordings have what differs as "KEY (NAME)" (ingest/joint_info.c). */
+static bool has_second(const struct ctx_profile *profile, const char *key)
+{
+	size_t n = strlen(key);
+
+	for (size_t i = 0; i < profile->n_properties; i++) {
+		if (strncmp(profile->properties[i].key, key, n) == 0 &&
+		    strncmp(profile->properties[i].key + n, " (", 2) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* "cpu_core/cycles/" is counted by cpu_core alone, wherever that was. */
+static enum ctx_status find_pmus(struct ctx_index_values *values, struct ctx_err *err)
+{
+	const struct ctx_profile *profile = values->profile;
+
+	values->pmu_of_metric = ctx_calloc(profile->n_metrics, sizeof(*values->pmu_of_metric));
+	if (values->pmu_of_metric == NULL)
+		return ctx_err_nomem(err);
+	for (uint32_t i = 0; i < profile->n_metrics; i++) {
+		const char *name = profile->metrics[i].name;
+		const char *end = strchr(name, '/');
+
+		values->pmu_of_metric[i] =
+			end != NULL ? ctx_strtab_find(&values->names, name, (size_t)(end - name)) : CTX_NONE;
+	}
+	return CTX_OK;
+}
+
+static enum ctx_status find_groups(struct ctx_index_values *values, enum ctx_topology_part part,
+				   struct ctx_err *err)
+{
+	static const char *const words[] = {"core", "socket", "node", "pmu"};
+	const char *key = ctx_topology_key(part);
+	const char *text = ctx_profile_property(values->profile, key, NULL);
+	enum ctx_status status;
+
+	if (text == NULL)
+		return ctx_err_set(err, CTX_E_ARG,
+				   "--by %s: the recording does not tell the %s of its processors",
+				   words[part], key);
+	if (has_second(values->profile, key) || has_second(values->profile, "host"))
+		return ctx_err_set(err, CTX_E_ARG, "--by %s: the recordings are of different machines",
+				   words[part]);
+	status = ctx_topology_read(text, part, &values->names, &values->groups[part], err);
+	return status == CTX_OK && part == CTX_TOPOLOGY_PMU ? find_pmus(values, err) : status;
+}
+
+/* Whether it is a span of a state in which a thread is on no processor. */
+static bool is_off_cpu(const struct ctx_profile *profile, const struct ctx_sample *sample)
+{
+	uint32_t state = sample->metric - profile->states;
+
+	return profile->has_states && sample->metric >= profile->states && state < CTX_STATE_N &&
+	       (CTX_STATES_ON_CPU & CTX_STATE_BIT(state)) == 0;
+}
+
+static int64_t group_of(const struct ctx_index_values *values, enum ctx_topology_part part,
+			const struct ctx_sample *sample)
+{
+	const struct ctx_topology_groups *groups = &values->groups[part];
+
+	if (part == CTX_TOPOLOGY_PMU && sample->metric < values->profile->n_metrics &&
+	    values->pmu_of_metric[sample->metric] != CTX_NONE)
+		return values->pmu_of_metric[sample->metric];
+	if (is_off_cpu(values->profile, sample))
+		return CTX_NO_CPU;
+	return sample->cpu >= 0 && (size_t)sample->cpu < groups->n ? groups->of_cpu[sample->cpu] : -1;
+}
+
 /* ---- all keys ---- */
 
 static enum ctx_status bind(struct ctx_index_values *values, size_t key, const char *text,
@@ -211,6 +303,8 @@ enum ctx_status ctx_index_values_init(const struct ctx_index_keys *keys, const s
 			status = find_lines(ret, base->code, err);
 		else if (ret->entities[i] == CTX_INDEX_WAIT)
 			status = begin_waits(ret, err);
+		else if (part_of(ret->entities[i]) != CTX_TOPOLOGY_N)
+			status = find_groups(ret, part_of(ret->entities[i]), err);
 	}
 	return status;
 }
@@ -222,6 +316,9 @@ void ctx_index_values_deinit(struct ctx_index_values *values)
 	for (size_t i = 0; i < values->n_expressions; i++)
 		ctx_expression_destroy(values->expressions[i]);
 	ctx_strtab_deinit(&values->names);
+	for (size_t i = 0; i < CTX_TOPOLOGY_N; i++)
+		ctx_topology_groups_deinit(&values->groups[i]);
+	free(values->pmu_of_metric);
 	free(values->of_raw);
 	free(values->kind_of);
 	ctx_wait_kinds_deinit(&values->kinds);
@@ -286,6 +383,12 @@ void ctx_index_values_fixed(const struct ctx_index_values *values, const struct 
 			break;
 		case CTX_INDEX_WAIT:
 			ret[i] = wait_of(values, sample);
+			break;
+		case CTX_INDEX_CORE:
+		case CTX_INDEX_SOCKET:
+		case CTX_INDEX_NODE:
+		case CTX_INDEX_PMU:
+			ret[i] = group_of(values, part_of(values->entities[i]), sample);
 			break;
 		default: /* expressions */
 			break;

@@ -8,6 +8,7 @@
 #include "base/strtab.h"
 #include "model/expression.h"
 #include "model/report_source.h"
+#include "model/topology.h"
 #include "model/wait_kind.h"
 #include "query/index_key.h"
 
@@ -19,6 +20,9 @@ struct ctx_index_values {
 	/* Owned; of keys that are names: the name by thread, of constructs of OpenMP by node of the CCT; NULL. */
 	uint32_t *of_thread[CTX_INDEX_KEYS_MAX];
 	struct ctx_strtab names;
+	struct ctx_topology_groups
+		groups[CTX_TOPOLOGY_N]; /* of such keys: by processor; of a PMU by metric, too */
+	uint32_t *pmu_of_metric;	/* owned; CTX_NONE: its name has none; NULL */
 	/* Of the keys that are expressions, in their order: owned. */
 	struct ctx_expression *expressions[CTX_INDEX_KEYS_MAX];
 	size_t places[CTX_INDEX_KEYS_MAX]; /* numbers of the keys */
@@ -40,7 +44,7 @@ struct ctx_index_base {
 
 /*
  * Parses and binds. Call ctx_index_values_deinit in any case. CTX_E_ARG: an expression is invalid, or the
- * recording has no thread states for a key that is a wait. O(functions + threads + raw stacks), as
+ * recording has no thread states for a key that is a wait, or nothing of its processors for one that asks that. O(functions + threads + raw stacks), as
  * far as the keys ask.
  */
 CTX_MUST_CHECK enum ctx_status ctx_index_values_init(const struct ctx_index_keys *keys,

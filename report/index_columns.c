@@ -16,6 +16,7 @@
 #include <string.h>
 
 #define UNKNOWN "<Unknown>"
+#define NO_PROCESSOR "<No processor>"
 
 /* What a column has of a key. */
 enum what {
@@ -44,6 +45,14 @@ static const struct {
 	{CTX_INDEX_PHASE, NAME, "phase", NULL, CTX_STYLE_NAME, false},
 	{CTX_INDEX_CPU, SHOWN, NULL, "CPU", CTX_STYLE_COUNT, false},
 	{CTX_INDEX_CPU, ID, "cpu", NULL, CTX_STYLE_COUNT, false},
+	{CTX_INDEX_CORE, SHOWN, NULL, "Core", CTX_STYLE_KEY, false},
+	{CTX_INDEX_CORE, NAME, "core", NULL, CTX_STYLE_NAME, false},
+	{CTX_INDEX_SOCKET, SHOWN, NULL, "Socket", CTX_STYLE_COUNT, false},
+	{CTX_INDEX_SOCKET, ID, "socket", NULL, CTX_STYLE_COUNT, false},
+	{CTX_INDEX_NODE, SHOWN, NULL, "Node", CTX_STYLE_COUNT, false},
+	{CTX_INDEX_NODE, ID, "node", NULL, CTX_STYLE_COUNT, false},
+	{CTX_INDEX_PMU, SHOWN, NULL, "PMU", CTX_STYLE_KEY, false},
+	{CTX_INDEX_PMU, NAME, "pmu", NULL, CTX_STYLE_NAME, false},
 	{CTX_INDEX_THREAD, SHOWN, NULL, "Thread", CTX_STYLE_KEY, false},
 	{CTX_INDEX_THREAD, NUMBER, "thread", NULL, CTX_STYLE_COUNT, false},
 	{CTX_INDEX_THREAD, NAME, "thread_name", NULL, CTX_STYLE_NAME, true},
@@ -140,7 +149,9 @@ static const char *name_of(const struct ctx_index_columns *columns, enum ctx_ind
 	case CTX_INDEX_PHASE:
 		return key >= 0 && key < CTX_PHASE_LETTERS ? ctx_phase_letter((uint32_t)key) : NULL;
 	case CTX_INDEX_CPU:
-		return key == CTX_NO_CPU ? "<No processor>" : NULL;
+	case CTX_INDEX_SOCKET:
+	case CTX_INDEX_NODE:
+		return key == CTX_NO_CPU ? NO_PROCESSOR : NULL;
 	case CTX_INDEX_FUNCTION:
 		return key >= 0 && key < profile->n_functions ? profile->functions[key].name : NULL;
 	case CTX_INDEX_OBJECT:
@@ -155,6 +166,9 @@ static const char *name_of(const struct ctx_index_columns *columns, enum ctx_ind
 	case CTX_INDEX_OMP_REGION:
 	case CTX_INDEX_OMP_TASK:
 		return key != -1 ? columns->index->names[key] : NULL;
+	case CTX_INDEX_CORE:
+	case CTX_INDEX_PMU:
+		return key == CTX_NO_CPU ? NO_PROCESSOR : key != -1 ? columns->index->names[key] : NULL;
 	case CTX_INDEX_WAIT:
 		return wait_name_of(key);
 	case CTX_INDEX_MEMORY_OPERATION:
@@ -360,6 +374,8 @@ static struct ctx_cell shown_cell(const struct ctx_index_columns *columns, struc
 	case CTX_INDEX_TIME:
 		return key >= 0 ? ctx_cell_number((uint64_t)key) : ctx_cell_name(UNKNOWN);
 	case CTX_INDEX_CPU:
+	case CTX_INDEX_SOCKET:
+	case CTX_INDEX_NODE:
 		return name == NULL && key != -1 ? ctx_cell_signed(key)
 						 : ctx_cell_name(name != NULL ? name : UNKNOWN);
 	default:
@@ -420,7 +436,8 @@ void ctx_index_columns_order(const struct ctx_index_columns *columns, size_t row
 	if (entity == CTX_INDEX_ADDRESS)
 		item->number = ctx_order_ascending((uint64_t)value);
 	if (entity == CTX_INDEX_NUMBER || entity == CTX_INDEX_TIME || entity == CTX_INDEX_CPU ||
-	    entity == CTX_INDEX_ADDRESS)
+	    entity == CTX_INDEX_ADDRESS || entity == CTX_INDEX_SOCKET || entity == CTX_INDEX_NODE ||
+	    entity == CTX_INDEX_CORE)
 		return;
 	item->text = name_of(columns, entity, value);
 	if (item->text == NULL)

@@ -17,6 +17,7 @@
 #include "formats/perfdata/pd_simpleperf.h"
 #include "formats/perfevent/pe_wire.h"
 #include "model/profile.h"
+#include "model/topology.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,6 +43,7 @@ enum ctx_pd_feature { /* bit numbers in the header */
 		      CTX_PD_FEATURE_DIR_FORMAT = 24,
 		      CTX_PD_FEATURE_COMPRESSED = 27,
 		      CTX_PD_FEATURE_CLOCK_DATA = 29,
+		      CTX_PD_FEATURE_HYBRID_TOPOLOGY = 30,
 		      CTX_PD_FEATURE_BITS = 256, /* bits in the header */
 };
 
@@ -66,6 +68,7 @@ struct ctx_pd_machine { /* the recorded machine; NULL and 0: unknown */
 	uint64_t memory_kb;
 	uint32_t sockets, cores, dies; /* distinct sibling lists */
 	uint32_t numa_nodes;
+	struct ctx_topology topology;
 };
 
 struct ctx_pd_clock {
@@ -164,7 +167,7 @@ const char *ctx_pd_clock_name(uint32_t clockid);
 /*
  * The facts as properties for the header of a report, in a fixed order and with the keys of an
  * experiment: "collector" ("perf 6.1.187"), "command", "host", "kernel", "arch", "processors"
- * ("Intel ..., 2 online of 2, 1 socket, 2 cores"), "memory" ("23.5 GiB"), "start" ("2026-11-21
+ * ("Intel ..., 2 online of 2, 1 socket, 2 cores"), those of model/topology.h, "memory" ("23.5 GiB"), "start" ("2026-11-21
  * 06:43:14 UTC": the wall clock at `start_ns` of the file's clock, if the file has clock data),
  * "clock" ("CLOCK_MONOTONIC"). Unknown facts have no line. `*ret` is malloc'ed (free()), its
  * strings are in the arena. Fails with CTX_E_NOMEM.

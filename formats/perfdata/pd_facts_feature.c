@@ -33,6 +33,7 @@ void ctx_pd_facts_deinit(struct ctx_pd_facts *facts)
 	free(facts->events.items);
 	ctx_map64_deinit(&facts->events.of_id);
 	free(facts->damage.lines);
+	ctx_topology_deinit(&facts->machine.topology);
 	*facts = (struct ctx_pd_facts){0};
 }
 
@@ -43,14 +44,6 @@ static uint32_t skip_texts(struct ctx_pe_wire *wire)
 	for (uint32_t i = 0; i < n && !wire->failed; i++)
 		ctx_pd_fact_text(wire);
 	return n;
-}
-
-static void skip_u32s(struct ctx_pe_wire *wire, uint64_t n)
-{
-	if (n > ctx_pe_wire_left(wire) / sizeof(uint32_t))
-		wire->failed = true;
-	else
-		ctx_pe_wire_bytes(wire, (size_t)n * sizeof(uint32_t));
 }
 
 static enum ctx_status read_text(struct ctx_pd_facts *facts, struct ctx_pe_wire *wire, const char **ret,
@@ -97,46 +90,103 @@ static enum ctx_status read_processors(struct ctx_pd_facts *facts, struct ctx_pe
 	return CTX_OK;
 }
 
+/* A number for each available processor; -1: it is offline. */
+static enum ctx_status read_cpus(struct ctx_topology *topology, struct ctx_pe_wire *wire, size_t n,
+				 bool is_die, struct ctx_err *err)
+{
+	size_t bytes = n * (is_die ? 1 : 2) * sizeof(uint32_t);
+	enum ctx_status status;
+
+	if (n > CTX_TOPOLOGY_CPU_MAX || bytes > ctx_pe_wire_left(wire))
+		return ctx_pd_fact_cut_short(err);
+	status = ctx_topology_reach(topology, n - 1, err);
+	for (size_t i = 0; i < n && status == CTX_OK; i++) {
+		if (is_die) {
+			topology->cpus[i].die = ctx_pe_wire_u32(wire);
+			continue;
+		}
+		topology->cpus[i].core = ctx_pe_wire_u32(wire);
+		topology->cpus[i].socket = ctx_pe_wire_u32(wire);
+	}
+	return status;
+}
+
 static enum ctx_status read_topology(struct ctx_pd_facts *facts, struct ctx_pe_wire *wire,
 				     struct ctx_err *err)
 {
 	uint32_t sockets = skip_texts(wire);
 	uint32_t cores = skip_texts(wire);
 	uint32_t dies = 0;
+	size_t n = facts->machine.cpus_available;
+	struct ctx_topology topology CTX_CLEANUP(ctx_topology_deinit) = {0};
+	enum ctx_status status = CTX_OK;
 
 	/*
 	 * Later versions append more. The array of processors has no length field: without an
-	 * NRCPUS feature before this one, the number of dies remains unknown.
+	 * NRCPUS feature before this one, the places of processors and the number of dies remain unknown.
 	 */
-	if (ctx_pe_wire_left(wire) != 0 && facts->machine.cpus_available != 0) {
-		skip_u32s(wire, (uint64_t)facts->machine.cpus_available * 2);
-		if (ctx_pe_wire_left(wire) != 0)
+	if (!wire->failed && ctx_pe_wire_left(wire) != 0 && n != 0) {
+		status = read_cpus(&topology, wire, n, false, err);
+		if (status == CTX_OK && ctx_pe_wire_left(wire) != 0)
 			dies = skip_texts(wire);
-		if (dies != 0)
-			skip_u32s(wire, facts->machine.cpus_available);
+		if (status == CTX_OK && dies != 0 && !wire->failed)
+			status = read_cpus(&topology, wire, n, true, err);
 	}
+	if (status != CTX_OK)
+		return status;
 	if (wire->failed)
 		return ctx_pd_fact_cut_short(err);
 	facts->machine.sockets = sockets;
 	facts->machine.cores = cores;
 	facts->machine.dies = dies;
-	return CTX_OK;
+	return ctx_topology_take(&facts->machine.topology, &topology, CTX_TOPOLOGY_CORE, err);
 }
 
 static enum ctx_status read_numa(struct ctx_pd_facts *facts, struct ctx_pe_wire *wire, struct ctx_err *err)
 {
 	uint32_t n = ctx_pe_wire_u32(wire);
+	struct ctx_topology topology CTX_CLEANUP(ctx_topology_deinit) = {0};
+	enum ctx_status status = CTX_OK;
 
-	for (uint32_t i = 0; i < n && !wire->failed; i++) {
-		ctx_pe_wire_u32(wire);	/* number of the node */
-		ctx_pe_wire_u64(wire);	/* its memory, kB */
-		ctx_pe_wire_u64(wire);	/* free, kB */
-		ctx_pd_fact_text(wire); /* its processors */
+	for (uint32_t i = 0; i < n && !wire->failed && status == CTX_OK; i++) {
+		uint32_t node = ctx_pe_wire_u32(wire);
+		const char *cpus;
+
+		ctx_pe_wire_u64(wire); /* its memory, kB */
+		ctx_pe_wire_u64(wire); /* free, kB */
+		cpus = ctx_pd_fact_text(wire);
+		if (cpus != NULL)
+			status = ctx_topology_put_node(&topology, cpus, node, err);
 	}
+	if (status != CTX_OK)
+		return status;
 	if (wire->failed)
 		return ctx_pd_fact_cut_short(err);
 	facts->machine.numa_nodes = n;
-	return CTX_OK;
+	return ctx_topology_take(&facts->machine.topology, &topology, CTX_TOPOLOGY_NODE, err);
+}
+
+static enum ctx_status read_hybrid(struct ctx_pd_facts *facts, struct ctx_pe_wire *wire, struct ctx_err *err)
+{
+	uint32_t n = ctx_pe_wire_u32(wire);
+	struct ctx_topology topology CTX_CLEANUP(ctx_topology_deinit) = {0};
+	enum ctx_status status = CTX_OK;
+
+	for (uint32_t i = 0; i < n && !wire->failed && status == CTX_OK; i++) {
+		const char *name = ctx_pd_fact_text(wire);
+		const char *cpus = ctx_pd_fact_text(wire);
+
+		if (cpus == NULL)
+			break;
+		status = ctx_pd_fact_keep(facts, name, &name, err);
+		if (status == CTX_OK)
+			status = ctx_topology_put_pmu(&topology, cpus, name, err);
+	}
+	if (status != CTX_OK)
+		return status;
+	if (wire->failed)
+		return ctx_pd_fact_cut_short(err);
+	return ctx_topology_take(&facts->machine.topology, &topology, CTX_TOPOLOGY_PMU, err);
 }
 
 static enum ctx_status read_number(struct ctx_pe_wire *wire, uint64_t *ret, struct ctx_err *err)
@@ -236,6 +286,8 @@ static enum ctx_status read_feature(struct ctx_pd_facts *facts, uint32_t feature
 		return read_topology(facts, wire, err);
 	case CTX_PD_FEATURE_NUMA_TOPOLOGY:
 		return read_numa(facts, wire, err);
+	case CTX_PD_FEATURE_HYBRID_TOPOLOGY:
+		return read_hybrid(facts, wire, err);
 	case CTX_PD_FEATURE_SAMPLE_TIME:
 		return read_sample_times(facts, wire, err);
 	case CTX_PD_FEATURE_CLOCKID: /* only the clock's resolution, despite the name; not used */

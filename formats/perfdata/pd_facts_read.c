@@ -56,6 +56,8 @@ static const char *feature_name(uint32_t feature)
 		return "sockets and cores";
 	case CTX_PD_FEATURE_NUMA_TOPOLOGY:
 		return "NUMA nodes";
+	case CTX_PD_FEATURE_HYBRID_TOPOLOGY:
+		return "processors of each PMU";
 	case CTX_PD_FEATURE_SAMPLE_TIME:
 		return "times of the first and the last sample";
 	case CTX_PD_FEATURE_CLOCKID:

@@ -9,7 +9,7 @@
 #include <time.h>
 
 #define NS_PER_SECOND UINT64_C(1000000000)
-#define LINES_MAX 9u
+#define LINES_MAX (9u + CTX_TOPOLOGY_N)
 
 struct lines {
 	struct ctx_property *items; /* LINES_MAX of them */
@@ -88,6 +88,14 @@ static enum ctx_status put_processors(struct lines *lines, struct ctx_pd_facts *
 	if (facts->machine.numa_nodes > 1)
 		put_count(value, facts->machine.numa_nodes, "NUMA node", "NUMA nodes");
 	return end_line(lines, facts, "processors", err);
+}
+
+static enum ctx_status put_topology(struct lines *lines, struct ctx_pd_facts *facts,
+				    enum ctx_topology_part part, struct ctx_err *err)
+{
+	enum ctx_status status = ctx_topology_write(&facts->machine.topology, part, &lines->value, err);
+
+	return status == CTX_OK ? end_line(lines, facts, ctx_topology_key(part), err) : status;
 }
 
 /* "23.5 GiB", rounded down. perf's kB are 1024 bytes. */
@@ -183,6 +191,8 @@ enum ctx_status ctx_pd_facts_properties(struct ctx_pd_facts *facts, uint64_t sta
 		status = put_text(&lines, facts, "arch", facts->machine.arch, err);
 	if (status == CTX_OK)
 		status = put_processors(&lines, facts, err);
+	for (unsigned part = 0; part < CTX_TOPOLOGY_N && status == CTX_OK; part++)
+		status = put_topology(&lines, facts, (enum ctx_topology_part)part, err);
 	if (status == CTX_OK)
 		status = put_memory(&lines, facts, err);
 	if (status == CTX_OK)

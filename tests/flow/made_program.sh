@@ -20,3 +20,15 @@ memory_as_made() {
 	cp out.txt pages.json
 	python3 "$source_dir/tests/flow/memory_made.py" memory.json cachelines.json pages.json answers.json "$@"
 }
+
+# topology_as_made: made.data has the weights by core, socket, node and PMU that answers.json says it was made of.
+topology_as_made() {
+	for key in core socket node pmu; do
+		expect 0 '' ctxan made.data --by $key --format json
+		python3 - out.txt answers.json $key <<-'EOF' || fail "--by $key: $(cat out.txt)"
+		import json, sys
+		report, answers = (json.load(open(path)) for path in sys.argv[1:3])
+		sys.exit({str(row[sys.argv[3]]): row['weight'] for row in report['rows']} != answers[sys.argv[3]])
+		EOF
+	done
+}

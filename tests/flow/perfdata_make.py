@@ -2,6 +2,7 @@
 
 	perfdata_make.py branches ELF OUT [N]	samples with branch stacks, between functions of ELF
 	perfdata_make.py memory ELF OUT [N]	samples of memory: addresses, latencies, data sources, maps of data, a control group
+	perfdata_make.py topology ELF OUT [N]	samples on the processors of a machine of two sockets, three nodes and two kinds of cores
 	perfdata_make.py offcpu ELF OUT [N]	waits, as perf record --off-cpu has them
 """
 import collections
@@ -67,17 +68,28 @@ def packed(attr):
     return struct.pack('<IIQQQQQIIQQQQIiQIHHIIQ', *attr).ljust(128, b'\0')
 
 
-def write(path, attr, records, feature=None, content=b''):
-    """One event, without ids. `feature`: the number of one, with its content."""
+def write(path, attr, records, features=None):
+    """One event, without ids. `features`: contents by number."""
+    features = features or {}
     data = b''.join(records)
     attr = packed(attr)
     header = struct.pack('<8sQQ', b'PERFILE2', HEADER, len(attr) + 16)
     header += struct.pack('<QQ', HEADER, len(attr) + 16) + struct.pack('<QQ', HEADER + len(attr) + 16, len(data)) + struct.pack('<QQ', 0, 0)
-    header = (header + struct.pack('<Q', 0 if feature is None else 1 << feature)).ljust(HEADER, b'\0')
+    header = (header + struct.pack('<Q', sum(1 << n for n in features))).ljust(HEADER, b'\0')
+    at = HEADER + len(attr) + 16 + len(data) + 16 * len(features)
     with open(path, 'wb') as out:
         out.write(header + attr + struct.pack('<QQ', 0, 0) + data)
-        if feature is not None:
-            out.write(struct.pack('<QQ', HEADER + len(attr) + 16 + len(data) + 16, len(content)) + content)
+        for _, content in sorted(features.items()):
+            out.write(struct.pack('<QQ', at, len(content)))
+            at += len(content)
+        out.write(b''.join(content for _, content in sorted(features.items())))
+
+
+def counted(name):
+    """A text of a feature."""
+    name = name.encode() + b'\0'
+    name += b'\0' * (-len(name) % 64)
+    return struct.pack('<I', len(name)) + name
 
 
 def attr(kind, config, sample_type, branches=0):
@@ -143,7 +155,7 @@ def make_branches(elf, out, n=300):
             if 0 <= newer[0] - older[1] < 1 << 20 and newer[0] != 0x100:
                 blocks[older[1], newer[0]] += 1
         records.append(record(9, USER, body))
-    write(out, attr(0, 0, IP | TID | TIME | CPU | PERIOD | BRANCHES, 1 | 8), records, 15)
+    write(out, attr(0, 0, IP | TID | TIME | CPU | PERIOD | BRANCHES, 1 | 8), records, {15: b''})
     head, back = path.loop[0] + 16, path.loop[0] + 48
     entries = sum(n for (s, t), n in counts.items() if t == head and s != back)
     entries += sum(n for (b, e), n in blocks.items() if b < head <= e)
@@ -204,9 +216,40 @@ def make_offcpu(elf, out, n=100):
     described = attr(1, 10, IP | TID | TIME | CPU | PERIOD)
     name = text('offcpu-time')
     content = struct.pack('<II', 1, 128) + packed(described) + struct.pack('<II', 0, len(name)) + name
-    write(out, described, records, 12, content)
+    write(out, described, records, {12: content})
     print(json.dumps({'waits': waits}))
 
 
+def make_topology(elf, out, n=600):
+    """24 processors: 0-15 are pairs of threads of cpu_core, 16-23 cores of cpu_atom; 5 is offline."""
+    all_functions, code = functions(elf)
+    choose = random.Random(3)
+    places = {}
+    for cpu in range(24):
+        socket = 3 if cpu in range(8, 16) or cpu >= 20 else 0
+        core = cpu // 2 * 4 if cpu < 16 else cpu + 20
+        places[cpu] = {'socket': socket, 'core': f'S{socket}-D{cpu // 20}-C{core}', 'node': cpu // 8, 'pmu': 'cpu_core' if cpu < 16 else 'cpu_atom'}
+    places[5] = None
+    records = [comm(PID, 'made'), mmap2(BASE, (code[2] + 4095) & ~4095, code[0], elf)]
+    sums = {key: collections.Counter() for key in places[0]}
+    for i in range(n):
+        cpu = choose.choice([cpu for cpu in places if cpu != 5])
+        function, period = choose.choice(all_functions[3:9]), choose.randrange(1, 1000)
+        records.append(record(9, USER, struct.pack('<QiiQIIQ', BASE - code[1] + function[0] + 4, PID, PID, 1000 + i * 10, cpu, 0, period)))
+        for key, value in places[cpu].items():
+            sums[key][value] += period
+    numbers = b''.join(struct.pack('<ii', int(p['core'].split('C')[1]), p['socket']) if p else struct.pack('<ii', -1, -1) for p in places.values())
+    dies = b''.join(struct.pack('<i', cpu // 20 if p else -1) for cpu, p in places.items())
+    siblings = struct.pack('<I', 2) + counted('0-7,16-19') + counted('8-15,20-23')
+    threads = struct.pack('<I', 1) + counted('0-1')
+    topology = siblings + threads + numbers + siblings + dies
+    numa = struct.pack('<I', 3) + b''.join(struct.pack('<IQQ', node, 1 << 20, 1 << 10) + counted(cpus) for node, cpus in
+                                           enumerate(('0-4,6-7', '8-15', '16-23')))
+    hybrid = struct.pack('<I', 2) + counted('cpu_core') + counted('0-4,6-15') + counted('cpu_atom') + counted('16-23')
+    write(out, attr(0, 0, IP | TID | TIME | CPU | PERIOD), records,
+          {3: counted('made'), 7: struct.pack('<II', 24, 23), 13: topology, 14: numa, 30: hybrid})
+    print(json.dumps(sums))
+
+
 if __name__ == '__main__':
-    {'branches': make_branches, 'memory': make_memory, 'offcpu': make_offcpu}[sys.argv[1]](sys.argv[2], sys.argv[3], *map(int, sys.argv[4:]))
+    {'branches': make_branches, 'memory': make_memory, 'topology': make_topology, 'offcpu': make_offcpu}[sys.argv[1]](sys.argv[2], sys.argv[3], *map(int, sys.argv[4:]))

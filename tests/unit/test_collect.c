@@ -7,6 +7,7 @@
 #include "collect/callchain.h"
 #include "collect/child.h"
 #include "collect/cpus.h"
+#include "collect/machine_topology.h"
 #include "collect/mapped_files.h"
 #include "collect/merge.h"
 #include "collect/perfevent.h"
@@ -1187,6 +1188,55 @@ static const char *property_of(const struct ctx_recmeta *meta, const char *key)
 	return NULL;
 }
 
+static void test_machine_topology__sysfs_tells_cores_nodes_and_pmus(void **state)
+{
+	static const char *const wanted[] = {"S0-D0-C0: 0,2; S0-D0-C4: 1", "0: 0-2", "0: 0-1; 1: 2",
+					     "cpu_atom: 2; cpu_core: 0-1"};
+	static const struct {
+		const char *name, *text;
+	} files[] = {
+		{"sys/devices/system/cpu/cpu0/topology/physical_package_id", "0\n"},
+		{"sys/devices/system/cpu/cpu0/topology/die_id", "-1\n"},
+		{"sys/devices/system/cpu/cpu0/topology/core_id", "0\n"},
+		{"sys/devices/system/cpu/cpu1/topology/physical_package_id", "0\n"},
+		{"sys/devices/system/cpu/cpu1/topology/core_id", "4\n"},
+		{"sys/devices/system/cpu/cpu2/topology/physical_package_id", "0\n"},
+		{"sys/devices/system/cpu/cpu2/topology/core_id", "0\n"},
+		{"sys/devices/system/cpu/cpu3/online", "0\n"}, /* offline: no topology */
+		{"sys/devices/system/cpu/cpufreq/x", ""},
+		{"sys/devices/system/node/node0/cpulist", "0-1\n"},
+		{"sys/devices/system/node/node1/cpulist", "2\n"},
+		{"sys/devices/system/node/node2/cpulist", "\n"},
+		{"sys/devices/system/node/node3/cpulist", "what\n"},
+		{"sys/bus/event_source/devices/cpu_core/cpus", "0-1\n"},
+		{"sys/bus/event_source/devices/cpu_atom/cpus", "2\n"},
+		{"sys/bus/event_source/devices/uncore_imc_0/cpumask", "0\n"},
+	};
+	struct ctx_topology topology;
+	struct ctx_arena arena = {0};
+	char path[128];
+
+	(void)state;
+	for (size_t i = 0; i < CTX_COUNT_OF(files); i++)
+		put_file(files[i].name, files[i].text);
+	snprintf(path, sizeof(path), "%s/sys", dir);
+	assert_int_equal(ctx_machine_topology(path, &arena, &topology, NULL), CTX_OK);
+	for (unsigned part = 0; part < CTX_TOPOLOGY_N; part++) {
+		struct ctx_buf text = {0};
+
+		assert_int_equal(ctx_topology_write(&topology, (enum ctx_topology_part)part, &text, NULL),
+				 CTX_OK);
+		ctx_buf_put_u8(&text, 0);
+		assert_string_equal(text.bytes, wanted[part]);
+		ctx_buf_deinit(&text);
+	}
+	ctx_topology_deinit(&topology);
+	assert_int_equal(ctx_machine_topology("/nowhere", &arena, &topology, NULL), CTX_OK);
+	assert_int_equal(topology.n, 0);
+	ctx_topology_deinit(&topology);
+	ctx_arena_deinit(&arena);
+}
+
 static void test_recargs__labels_are_properties_and_the_last_of_a_key_counts(void **state)
 {
 	static const struct ctx_session session;
@@ -1429,6 +1479,7 @@ int main(void)
 		cmocka_unit_test(test_recargs__lists_name_what_is_recorded),
 		cmocka_unit_test(test_recargs__a_length_of_time_is_a_number_with_a_unit),
 		cmocka_unit_test(test_recargs__takes_options_up_to_the_command),
+		cmocka_unit_test(test_machine_topology__sysfs_tells_cores_nodes_and_pmus),
 		cmocka_unit_test(test_recargs__labels_are_properties_and_the_last_of_a_key_counts),
 		cmocka_unit_test(test_recargs__reports_errors),
 		cmocka_unit_test(test_recargs__counts_default_names_up),

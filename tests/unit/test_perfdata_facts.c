@@ -204,13 +204,34 @@ static void make_numa(struct maker *maker)
 		put32(maker, i);
 		put64(maker, 1000);
 		put64(maker, 500);
-		put_text(maker, "0-1");
+		put_text(maker, i == 0 ? "0-1" : "2-3");
 	}
 }
 
 static void check_numa(const struct ctx_pd_facts *facts)
 {
 	assert_int_equal(facts->machine.numa_nodes, 2);
+	assert_int_equal(facts->machine.topology.n, 4);
+	assert_int_equal(facts->machine.topology.cpus[1].node, 0);
+	assert_int_equal(facts->machine.topology.cpus[2].node, 1);
+}
+
+static void make_hybrid(struct maker *maker)
+{
+	put32(maker, 2);
+	put_text(maker, "cpu_core");
+	put_text(maker, "0-1\n");
+	put_text(maker, "cpu_atom");
+	put_text(maker, "3");
+}
+
+static void check_hybrid(const struct ctx_pd_facts *facts)
+{
+	const struct ctx_topology *topology = &facts->machine.topology;
+
+	assert_string_equal(topology->cpus[1].pmu, "cpu_core");
+	assert_null(topology->cpus[2].pmu);
+	assert_string_equal(topology->cpus[3].pmu, "cpu_atom");
 }
 
 static void make_times(struct maker *maker)
@@ -301,6 +322,7 @@ static const struct example {
 	{CTX_PD_FEATURE_EVENT_DESC, make_events, check_events, 0},
 	{CTX_PD_FEATURE_CPU_TOPOLOGY, make_topology, check_topology, 2},
 	{CTX_PD_FEATURE_NUMA_TOPOLOGY, make_numa, check_numa, 0},
+	{CTX_PD_FEATURE_HYBRID_TOPOLOGY, make_hybrid, check_hybrid, 0},
 	{CTX_PD_FEATURE_SAMPLE_TIME, make_times, check_times, 0},
 	{CTX_PD_FEATURE_CLOCKID, make_resolution, check_resolution, 0},
 	{CTX_PD_FEATURE_DIR_FORMAT, make_directory, check_directory, 0},
@@ -578,6 +600,34 @@ static void test_perfdata_facts__more_processors_than_the_topology_has_room_for_
 	ctx_pd_facts_deinit(&facts);
 }
 
+static void test_perfdata_facts__a_processor_of_two_nodes_or_pmus_is_damage(void **state)
+{
+	struct ctx_pd_facts facts = {0};
+	struct maker maker = {0};
+
+	(void)state;
+	for (uint32_t i = 0; i < 2; i++) {
+		ctx_buf_clear(&maker.buf);
+		put32(&maker, 2);
+		for (uint32_t k = 0; k < 2; k++) {
+			if (i == 0) {
+				put32(&maker, k);
+				put_zeros(&maker, 16);
+			} else {
+				put_text(&maker, k == 0 ? "cpu_core" : "cpu_atom");
+			}
+			put_text(&maker, "0-65535");
+		}
+		add(&facts, i == 0 ? CTX_PD_FEATURE_NUMA_TOPOLOGY : CTX_PD_FEATURE_HYBRID_TOPOLOGY, &maker);
+	}
+	assert_int_equal(facts.damage.n, 2);
+	assert_string_equal(facts.damage.lines[0], "header: NUMA nodes: a processor that is listed twice");
+	assert_string_equal(facts.damage.lines[1],
+			    "header: processors of each PMU: a processor that is listed twice");
+	ctx_buf_deinit(&maker.buf);
+	ctx_pd_facts_deinit(&facts);
+}
+
 /* ---- the report header ---- */
 
 static void expect_properties(struct ctx_pd_facts *facts, uint64_t start_ns,
@@ -606,6 +656,10 @@ static void test_perfdata_facts__properties_are_in_order_with_the_keys_of_an_exp
 		{"kernel", "6.1.0-18-amd64"},
 		{"arch", "s390x"},
 		{"processors", "A processor, fast, 3 online of 4, 1 socket, 2 cores, 3 dies, 2 NUMA nodes"},
+		{"cores", "S0-D0-C0: 0; S0-D1-C0: 1; S0-D2-C1: 2; S0-D3-C1: 3"},
+		{"sockets", "0: 0-3"},
+		{"nodes", "0: 0-1; 1: 2-3"},
+		{"pmus", "cpu_atom: 3; cpu_core: 0-1"},
 		{"memory", "23.5 GiB"},
 		{"start", "2026-11-21 07:04:05 UTC"},
 		{"clock", "CLOCK_MONOTONIC_RAW"},
@@ -735,6 +789,7 @@ int main(void)
 		cmocka_unit_test(test_perfdata_facts__nonsensical_values_are_damage),
 		cmocka_unit_test(test_perfdata_facts__the_damage_of_a_whole_file_is_a_few_lines),
 		cmocka_unit_test(test_perfdata_facts__clock_data_outrank_the_clock_of_an_event),
+		cmocka_unit_test(test_perfdata_facts__a_processor_of_two_nodes_or_pmus_is_damage),
 		cmocka_unit_test(test_perfdata_facts__topology_without_the_number_of_processors_has_no_dies),
 		cmocka_unit_test(
 			test_perfdata_facts__more_processors_than_the_topology_has_room_for_are_damage),

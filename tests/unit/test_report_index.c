@@ -275,6 +275,37 @@ static void test_report_index__waits_and_states_have_names(void **state)
 	free(text);
 }
 
+static void test_report_index__groups_of_processors_are_in_order(void **state)
+{
+	static const struct ctx_report_index_key by[] = {{"core", true, CTX_INDEX_CORE},
+							 {"socket", true, CTX_INDEX_SOCKET},
+							 {"node", true, CTX_INDEX_NODE},
+							 {"pmu", true, CTX_INDEX_PMU}};
+	static const int64_t values[] = {
+		3, 10, 2, 0, 1, 2, 0, 1, CTX_NO_CPU, CTX_NO_CPU, CTX_NO_CPU, CTX_NO_CPU, -1, -1, -1, -1,
+	};
+	struct ctx_report_index index = index_by(by, 4, values, 4);
+	struct fixture *fixture = *state;
+	char *text;
+
+	give(fixture, &index);
+	text = print_report("index", &fixture->input, (struct ctx_report_options){.width = 100});
+	assert_non_null(strstr(text, "<Unknown>           <Unknown>      <Unknown> <Unknown>\n"));
+	assert_non_null(strstr(text, "<No processor> <No processor> <No processor> <No processor>\n"));
+	assert_non_null(strstr(text, "worker/1                    2              0 worker/1\n"));
+	free(text);
+	text = print_report("index", &fixture->input,
+			    (struct ctx_report_options){.format = CTX_REPORT_JSON, .sort = "Socket"});
+	assert_non_null(strstr(
+		text,
+		"\"rows\":[\n"
+		"{\"core\":\"<No processor>\",\"socket\":-2,\"node\":-2,\"pmu\":\"<No "
+		"processor>\",\"samples\":30,\"weight\":30000000},\n"
+		"{\"core\":null,\"socket\":-1,\"node\":-1,\"pmu\":null,\"samples\":40,\"weight\":40000000},\n"
+		"{\"core\":\"worker/1\",\"socket\":2,"));
+	free(text);
+}
+
 /* The first column of CSV of each row. */
 static void assert_words(struct fake_source *input, struct ctx_report_options options, const char *wanted)
 {
@@ -443,6 +474,7 @@ int main(void)
 		with_fixture(test_report_index__names_are_those_of_the_keys),
 		with_fixture(test_report_index__several_keys_have_a_column_each),
 		with_fixture(test_report_index__waits_and_states_have_names),
+		with_fixture(test_report_index__groups_of_processors_are_in_order),
 		with_fixture(test_report_index__several_keys_are_sorted_and_limited),
 		with_fixture(test_report_index__names_of_expressions_are_safe),
 		with_fixture(test_report_index__names_share_the_width),

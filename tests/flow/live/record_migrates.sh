@@ -14,4 +14,9 @@ for cpu in $(processors); do
 	[ "$(of compute_here --cpu "$cpu")" -le "$(used --cpu "$cpu")" ] || fail "compute_here has more than all of processor $cpu"
 done
 check_migrates_sums
+# Each processor that sysfs knows the place of has one.
+if [ -e /sys/devices/system/cpu/cpu0/topology/core_id ]; then
+	expect 0 '' ctxan migrates.er --by cpu,core,socket --format json
+	jq -e '.rows | length == 2 and all(.core != null and .socket >= 0)' out.txt >/dev/null || fail "processors without a core: $(cat out.txt)"
+fi
 finish
