@@ -225,6 +225,7 @@ static enum ctx_status name_construct(struct ingest *in, const struct named *nam
 	ctx_buf_deinit(&text);
 	if (status != CTX_OK)
 		return status;
+	ctx_resolver_join_object(in->resolver, *ret, named->at);
 	container = ctx_map64_place(&omp->containers, *ret);
 	if (container == NULL)
 		return ctx_err_nomem(err);
@@ -490,6 +491,8 @@ static enum ctx_status make_inside(struct ingest *in, uint32_t construct, uint32
 								   .positions = CTX_POSITION_LINE,
 								   .code_kind = CTX_CODE_OMP_SHARE},
 				       &made, err);
+		if (status == CTX_OK)
+			ctx_resolver_join_object(in->resolver, made, construct);
 		*known = made;
 		place = status == CTX_OK ? ctx_map64_place(&omp->inside, made) : &made;
 		if (place == NULL)

@@ -49,3 +49,12 @@ void ctx_resolver_rename(struct ctx_resolver *resolver, uint32_t function, const
 		info->name = name;
 	info->code_kind = kind;
 }
+
+void ctx_resolver_join_object(struct ctx_resolver *resolver, uint32_t location, uint32_t of)
+{
+	uint32_t function = ctx_resolver_location_function(resolver, location),
+		 other = of != CTX_NONE ? ctx_resolver_location_function(resolver, of) : CTX_NONE;
+
+	if (function != CTX_NONE && other != CTX_NONE)
+		resolver->functions[function].object = resolver->functions[other].object;
+}

@@ -27,4 +27,7 @@ bool ctx_resolver_is_of_object(const struct ctx_resolver *resolver, uint32_t fun
 void ctx_resolver_rename(struct ctx_resolver *resolver, uint32_t function, const char *name,
 			 enum ctx_code_kind kind);
 
+/* The function of a location is shown as one of the load object that has the function of another; CTX_NONE: nothing changes. */
+void ctx_resolver_join_object(struct ctx_resolver *resolver, uint32_t location, uint32_t of);
+
 #endif

@@ -3,6 +3,7 @@
 #include "base/fileio.h"
 #include "base/mem.h"
 #include "model/code_kind_of.h"
+#include "model/omp.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #define IN_LIBRARY 0x40u      /* of the C or C++ library, or the dynamic linker */
 #define IS_NAMED 0x80u	      /* has a name of the C library's waits, wherever it is */
 #define IS_INTERPRETER 0x100u /* of the interpreter of Python, not a function that it runs */
+#define IS_OMP 0x200u	      /* of a runtime of OpenMP, or no code: what a thread does there */
 
 static const char *const texts[CTX_WAIT_KIND_N] = {
 	[CTX_WAIT_KIND_OTHER] = "other",	 [CTX_WAIT_KIND_MUTEX] = "mutex",
@@ -197,11 +199,40 @@ static bool is_library(const char *path)
 	return strcmp(path, "[vdso]") == 0;
 }
 
+/* What a thread waits for in a runtime of OpenMP, whose own functions do not tell. */
+static enum ctx_wait_kind kind_of_omp_state(const char *name)
+{
+	static const struct {
+		uint8_t state, kind;
+	} rows[] = {
+		{CTX_OMP_IMPLICIT_BARRIER, CTX_WAIT_KIND_BARRIER},
+		{CTX_OMP_EXPLICIT_BARRIER, CTX_WAIT_KIND_BARRIER},
+		{CTX_OMP_LOCK_WAIT, CTX_WAIT_KIND_MUTEX},
+		{CTX_OMP_CRITICAL_WAIT, CTX_WAIT_KIND_MUTEX},
+		{CTX_OMP_ATOMIC_WAIT, CTX_WAIT_KIND_MUTEX},
+	};
+
+	for (size_t i = 0; i < CTX_COUNT_OF(rows); i++) {
+		if (strcmp(name, ctx_omp_state_function((enum ctx_omp_state)rows[i].state)) == 0)
+			return rows[i].kind;
+	}
+	return CTX_WAIT_KIND_OTHER;
+}
+
+static uint16_t classify_omp(enum ctx_code_kind code, const char *name)
+{
+	if (code == CTX_CODE_OMP_STATE)
+		return (uint16_t)(IN_LIBRARY | IS_OMP | kind_of_omp_state(name));
+	if (code == CTX_CODE_OMP_RUNTIME)
+		return IN_LIBRARY | IS_OMP;
+	return code == CTX_CODE_GRAFT ? IN_LIBRARY : 0;
+}
+
 static uint16_t classify(const struct ctx_profile *profile, const uint8_t *of_object, uint32_t function)
 {
 	const struct ctx_function_info *info = &profile->functions[function];
 	enum ctx_code_kind code;
-	uint16_t where = info->object < profile->n_objects ? of_object[info->object] : 0;
+	uint16_t omp, where = info->object < profile->n_objects ? of_object[info->object] : 0;
 
 	if ((where & IN_KERNEL) != 0) {
 		const char *name = info->name;
@@ -219,7 +250,8 @@ static uint16_t classify(const struct ctx_profile *profile, const uint8_t *of_ob
 	code = ctx_code_kind_of(profile, function);
 	if (code == CTX_CODE_PYTHON_VM || code == CTX_CODE_PYTHON_EVAL)
 		where |= IS_INTERPRETER;
-	return (uint16_t)(where | classify_user(info->name));
+	omp = classify_omp(code, info->name);
+	return omp != 0 ? omp : (uint16_t)(where | classify_user(info->name));
 }
 
 enum ctx_status ctx_wait_kinds_init(struct ctx_wait_kinds *kinds, const struct ctx_profile *profile,
@@ -302,6 +334,7 @@ static struct found look(const struct ctx_wait_kinds *kinds, uint32_t stack)
 	const struct ctx_trie *cct = &kinds->profile->cct;
 	struct found found = {CTX_WAIT_KIND_OTHER, CTX_WAIT_KIND_OTHER, CTX_NONE};
 	enum ctx_wait_kind kind;
+	uint32_t runtime = CTX_NONE;
 	uint16_t bits;
 
 	for (; stack != CTX_TRIE_ROOT; stack = cct->parent[stack]) {
@@ -320,9 +353,12 @@ static struct found look(const struct ctx_wait_kinds *kinds, uint32_t stack)
 		if (kind != CTX_WAIT_KIND_OTHER &&
 		    (kind != CTX_WAIT_KIND_FUTEX || found.library == CTX_WAIT_KIND_OTHER))
 			found.library = kind;
+		/* The mark of a state is behind the runtime's frames. */
+		if ((bits & IS_OMP) != 0)
+			runtime = cct->key[stack];
 	}
-	if (stack != CTX_TRIE_ROOT && is_known(kinds->profile, cct->key[stack]))
-		found.caller = cct->key[stack];
+	found.caller = stack != CTX_TRIE_ROOT && is_known(kinds->profile, cct->key[stack]) ? cct->key[stack]
+											   : runtime;
 	look_at_interpreter(kinds, stack, &found);
 	return found;
 }

@@ -62,8 +62,8 @@ struct ctx_wait_place {
 
 /*
  * The kind of a wait in `state` with this call stack (a node of the CCT), and its caller in the
- * program: the innermost function that is not of the kernel, the C or C++ library or the dynamic
- * linker.
+ * program: the innermost function that is not of the kernel, the C or C++ library, the dynamic
+ * linker or a runtime of OpenMP. Where there is none, it is what a worker of OpenMP does: "<OMP-idle>".
  * O(depth).
  */
 struct ctx_wait_place ctx_wait_kinds_find(const struct ctx_wait_kinds *kinds, enum ctx_thread_state state,

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-enum { PROGRAM, LIBC, LINKER, KERNEL, LIBSTDCXX, LIBCTXRT, LIBPYTHON, PYTHON };
+enum { PROGRAM, LIBC, LINKER, KERNEL, LIBSTDCXX, LIBCTXRT, LIBPYTHON, PYTHON, LIBGOMP, OPENMP };
 
 static struct ctx_object_info objects[] = {
 	[PROGRAM] = {"/home/user/app", "", ""},
@@ -26,6 +26,8 @@ static struct ctx_object_info objects[] = {
 	[LIBCTXRT] = {"/usr/lib/ctxrec/libctxrt.so", "", ""},
 	[LIBPYTHON] = {"/usr/lib/libpython3.11.so.1.0", "", ""},
 	[PYTHON] = {"<Python functions>", "", ""},
+	[LIBGOMP] = {"/usr/lib/x86_64-linux-gnu/libgomp.so.1.0.0", "", ""},
+	[OPENMP] = {"<OpenMP>", "", ""},
 };
 
 #define FRAMES 12
@@ -232,8 +234,37 @@ static const struct expected cases[] = {
 	 CTX_WAIT_KIND_STOPPED,
 	 "main",
 	 {{"do_signal_stop", KERNEL}, {"read", LIBC}, {"main", PROGRAM}}},
+	/* OpenMP: a worker at the end of a region, whose stack goes on with that of the master; one in a critical section; one in no region. */
+	{CTX_STATE_USER_LOCK,
+	 CTX_WAIT_KIND_BARRIER,
+	 "solve",
+	 {FUTEX,
+	  {"gomp_team_barrier_wait_end", LIBGOMP},
+	  {"<OMP-implicit_barrier>", OPENMP},
+	  {"start_thread", LIBC},
+	  {"<OMP-team>", OPENMP},
+	  {"solve", PROGRAM}}},
+	{CTX_STATE_USER_LOCK,
+	 CTX_WAIT_KIND_MUTEX,
+	 "solve._omp_fn.0",
+	 {FUTEX,
+	  {"gomp_mutex_lock_slow", LIBGOMP},
+	  {"<OMP-critical_section_wait>", OPENMP},
+	  {"solve._omp_fn.0", PROGRAM},
+	  {"gomp_thread_start", LIBGOMP}}},
+	{CTX_STATE_USER_LOCK,
+	 CTX_WAIT_KIND_FUTEX,
+	 "<OMP-idle>",
+	 {FUTEX, {"gomp_thread_start", LIBGOMP}, {"<OMP-idle>", OPENMP}, {"start_thread", LIBC}}},
 	{CTX_STATE_SLEEP, CTX_WAIT_KIND_OTHER, NULL, {{"schedule", KERNEL}, {"ret_from_fork", KERNEL}}},
 };
+
+static enum ctx_code_kind code_of(const struct frame *frame)
+{
+	if (frame->object == OPENMP)
+		return strcmp(frame->name, "<OMP-team>") == 0 ? CTX_CODE_GRAFT : CTX_CODE_OMP_STATE;
+	return frame->object == PYTHON ? CTX_CODE_PYTHON : CTX_CODE_NATIVE;
+}
 
 /* A profile with the stack of one case; a function for each frame. */
 static uint32_t make(const struct expected *expected, struct ctx_profile *profile)
@@ -249,11 +280,10 @@ static uint32_t make(const struct expected *expected, struct ctx_profile *profil
 	for (uint32_t i = 0; i < n; i++) {
 		const struct frame *frame = &expected->frames[n - 1 - i];
 
-		profile->functions[i] = (struct ctx_function_info){
-			.name = frame->name,
-			.linkage_name = frame->name,
-			.object = frame->object,
-			.code_kind = frame->object == PYTHON ? CTX_CODE_PYTHON : CTX_CODE_NATIVE};
+		profile->functions[i] = (struct ctx_function_info){.name = frame->name,
+								   .linkage_name = frame->name,
+								   .object = frame->object,
+								   .code_kind = code_of(frame)};
 		keys[i] = i;
 	}
 	profile->n_functions = n;
