@@ -1,7 +1,23 @@
 #include "model/omp.h"
 
-#include <stddef.h>
 #include <string.h>
+
+size_t ctx_omp_function_length(const char *name)
+{
+	static const char qualifier[] = " const";
+	const char *end = strstr(name, CTX_OMP_NAME);
+	size_t n = end != NULL ? (size_t)(end - name) : strlen(name), at, q = sizeof(qualifier) - 1;
+	int depth = 0;
+
+	at = n > q && strncmp(name + n - q, qualifier, q) == 0 ? n - q : n;
+	if (at == 0 || name[at - 1] != ')')
+		return n;
+	do {
+		at--;
+		depth += name[at] == ')' ? 1 : name[at] == '(' ? -1 : 0;
+	} while (at != 0 && depth != 0);
+	return at != 0 ? at : n;
+}
 
 bool ctx_omp_is_region(const char *function)
 {

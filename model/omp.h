@@ -12,6 +12,7 @@
 #define CTX_MODEL_OMP_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* The numbers are in recordings: only additions. Each has a value: a number, or a state. */
@@ -148,6 +149,12 @@ const char *ctx_omp_share_name(enum ctx_omp_share share);
 
 /* "static", "dynamic", ...; "" for what is not known. */
 const char *ctx_omp_schedule_word(enum ctx_omp_schedule schedule);
+
+/*
+ * How much of such a name, or of any other, is that of the function in front of the construct, without its parameters: "a::f" of
+ * "a::f(int) const -- OMP loop from line 14".
+ */
+size_t ctx_omp_function_length(const char *name);
 
 bool ctx_omp_is_region(const char *function);
 bool ctx_omp_is_task(const char *function);

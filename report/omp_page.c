@@ -46,8 +46,7 @@ struct ctx_omp_place ctx_omp_place_of(const struct ctx_profile *profile, const s
 
 const char *ctx_omp_place_text(struct ctx_traced_page *page, const struct ctx_omp_place *place)
 {
-	const char *end = strstr(place->function, CTX_OMP_NAME);
-	int n = end != NULL ? (int)(end - place->function) : (int)strlen(place->function);
+	int n = (int)ctx_omp_function_length(place->function);
 
 	return place->line != 0 ? ctx_traced_text(page, "%.*s:%" PRIu32, n, place->function, place->line)
 				: ctx_traced_text(page, "%.*s", n, place->function);

@@ -30,6 +30,7 @@ enum {
 	WAIT_NS,
 	OVERHEAD_NS,
 	IMBALANCE_NS,
+	IMBALANCE_MEAN_NS,
 	IMBALANCE_MAX_NS,
 	IMBALANCE,
 	WAIT_SHARE,
@@ -42,7 +43,9 @@ enum {
 	WAIT_TEXT,
 	OVERHEAD_TEXT,
 	IMBALANCE_TEXT,
+	MEAN_TEXT,
 	MAX_TEXT,
+	WAIT_SHARE_TEXT,
 	SCHEDULE_TEXT,
 	TEXT,
 };
@@ -60,6 +63,7 @@ static const struct ctx_column columns[] = {
 	[WAIT_NS] = {"wait_ns", NULL, CTX_STYLE_TIME},
 	[OVERHEAD_NS] = {"overhead_ns", NULL, CTX_STYLE_TIME},
 	[IMBALANCE_NS] = {"imbalance_ns", NULL, CTX_STYLE_TIME},
+	[IMBALANCE_MEAN_NS] = {"imbalance_mean_ns", NULL, CTX_STYLE_TIME},
 	[IMBALANCE_MAX_NS] = {"imbalance_max_ns", NULL, CTX_STYLE_TIME},
 	[IMBALANCE] = {"imbalance", NULL, CTX_STYLE_COUNT},
 	[WAIT_SHARE] = {"wait_percent", NULL, CTX_STYLE_COUNT},
@@ -71,16 +75,26 @@ static const struct ctx_column columns[] = {
 	[WAIT_TEXT] = {NULL, NULL, CTX_STYLE_COUNT},
 	[OVERHEAD_TEXT] = {NULL, NULL, CTX_STYLE_COUNT},
 	[IMBALANCE_TEXT] = {NULL, NULL, CTX_STYLE_COUNT},
+	[MEAN_TEXT] = {NULL, NULL, CTX_STYLE_COUNT},
 	[MAX_TEXT] = {NULL, NULL, CTX_STYLE_COUNT},
+	[WAIT_SHARE_TEXT] = {NULL, NULL, CTX_STYLE_COUNT},
 	[SCHEDULE_TEXT] = {NULL, NULL, CTX_STYLE_NAME},
 	[TEXT] = {NULL, NULL, CTX_STYLE_NAME},
 };
 
-static const struct ctx_section_column shown[] = {
-	{EXECUTIONS, "Executions"},    {THREADS, "Threads"}, {ELAPSED_TEXT, "Elapsed"},
-	{WORK_TEXT, "Work"},	       {WAIT_TEXT, "Wait"},  {OVERHEAD_TEXT, "Overhead"},
-	{IMBALANCE_TEXT, "Imbalance"}, {MAX_TEXT, "Most"},   {BOUND, "Bound"},
-	{SCHEDULE_TEXT, "Schedule"},   {TEXT, "Region"}};
+static const struct ctx_section_column shown[] = {{EXECUTIONS, "Runs"},
+						  {THREADS, "Threads"},
+						  {ELAPSED_TEXT, "Elapsed"},
+						  {WORK_TEXT, "Work"},
+						  {WAIT_TEXT, "Wait"},
+						  {WAIT_SHARE_TEXT, "Wait %"},
+						  {OVERHEAD_TEXT, "Overhead"},
+						  {IMBALANCE_TEXT, "Imbalance"},
+						  {MEAN_TEXT, "Mean"},
+						  {MAX_TEXT, "Most"},
+						  {BOUND, "Bound"},
+						  {SCHEDULE_TEXT, "Schedule"},
+						  {TEXT, "Region"}};
 
 static const struct ctx_section section = {"region", NULL, shown, CTX_COUNT_OF(shown)};
 
@@ -94,7 +108,7 @@ static const struct ctx_traced_report regions_report = {.report = &ctx_report_om
 							.counted = "executions of parallel regions",
 							.stack = TEXT,
 							.text = TEXT,
-							.number_width = 90,
+							.number_width = 110,
 							.sort_keys = sort_keys};
 
 struct region {
@@ -141,10 +155,10 @@ static void add_schedule(struct region *region, const char *schedule)
 
 static void add(struct region *region, const struct ctx_traced *operation)
 {
-	uint64_t threads = operation->descriptor > 0 ? (uint64_t)operation->descriptor : 1;
+	uint64_t threads = ctx_omp_team(operation);
 	uint64_t inside_ns = operation->self_ns + operation->off_ns,
 		 all_ns = threads * operation->duration_ns;
-	double imbalance = (double)operation->longest_ns - (double)operation->self_ns / (double)threads;
+	double imbalance = ctx_omp_imbalance_ns(operation);
 
 	region->executions++;
 	region->threads = threads > region->threads ? threads : region->threads;
@@ -219,6 +233,8 @@ static void put(void *context, size_t row)
 	ctx_traced_set_time(page, &cells[OVERHEAD_NS], &cells[OVERHEAD_TEXT], region->overhead_ns);
 	ctx_traced_set_time(page, &cells[IMBALANCE_NS], &cells[IMBALANCE_TEXT],
 			    (uint64_t)(region->imbalance_ns + 0.5));
+	ctx_traced_set_time(page, &cells[IMBALANCE_MEAN_NS], &cells[MEAN_TEXT],
+			    (uint64_t)(region->imbalance_ns / (double)region->executions + 0.5));
 	ctx_traced_set_time(page, &cells[IMBALANCE_MAX_NS], &cells[MAX_TEXT],
 			    (uint64_t)(region->imbalance_max_ns + 0.5));
 	/* Of the time that the longest took. */
@@ -227,6 +243,7 @@ static void put(void *context, size_t row)
 		region->longest_ns != 0 ? region->imbalance_ns / (double)region->longest_ns : 0.0));
 	cells[WAIT_SHARE] = ctx_cell_figure(ctx_traced_text(
 		page, "%.2f", all_ns != 0 ? 100.0 * (double)region->wait_ns / (double)all_ns : 0.0));
+	cells[WAIT_SHARE_TEXT] = cells[WAIT_SHARE];
 	cells[BOUND] = ctx_cell_figure(ctx_traced_text(
 		page, "%.3f",
 		region->longest_ns != 0 ? (double)region->work_ns / (double)region->longest_ns : 0.0));

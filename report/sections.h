@@ -8,7 +8,7 @@
 
 #include "report/out.h"
 
-#define CTX_SECTION_COLUMNS 12u /* that a text table may have */
+#define CTX_SECTION_COLUMNS 14u /* that a text table may have */
 
 struct ctx_section_column { /* of text */
 	unsigned column;    /* of the report */

@@ -163,6 +163,37 @@ static void put_functions(const struct ctx_summary *summary, struct ctx_out *out
 	ctx_out_list_end(out);
 }
 
+static const struct ctx_column region_columns[] = {
+	{"function", NULL, CTX_STYLE_NAME},	{"work_ns", NULL, CTX_STYLE_TIME},
+	{"wait_ns", NULL, CTX_STYLE_TIME},	{"waits_for", NULL, CTX_STYLE_NAME},
+	{"imbalance_ns", NULL, CTX_STYLE_TIME},
+};
+
+/* Those of the screen. */
+static void put_regions(const struct ctx_summary *summary, struct ctx_out *out)
+{
+	const struct ctx_summary_omp *omp = &summary->waiting.omp;
+
+	if (summary->profile->traced[CTX_TRACED_OMP] == 0)
+		return;
+	ctx_out_list_begin(out, "omp_regions");
+	for (size_t i = 0; i < omp->n_regions; i++) {
+		const struct ctx_summary_omp_region *region = &omp->regions[i];
+		const char *state =
+			region->state != CTX_NONE ? summary->profile->functions[region->state].name : NULL;
+
+		ctx_out_list_row(out, region_columns, CTX_COUNT_OF(region_columns),
+				 (struct ctx_cell[]){
+					 ctx_cell_name(summary->profile->functions[region->function].name),
+					 ctx_cell_number(region->work_ns),
+					 ctx_cell_number(region->wait_ns),
+					 ctx_cell_name(state),
+					 ctx_cell_number((uint64_t)(region->imbalance_ns + 0.5)),
+				 });
+	}
+	ctx_out_list_end(out);
+}
+
 static void put_groups(const struct ctx_summary *summary, struct ctx_out *out)
 {
 	size_t n = limited(summary, summary->n_groups);
@@ -246,6 +277,7 @@ static void put_data(const struct ctx_summary *summary, struct ctx_out *out)
 		put_waiters(summary, out);
 		put_during(summary, out);
 		put_functions(summary, out);
+		put_regions(summary, out);
 		put_groups(summary, out);
 		put_path(summary, out);
 		put_missing(summary, out);

@@ -42,6 +42,20 @@ static size_t worth_waits(const struct ctx_summary *summary)
 	return n;
 }
 
+/* Regions of OpenMP, if teams are a large part of the run. */
+static size_t worth_regions(const struct ctx_summary *summary)
+{
+	const struct ctx_summary_omp *omp = &summary->waiting.omp;
+	size_t n = 0;
+
+	if (!ctx_summary_omp_is_large(omp, summary->thread_ns))
+		return 0;
+	while (n < omp->n_regions && omp->regions[n].work_ns + omp->regions[n].wait_ns >=
+					     (omp->work_ns + omp->wait_ns) / CTX_SUMMARY_SMALL)
+		n++;
+	return n;
+}
+
 /* With its heading. */
 static size_t table_lines(size_t rows)
 {
@@ -56,10 +70,10 @@ static size_t plan_lines(const struct ctx_summary_screen *screen, const struct c
 	bool strip = screen->summary->n_slices != 0;
 
 	*ret_blanks = 2u + (plan->shares != 0) + strip + (plan->functions != 0) + (plan->waits != 0) +
-		      (plan->groups != 0);
+		      (plan->regions != 0) + (plan->groups != 0);
 	return 4u + ctx_summary_has_ender(screen) + !whole + strip + plan->letters + plan->phases +
 	       table_lines(plan->shares) + table_lines(plan->functions) + table_lines(plan->waits) +
-	       table_lines(plan->groups) + plan->warnings + plan->commands;
+	       table_lines(plan->regions) + table_lines(plan->groups) + plan->warnings + plan->commands;
 }
 
 /* Takes rows away where they are least missed, until everything fits. */
@@ -71,9 +85,9 @@ static void make_fit(const struct ctx_summary_screen *screen, struct ctx_summary
 	const struct {
 		size_t *rows, least;
 	} steps[] = {
-		{second, 3},	      {&plan->shares, 4}, {&plan->groups, 3}, {first, 4},
-		{&plan->commands, 2}, {&plan->groups, 2}, {second, 2},	      {first, 2},
-		{&plan->warnings, 1}, {&plan->groups, 0},
+		{second, 3},	      {&plan->shares, 4},   {&plan->groups, 3}, {first, 4},
+		{&plan->commands, 2}, {&plan->groups, 2},   {second, 2},	{first, 2},
+		{&plan->regions, 2},  {&plan->warnings, 1}, {&plan->groups, 0},
 	};
 	size_t blanks, i = 0;
 
@@ -93,12 +107,16 @@ struct ctx_summary_plan ctx_summary_make_plan(struct ctx_summary_screen *screen)
 	struct ctx_summary_plan plan = {
 		.shares = at_most(summary->n_shares, SHARES),
 		.functions = limited(summary, worth_functions(summary)),
+		.regions = limited(summary, worth_regions(summary)),
 		.waits = limited(summary, worth_waits(summary)),
 		.groups = limited(summary, at_most(summary->n_groups, 4)),
 		.warnings = at_most(screen->warnings.n, WARNINGS),
 		.commands = at_most(screen->commands.n, COMMANDS),
 	};
 
+	/* What teams wait for the regions say. */
+	if (ctx_summary_omp_is_first(&summary->waiting.omp, summary->thread_ns))
+		plan.waits = 0;
 	if (little)
 		plan.functions = at_most(plan.functions, 2);
 	screen->plan = plan;

@@ -21,7 +21,7 @@ struct ctx_summary_texts {
 
 /* Lines of each part; 0: it is left out. */
 struct ctx_summary_plan {
-	size_t shares, functions, waits, groups, warnings, commands;
+	size_t shares, functions, regions, waits, groups, warnings, commands;
 	bool letters; /* of functions, below the strip */
 	bool phases;  /* their letters, below that */
 	bool blanks;  /* between the parts */

@@ -226,6 +226,53 @@ void ctx_summary_put_waits(struct ctx_summary_screen *screen)
 	ctx_out_section(out, NULL);
 }
 
+static const struct ctx_column region_columns[] = {
+	{NULL, "Team time", CTX_STYLE_COUNT},	   {NULL, "Wait %", CTX_STYLE_COUNT},
+	{NULL, "Imbalance %", CTX_STYLE_COUNT},	   {NULL, "Waits mostly for", CTX_STYLE_NAME},
+	{NULL, "Parallel region", CTX_STYLE_NAME},
+};
+
+/* A text of bytes, ended here. */
+static struct ctx_cell text_cell(struct ctx_summary_screen *screen, struct ctx_buf *text)
+{
+	struct ctx_cell cell = ctx_cell_name("");
+
+	ctx_buf_put_u8(text, '\0');
+	if (text->failed)
+		ctx_out_fail(screen->out, CTX_E_NOMEM);
+	else
+		cell = ctx_cell_name(ctx_out_format(screen->out, "%s", (const char *)text->bytes));
+	ctx_buf_deinit(text);
+	return cell;
+}
+
+void ctx_summary_put_regions(struct ctx_summary_screen *screen)
+{
+	const struct ctx_summary *summary = screen->summary;
+	struct ctx_out *out = screen->out;
+
+	if (screen->plan.regions == 0)
+		return;
+	begin_table(screen, region_columns, CTX_COUNT_OF(region_columns));
+	for (size_t i = 0; i < screen->plan.regions; i++) {
+		const struct ctx_summary_omp_region *region = &summary->waiting.omp.regions[i];
+		struct ctx_buf state = {0}, name = {0};
+
+		ctx_summary_omp_put_state(summary->profile, region->state, &state);
+		ctx_summary_omp_put_construct(summary->profile, region->function, &name);
+		ctx_out_row(
+			out,
+			(struct ctx_cell[]){
+				time_cell(screen, region->work_ns + region->wait_ns),
+				percent_cell(out, region->wait_ns, region->work_ns + region->wait_ns),
+				percent_cell(out, (uint64_t)(region->imbalance_ns + 0.5), region->longest_ns),
+				text_cell(screen, &state),
+				text_cell(screen, &name),
+			});
+	}
+	ctx_out_section(out, NULL);
+}
+
 static const struct ctx_column group_columns[] = {
 	{NULL, "Weight", CTX_STYLE_COUNT},    {NULL, "CPU", CTX_STYLE_COUNT},
 	{NULL, "%", CTX_STYLE_COUNT},	      {NULL, "Wall", CTX_STYLE_COUNT},

@@ -7,6 +7,7 @@
 #include "report/summary_screen.h"
 
 void ctx_summary_put_functions(struct ctx_summary_screen *screen);
+void ctx_summary_put_regions(struct ctx_summary_screen *screen);
 void ctx_summary_put_waits(struct ctx_summary_screen *screen);
 void ctx_summary_put_groups(struct ctx_summary_screen *screen);
 

@@ -32,6 +32,7 @@
 #define NARROW 80u
 #define WIDEST 120u
 #define WAIT_OF_FUNCTION 20u /* the hottest function's waits are told from one part of so many on */
+#define LEAST_PLACE 12u	     /* columns of a construct of OpenMP */
 #define ROOM_OF_CALL 36u     /* columns of a function and its callee */
 
 static void take_text(void *context, const char *text)
@@ -489,33 +490,49 @@ static void put_waited_for(struct ctx_summary_screen *screen)
 	ctx_buf_deinit(&sizes);
 }
 
-/* "<OMP-implicit_barrier>" -> "implicit barrier" */
-static void put_omp_state(struct ctx_summary_screen *screen)
-{
-	const char *name = screen->summary->profile->functions[screen->summary->waiting.omp.state].name;
-	static const char begin[] = "<OMP-";
-
-	name += strncmp(name, begin, sizeof(begin) - 1) == 0 ? sizeof(begin) - 1 : 0;
-	for (; *name != '\0' && *name != '>'; name++)
-		ctx_buf_put_u8(&screen->line, *name == '_' ? ' ' : (uint8_t)*name);
-}
-
-/* "First look: OpenMP waits, 46.5 % of its teams' time; most, 41.2 %: implicit barrier, f -- OMP loop from line 10" */
-static void put_first_omp(struct ctx_summary_screen *screen)
+/* Appends "First look: OpenMP waits, 46.5 % of team time; most: implicit barrier in f:10, 41.2 %". */
+static void put_omp_waits(struct ctx_summary_screen *screen, bool whole, struct ctx_buf *line)
 {
 	const struct ctx_summary_omp *omp = &screen->summary->waiting.omp;
 	uint64_t teams_ns = omp->work_ns + omp->wait_ns;
+	struct ctx_buf place = {0}, safe = {0}, share = {0};
+	bool ascii = screen->out->options->ascii;
+	size_t used;
 
-	ctx_buf_put_text(&screen->line, "First look: OpenMP waits, ");
-	put_percent(&screen->line, omp->wait_ns, teams_ns);
-	ctx_buf_put_text(&screen->line, " of teams' time; ");
-	put_percent(&screen->line, omp->most_ns, teams_ns);
-	ctx_buf_put_text(&screen->line, ": ");
-	put_omp_state(screen);
-	ctx_buf_put_text(&screen->line, " of ");
-	ctx_summary_put_name(screen, omp->construct,
-			     screen->line.n < screen->width ? screen->width - screen->line.n : 0,
-			     &screen->line);
+	ctx_buf_put_text(line, "First look: OpenMP waits, ");
+	put_percent(line, omp->wait_ns, teams_ns);
+	ctx_buf_put_text(line, whole ? " of team time; most: " : "; most: ");
+	ctx_summary_omp_put_state(screen->summary->profile, omp->state, line);
+	ctx_buf_put_text(line, " in ");
+	ctx_buf_put_text(&share, ", ");
+	put_percent(&share, omp->most_ns, teams_ns);
+	used = line->n + share.n;
+	ctx_summary_omp_put_construct(screen->summary->profile, omp->construct, &place);
+	ctx_buf_put_u8(&place, '\0');
+	if (!place.failed)
+		ctx_name_put_text(&safe, (const char *)place.bytes, ascii);
+	if (place.failed || safe.failed || share.failed)
+		ctx_out_fail(screen->out, CTX_E_NOMEM);
+	else
+		ctx_text_shorten(line, (const char *)safe.bytes, safe.n,
+				 whole				      ? SIZE_MAX
+				 : used + LEAST_PLACE < screen->width ? screen->width - used
+								      : LEAST_PLACE,
+				 ascii);
+	ctx_buf_put(line, share.bytes, share.n);
+	ctx_buf_deinit(&place);
+	ctx_buf_deinit(&safe);
+	ctx_buf_deinit(&share);
+}
+
+/* Shorter where it has no room. */
+static void put_first_omp(struct ctx_summary_screen *screen)
+{
+	put_omp_waits(screen, true, &screen->line);
+	if (ctx_text_width((const char *)screen->line.bytes, screen->line.n) > screen->width) {
+		ctx_buf_clear(&screen->line);
+		put_omp_waits(screen, false, &screen->line);
+	}
 	ctx_summary_end_line(screen);
 }
 
@@ -759,6 +776,7 @@ void ctx_summary_print(struct ctx_summary *summary, struct ctx_out *out)
 	put_first_look(&screen);
 	ctx_summary_put_shares(&screen);
 	ctx_summary_put_strip(&screen);
+	ctx_summary_put_regions(&screen);
 	if (ctx_summary_is_waiting(summary))
 		ctx_summary_put_waits(&screen);
 	ctx_summary_put_functions(&screen);

@@ -147,7 +147,11 @@ make_openmp() {
 	record fortran --openmp --trace-full wait -- ./program
 	clang -g -O2 -fopenmp -o program "$targets/openmp.c"
 	record clang --openmp --trace-full wait -- ./program 2
-	find gcc.er gcc_cpp.er fortran.er clang.er -path '*/archives/*' -size +40k -delete
+	for compiler in gcc clang; do
+		$compiler -g -O2 -fopenmp -o program "$targets/openmp_shares.c"
+		record shares_$compiler --openmp --trace-full wait -F 2000 -- ./program
+	done
+	find ./*.er -path '*/archives/*' -size +40k -delete
 }
 
 # By uprobes: root.
@@ -211,7 +215,7 @@ pack_marks() {
 }
 
 pack_openmp() {
-	tar -c --sort=name --owner=0 --group=0 --mtime=@0 gcc.er gcc_cpp.er fortran.er clang.er | xz -9e >"$here/openmp.tar.xz"
+	tar -c --sort=name --owner=0 --group=0 --mtime=@0 gcc.er gcc_cpp.er fortran.er clang.er shares_gcc.er shares_clang.er | xz -9e >"$here/openmp.tar.xz"
 }
 
 # pack_exported: the answers; they are compressed one by one.

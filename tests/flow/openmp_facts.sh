@@ -5,15 +5,19 @@ line_of() {
 	grep -n -E "(/\*|!) $2( \*/)?\$" "$1" | cut -d: -f1
 }
 
+# look: keeps what run.er says of regions and tasks.
+look() {
+	ctxan run.er -r omp-regions --limit 0 --format json >regions.json || fail "no regions"
+	ctxan run.er -r omp-tasks --limit 0 --format json >tasks.json || fail "no tasks"
+}
+
 # region NAME FIELDS: of the region at its line, FIELDS of jq. gcc's function for it may begin with the line behind.
 region() {
-	ctxan run.er -r omp-regions --limit 0 --format json |
-		jq -r --argjson line "$(line_of "$openmp_source" "region $1")" ".rows[] | select(.line == \$line or .line == \$line + 1) | $2"
+	jq -r --argjson line "$(line_of "$openmp_source" "region $1")" ".rows[] | select(.line == \$line or .line == \$line + 1) | $2" regions.json
 }
 
 task() {
-	ctxan run.er -r omp-tasks --limit 0 --format json |
-		jq -r --argjson line "$(line_of "$openmp_source" "task $1")" ".rows[] | select(.line == \$line or .line == \$line + 1) | $2"
+	jq -r --argjson line "$(line_of "$openmp_source" "task $1")" ".rows[] | select(.line == \$line or .line == \$line + 1) | $2" tasks.json
 }
 
 # equal WHAT GOT WANTED
@@ -50,11 +54,12 @@ check_views() {
 # check_openmp WHAT SOURCE: openmp 2 was recorded.
 check_openmp() {
 	openmp_source=$2
+	look
 	for pair in uneven:2 held:2 locked:1 barriers:1 in_order:1 sum:1 outer:1 inner:2 tasks:1 loop:1; do
 		equal "$1: region ${pair%:*}" "$(region "${pair%:*}" '"\(.executions) \(.threads)"')" "${pair#*:} 2"
 		equal "$1: function of ${pair%:*}" "$(region "${pair%:*}" '.function | test("^[a-z_]+([(][)])? -- OMP parallel region from line [0-9]+$")')" true
 	done
-	equal "$1: number of regions" "$(ctxan run.er -r omp-regions --limit 0 --format json | jq '.rows | length')" 10
+	equal "$1: number of regions" "$(jq '.rows | length' regions.json)" 10
 	equal "$1: file" "$(region sum '.file | endswith("openmp.c")')" true
 	equal "$1: object" "$(region sum '.object | endswith("/program")')" true
 	# fib(8) makes 66 tasks, which are in one another.
@@ -72,6 +77,7 @@ check_openmp() {
 
 check_fortran() {
 	openmp_source=$1
+	look
 	for name in first summed tasks; do
 		equal "Fortran: region $name" "$(region $name '"\(.executions) \(.threads)"')" "1 2"
 	done
@@ -91,8 +97,10 @@ has_loop() {
 # check_shares WHAT SOURCE: openmp_shares was recorded.
 check_shares() {
 	openmp_source=$2
+	look
 	equal "$1: schedules of several loops" "$(region shares '"\(.schedule) \(.chunk)"')" "several null"
 	equal "$1: schedule of a loop" "$(region loop '"\(.schedule) \(.chunk)"')" "dynamic 4"
+	equal "$1: load objects of constructs" "$(ctxan run.er -r functions --limit 0 --metric omp-work --format json | jq -r '[.rows[] | select(.function | test(" -- OMP ")) | .object | sub(".*/"; "")] | unique | join(" ")')" program
 	has_loop dynamic main || fail "$1: no loop in main"
 	has_loop guided orphan || fail "$1: no loop in orphan"
 	# The sections are in the region, and the second loop in what has called it there.

@@ -17,12 +17,42 @@ check_workers() {
 	equal "$1: work of workers" "$(jq "$work | map(select(index(\"main\") | not)) | length > 0" stacks.machine.json)" true
 }
 
+# check_first NAME: the regions of the first screen have the sums of the index by region; the first look says what they wait for, on small terminals, too.
+check_first() {
+	ctxan run.er --by omp-region --metric omp-work,omp-wait --limit 0 --format json >by.json || fail "$1: by region"
+	ctxan run.er --format json >first.json || fail "$1: first screen"
+	equal "$1: regions of the first screen" "$(jq --slurpfile by by.json '.rows[0].omp_regions | length > 0 and all(.[]; . as $row | $by[0].rows[] | select(.omp_region == $row.function) |
+		.weight == $row.work_ns and .metrics[0].weight == $row.wait_ns)' first.json)" true
+	equal "$1: their order" "$(jq '.rows[0].omp_regions | map(.wait_ns) | . == (sort | reverse)' first.json)" true
+	for width in 80 200; do
+		COLUMNS=$width ctxan run.er >screen.txt || fail "$1: first screen"
+		grep -q -E '^First look: OpenMP waits, [0-9.]+ %( of team time)?; most: [a-z ]+ in [a-z_]+(:[0-9]+)?, [0-9.]+ %$' screen.txt || fail "$1: no first look: $(cat screen.txt)"
+		grep -q '^Team time Wait % Imbalance % Waits mostly for Parallel region$' screen.txt || fail "$1: no regions: $(cat screen.txt)"
+		[ "$(wc -l <screen.txt)" -le 24 ] || fail "$1: a long first screen: $(cat screen.txt)"
+	done
+}
+
 unpack recordings/openmp
 for name in gcc gcc_cpp clang; do
 	rm -rf run.er
 	mv $name.er run.er
 	check_openmp $name "$source_dir/testdata/targets/openmp.c"
 	check_workers $name
+	check_first $name
+done
+# A comparison has the sums of both, row by row.
+for metric in omp-work omp-wait; do
+	ctxan shares_gcc.er shares_clang.er --diff -r functions --metric $metric --limit 0 --format json >diff.json || fail "diff of $metric"
+	for side in a:gcc b:clang; do
+		whole=$(ctxan shares_${side#*:}.er -r functions --metric $metric --format json | jq .weight)
+		equal "diff of $metric: the total of ${side#*:}" "$(jq ".rows[] | select(.function == \"<Total>\").${side%:*}" diff.json)" "$whole"
+		equal "diff of $metric: rows of ${side#*:}" "$(jq "[.rows[] | select(.function != \"<Total>\").${side%:*}] | add" diff.json)" "$whole"
+	done
+done
+for name in shares_gcc shares_clang; do
+	rm -rf run.er
+	mv $name.er run.er
+	check_shares $name "$source_dir/testdata/targets/openmp_shares.c"
 done
 rm -rf run.er
 mv fortran.er run.er

@@ -18,6 +18,7 @@ is_near() {
 check_times() {
 	ctxrec -q -O -o run.er --openmp -- ./program 20 >out.txt || fail "exit status"
 	read -r _ uneven held <out.txt
+	look
 	echo "uneven: $uneven ns, recorded $(region uneven .work_ns); held: $held ns, recorded $(region held .work_ns)"
 	is_near "$(region uneven .work_ns)" "$uneven" 1 && is_near "$(region held .work_ns)" "$held" 1
 }
