@@ -11,7 +11,7 @@
 #include <time.h>
 
 #define PAIRS 3000000
-#define ROWS 20000
+#define ROWS 80000
 #define BANDS 13
 #define STEPS 60
 

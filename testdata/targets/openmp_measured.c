@@ -1,6 +1,7 @@
 /*
- * OpenMP that measures itself, for C and C++: openmp_measured [TIMES]. For each region a line: its name, what its threads worked and what they
- * waited, in ns, together, by the program's own clock. Two threads in each team.
+ * OpenMP that measures itself, for C and C++: openmp_measured [TIMES]. For each region a line: its name, what its threads worked, what they
+ * waited, and how much of that in the construct that it is named after, in ns, together, by the program's own clock; of tasks what they worked. Two
+ * threads in each team.
  *
  *	thread 0	|--- work ---|- wait for another -|--- work ---|--- wait for the end ---|
  *	                begin        before               after        done                     end of the region
@@ -37,7 +38,7 @@ struct part {
 };
 
 static struct part parts[THREADS];
-static int64_t work_ns, wait_ns; /* of a region, in all its executions */
+static int64_t work_ns, wait_ns, inside_ns; /* of a region, in all its executions */
 
 static struct part *begin_part(void)
 {
@@ -61,13 +62,14 @@ static void end_region(void)
 	for (int i = 0; i < THREADS; i++) {
 		work_ns += parts[i].done - parts[i].begin - parts[i].waits;
 		wait_ns += end - parts[i].done + parts[i].waits;
+		inside_ns += parts[i].waits;
 	}
 }
 
 static void put(const char *name)
 {
-	printf("%s %lld %lld\n", name, (long long)work_ns, (long long)wait_ns);
-	work_ns = wait_ns = 0;
+	printf("%s %lld %lld %lld\n", name, (long long)work_ns, (long long)wait_ns, (long long)inside_ns);
+	work_ns = wait_ns = inside_ns = 0;
 }
 
 /* The first thread has iterations that take three times as long. */
@@ -214,7 +216,7 @@ static long fib(int n)
 	long a = 0, b = 0;
 
 	if (n < 2) {
-		spin(MILLISECOND / 10);
+		spin(MILLISECOND);
 		return n;
 	}
 #pragma omp task shared(a) firstprivate(n) /* task first */

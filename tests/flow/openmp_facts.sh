@@ -115,3 +115,11 @@ check_shares() {
 	check_sums "$1"
 	check_views "$1"
 }
+
+# check_kernels WHAT: openmp_kernels 2 was recorded. Of CG's 60 steps each has three barriers of two threads.
+check_kernels() {
+	look
+	equal "$1: regions" "$(jq -r '[.rows[] | "\(.function | sub(" .*"; "")) \(.executions) \(.threads)"] | sort | join(", ")' regions.json)" "cg 1 2, ep 1 2"
+	equal "$1: barriers" "$(ctxan run.er -r functions --limit 0 --metric omp-wait --format json | jq '.rows[] | select(.function == "<OMP-explicit_barrier>") | .exclusive_samples')" 360
+	check_sums "$1"
+}

@@ -40,6 +40,14 @@ for compiler in gcc clang; do
 	check_shares "shares, $compiler" "$targets/openmp_shares.c"
 done
 
+for compiler in gcc clang; do
+	compile $compiler "$targets/openmp_kernels.c" program -lm || continue
+	./program 2 >kernels.txt
+	ctxrec -q -O -o run.er --openmp --trace-full wait -- ./program 2 >out.txt 2>err.txt || fail "kernels, $compiler: exit status"
+	[ "$(cut -d' ' -f1 out.txt)" = "$(cut -d' ' -f1 kernels.txt)" ] || fail "kernels, $compiler: another output: $(cat out.txt)"
+	check_kernels "kernels, $compiler"
+done
+
 # gcc's program with libomp in place of libgomp is seen once, by the tool.
 library=$(clang -print-file-name=libomp.so.5 2>/dev/null || true)
 if [ -e "$library" ] && compile gcc "$targets/openmp.c" program; then
