@@ -1,6 +1,7 @@
 /*
  * Features of a perf.data file of arbitrary bytes. First byte: odd is the other byte order; second
- * byte: the number of the feature, 255 a single build id, 254 the text of a property of the topology, of the part of the first byte. The feature is read twice, after a number
+ * byte: the number of the feature, 255 a single build id, 254 the text of a property of the topology, of the part of the first byte,
+ * 253 BPF programs (their length in four bytes, then these) and BTF. The feature is read twice, after a number
  * of processors. In every case memory is proportional to the input, and the results can be queried.
  */
 #include "formats/perfdata/pd_facts.h"
@@ -18,6 +19,7 @@ static const char *event_name_of_id(const struct ctx_pd_facts *facts, uint64_t i
 
 #define PROCESSORS 4
 #define TOPOLOGY_TEXT 254
+#define BPF_AND_BTF 253
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -83,6 +85,66 @@ static void check_topology_text(const uint8_t *data, size_t size)
 	free(text);
 }
 
+/* Lines are in their functions, in order; code can be read. */
+static void check_function(const struct ctx_pd_bpf_function *function)
+{
+	const struct ctx_jit_places *places = &function->places;
+	volatile uint8_t last = 0;
+
+	if (function->size == 0 || strncmp(function->name, "bpf_prog_", 9) != 0)
+		abort();
+	if (function->code != NULL)
+		last = (uint8_t)(last ^ function->code[function->size - 1]);
+	for (size_t i = 0; i < places->n_rows; i++) {
+		if (places->rows[i].begin >= function->size ||
+		    (i != 0 && places->rows[i].begin <= places->rows[i - 1].begin) ||
+		    (places->rows[i].site != CTX_NONE && places->rows[i].site >= places->n_sites))
+			abort();
+	}
+	for (size_t i = 0; i < places->n_sites; i++) {
+		if (places->sites[i].line == 0 || strlen(places->sites[i].file) == 0 ||
+		    places->sites[i].caller != CTX_NONE)
+			abort();
+	}
+}
+
+static void check_bpf(struct ctx_pd_facts *facts)
+{
+	const struct ctx_pd_bpf *bpf = &facts->bpf;
+	size_t n;
+
+	if (ctx_pd_bpf_settle(&facts->bpf, &facts->arena, NULL) != CTX_OK)
+		abort();
+	for (size_t i = 0; i < bpf->n; i++) {
+		check_function(&bpf->functions[i]);
+		if (ctx_pd_bpf_of(bpf, bpf->functions[i].program, &n) > &bpf->functions[i] || n == 0)
+			abort();
+	}
+}
+
+static void check_both(const uint8_t *data, size_t size)
+{
+	struct ctx_pd_facts facts = {0};
+	struct ctx_pe_wire wire = ctx_pe_wire_make(data + 2, size - 2, (data[0] & 1) != 0);
+	uint32_t n = ctx_pe_wire_u32(&wire);
+	size_t left = ctx_pe_wire_left(&wire);
+	struct ctx_pe_wire programs = wire;
+
+	if (n > left)
+		n = (uint32_t)left;
+	programs.end = programs.at + n;
+	ctx_pe_wire_bytes(&wire, n);
+	if (programs.failed)
+		return;
+	if (ctx_pd_facts_add(&facts, CTX_PD_FEATURE_BPF_PROG_INFO, programs, NULL) != CTX_OK ||
+	    ctx_pd_facts_add(&facts, CTX_PD_FEATURE_BPF_BTF, wire, NULL) != CTX_OK)
+		abort();
+	check_bpf(&facts);
+	if (facts.arena.total_bytes > 32 * size + 100 * 1000)
+		abort();
+	ctx_pd_facts_deinit(&facts);
+}
+
 static void check_properties(struct ctx_pd_facts *facts)
 {
 	struct ctx_property *properties;
@@ -113,6 +175,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check_topology_text(data, size);
 		return 0;
 	}
+	if (data[1] == BPF_AND_BTF) {
+		check_both(data, size);
+		return 0;
+	}
 	wire = ctx_pe_wire_make(data + 2, size - 2, (data[0] & 1) != 0);
 	for (int round = 0; round < 2; round++) {
 		if (data[1] == UINT8_MAX)
@@ -131,6 +197,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	check_build_ids(&facts);
 	check_events(&facts);
+	check_bpf(&facts);
 	check_properties(&facts);
 	ctx_pd_facts_deinit(&facts);
 	return 0;

@@ -14,6 +14,7 @@
 #include "base/err.h"
 #include "base/map64.h"
 #include "base/strtab.h"
+#include "formats/perfdata/pd_bpf.h"
 #include "formats/perfdata/pd_simpleperf.h"
 #include "formats/perfevent/pe_wire.h"
 #include "model/profile.h"
@@ -114,6 +115,7 @@ struct ctx_pd_facts {		/* all zero is a valid empty one */
 	struct ctx_pd_build_ids build_ids;
 	struct ctx_pd_event_descs events;
 	struct ctx_pd_simpleperf simpleperf;
+	struct ctx_pd_bpf bpf;
 	struct ctx_pd_damage damage;
 	uint64_t seen[CTX_PD_FEATURE_BITS / 64]; /* bits of the features found */
 };

@@ -26,6 +26,7 @@
 void ctx_pd_facts_deinit(struct ctx_pd_facts *facts)
 {
 	ctx_pd_simpleperf_deinit(&facts->simpleperf);
+	ctx_pd_bpf_deinit(&facts->bpf);
 	ctx_arena_deinit(&facts->arena);
 	ctx_strtab_deinit(&facts->build_ids.paths);
 	free(facts->build_ids.items);
@@ -302,6 +303,9 @@ static enum ctx_status read_feature(struct ctx_pd_facts *facts, uint32_t feature
 	case CTX_PD_FEATURE_SIMPLEPERF_META:
 	case CTX_PD_FEATURE_SIMPLEPERF_FILE2:
 		return ctx_pd_simpleperf_read(&facts->simpleperf, &facts->arena, feature, wire, err);
+	case CTX_PD_FEATURE_BPF_PROG_INFO:
+	case CTX_PD_FEATURE_BPF_BTF:
+		return ctx_pd_bpf_read(&facts->bpf, &facts->arena, feature, wire, err);
 	default:
 		return CTX_OK; /* not used here, or written by a later perf */
 	}

@@ -56,6 +56,9 @@ static const char *feature_name(uint32_t feature)
 		return "sockets and cores";
 	case CTX_PD_FEATURE_NUMA_TOPOLOGY:
 		return "NUMA nodes";
+	case CTX_PD_FEATURE_BPF_PROG_INFO:
+	case CTX_PD_FEATURE_BPF_BTF:
+		return "BPF programs";
 	case CTX_PD_FEATURE_HYBRID_TOPOLOGY:
 		return "processors of each PMU";
 	case CTX_PD_FEATURE_SAMPLE_TIME:

@@ -149,6 +149,9 @@ enum ctx_status ctx_pd_info_fill(struct ctx_pd_reader *reader, struct ctx_err *e
 		.release = or_nothing(file->facts.machine.os_release),
 		.symbol = "",
 	};
+	status = ctx_pd_bpf_settle(&file->facts.bpf, &file->facts.arena, err);
+	if (status != CTX_OK)
+		return status;
 	ctx_pd_simpleperf_settle(&file->facts.simpleperf);
 	info->symbols = file->facts.simpleperf.files;
 	info->n_symbols = file->facts.simpleperf.n_files;

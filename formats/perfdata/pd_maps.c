@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "model/jit_code.h"
 
+#include <elf.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -225,14 +226,37 @@ enum ctx_status ctx_pd_maps_mmap(struct ctx_pd_reader *reader, const struct ctx_
 	return status;
 }
 
+/* The end of code that the kernel generated; name_generated makes a begin of it. */
+static struct ctx_event generated(uint64_t time_ns, uint64_t address, uint64_t size)
+{
+	return (struct ctx_event){
+		.kind = CTX_EV_UNMAP,
+		.process = CTX_NONE,
+		.time_ns = time_ns,
+		.map = {.address = address,
+			.size = size,
+			.path = "[bpf]",
+			.build_id = "",
+			.archive = "",
+			.function = ""},
+	};
+}
+
+/* The file offset is unique for each name. */
+static void name_generated(struct ctx_pd_reader *reader, uint32_t name, struct ctx_event *event)
+{
+	event->kind = CTX_EV_MAP;
+	event->map.file_offset = (uint64_t)name << 32;
+	event->map.function = ctx_strtab_get(&reader->tasks.names, name);
+}
+
 enum ctx_status ctx_pd_maps_ksymbol(struct ctx_pd_reader *reader, const struct ctx_pd_queued *item,
 				    struct ctx_err *err)
 {
-	struct ctx_event event = {.process = CTX_NONE, .time_ns = ctx_pd_reader_relative(reader, item->time)};
-	struct ctx_strtab *names = &reader->tasks.names;
 	struct ctx_pe_ksymbol symbol;
+	struct ctx_event event;
 	struct ctx_err why = {0};
-	uint32_t id = 0;
+	uint32_t id = 0, *place;
 	enum ctx_status status;
 
 	if (ctx_pe_ksymbol_parse(ctx_pe_body(item->record.bytes, item->record.header.size, reader->file.swap),
@@ -242,16 +266,91 @@ enum ctx_status ctx_pd_maps_ksymbol(struct ctx_pd_reader *reader, const struct c
 	if (symbol.size == 0 || symbol.address < CTX_KERNEL_START ||
 	    symbol.size > UINT64_MAX - symbol.address)
 		return CTX_OK; /* names no code */
-	status = ctx_strtab_add_text(names, symbol.name, &id, err);
+	status = ctx_pd_reader_name(reader, symbol.name, &id, err);
 	if (status != CTX_OK)
 		return status;
-	event.kind = symbol.is_released ? CTX_EV_UNMAP : CTX_EV_MAP;
-	event.map = (struct ctx_map_event){.address = symbol.address,
-					   .size = symbol.size,
-					   .file_offset = (uint64_t)id << 32, /* unique per name */
-					   .path = "[bpf]",
-					   .build_id = "",
-					   .archive = "",
-					   .function = ctx_strtab_get(names, id)};
+	place = ctx_map64_place(&reader->ksymbols, symbol.address);
+	if (place == NULL)
+		return ctx_err_nomem(err);
+	*place = symbol.is_released ? 0 : id + 1;
+	event = generated(ctx_pd_reader_relative(reader, item->time), symbol.address, symbol.size);
+	if (!symbol.is_released)
+		name_generated(reader, id, &event);
 	return ctx_pd_reader_put(reader, &event, err);
+}
+
+/* ELF's number of the machine of the kernel's code; 0 not known. */
+static uint16_t kernel_machine(const struct ctx_pd_reader *reader)
+{
+	const char *arch = reader->file.facts.machine.arch;
+
+	if (arch == NULL)
+		return EM_NONE;
+	return strcmp(arch, "x86_64") == 0 ? EM_X86_64 : strcmp(arch, "aarch64") == 0 ? EM_AARCH64 : EM_NONE;
+}
+
+/* The id of the name that the kernel gave to code at this address; CTX_NONE: it gave none. */
+static uint32_t name_at(const struct ctx_pd_reader *reader, uint64_t address)
+{
+	uint32_t next = ctx_map64_get(&reader->ksymbols, address);
+
+	return next != CTX_MAP64_NONE && next != 0 ? next - 1 : CTX_NONE;
+}
+
+static enum ctx_status map_function(struct ctx_pd_reader *reader, uint64_t time_ns,
+				    const struct ctx_pd_bpf_function *function, struct ctx_err *err)
+{
+	uint64_t address = ctx_pd_kernel_address(function->address);
+	struct ctx_event event = generated(time_ns, address, function->size);
+	uint32_t name = name_at(reader, address);
+	uint16_t machine = kernel_machine(reader);
+	enum ctx_status status = CTX_OK;
+
+	if (address < CTX_KERNEL_START)
+		return CTX_OK;
+	/* The program's own name has another tag where the kernel changed it when it was loaded. */
+	if (name == CTX_NONE)
+		status = ctx_pd_reader_name(reader, function->name, &name, err);
+	if (status != CTX_OK)
+		return status;
+	name_generated(reader, name, &event);
+	event.map.machine = machine;
+	event.map.code = machine != EM_NONE ? function->code : NULL;
+	event.map.n_code = event.map.code != NULL ? function->size : 0;
+	event.map.places = function->places.n_rows != 0 ? &function->places : NULL;
+	return ctx_pd_reader_put(reader, &event, err);
+}
+
+/* What the kernel named it releases itself; another program's code may be there already. */
+static enum ctx_status unmap_function(struct ctx_pd_reader *reader, uint64_t time_ns,
+				      const struct ctx_pd_bpf_function *function, struct ctx_err *err)
+{
+	uint64_t address = ctx_pd_kernel_address(function->address);
+	struct ctx_event event = generated(time_ns, address, function->size);
+
+	return address < CTX_KERNEL_START || ctx_map64_get(&reader->ksymbols, address) != CTX_MAP64_NONE
+		       ? CTX_OK
+		       : ctx_pd_reader_put(reader, &event, err);
+}
+
+enum ctx_status ctx_pd_maps_bpf(struct ctx_pd_reader *reader, const struct ctx_pd_queued *item,
+				struct ctx_err *err)
+{
+	uint64_t time_ns = ctx_pd_reader_relative(reader, item->time);
+	const struct ctx_pd_bpf_function *functions;
+	struct ctx_pe_bpf program;
+	struct ctx_err why = {0};
+	enum ctx_status status = CTX_OK;
+	size_t n;
+
+	if (ctx_pe_bpf_parse(ctx_pe_body(item->record.bytes, item->record.header.size, reader->file.swap),
+			     &program, &why) != CTX_OK)
+		return ctx_pd_reader_damage(reader, item->record.offset, why.msg, err);
+	if (!program.is_loaded && !program.is_unloaded)
+		return CTX_OK;
+	functions = ctx_pd_bpf_of(&reader->file.facts.bpf, program.program, &n);
+	for (size_t i = 0; i < n && status == CTX_OK; i++)
+		status = program.is_loaded ? map_function(reader, time_ns, &functions[i], err)
+					   : unmap_function(reader, time_ns, &functions[i], err);
+	return status;
 }

@@ -80,7 +80,9 @@ struct ctx_pd_reader {
 	struct ctx_map64 count_of_id; /* id of a counter -> index of its last value */
 	uint64_t *last_counts;	      /* owned */
 	size_t n_counts, counts_cap;
-	uint64_t weight; /* of all samples so far */
+	struct ctx_map64
+		ksymbols; /* address of code that the kernel generated -> 1 + id of its name; 0 released */
+	uint64_t weight;  /* of all samples so far */
 	struct ctx_pd_counts counts;
 	struct ctx_pd_losses losses;
 	struct ctx_pd_operations operations;
@@ -124,6 +126,10 @@ CTX_MUST_CHECK enum ctx_status ctx_pd_maps_mmap(struct ctx_pd_reader *reader,
 /* KSYMBOL: code that the kernel generated (BPF programs) or released. */
 CTX_MUST_CHECK enum ctx_status ctx_pd_maps_ksymbol(struct ctx_pd_reader *reader,
 						   const struct ctx_pd_queued *item, struct ctx_err *err);
+
+/* BPF_EVENT: the functions of a program get their instructions and lines. */
+CTX_MUST_CHECK enum ctx_status ctx_pd_maps_bpf(struct ctx_pd_reader *reader, const struct ctx_pd_queued *item,
+					       struct ctx_err *err);
 
 /* Maps the JIT functions compiled up to `time`, which is on the file's clock. */
 CTX_MUST_CHECK enum ctx_status ctx_pd_maps_jitted(struct ctx_pd_reader *reader, uint64_t time,

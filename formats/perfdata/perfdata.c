@@ -260,6 +260,8 @@ static enum ctx_status on_record(struct ctx_pd_reader *reader, const struct ctx_
 		return on_switch(reader, item, err);
 	case PERF_RECORD_KSYMBOL:
 		return ctx_pd_maps_ksymbol(reader, item, err);
+	case PERF_RECORD_BPF_EVENT:
+		return ctx_pd_maps_bpf(reader, item, err);
 	case PERF_RECORD_CGROUP:
 		return on_cgroup(reader, item, err);
 	default:
@@ -379,6 +381,7 @@ static void close_reader(struct ctx_event_source *source)
 	ctx_pd_tasks_deinit(&reader->tasks);
 	ctx_pd_chain_deinit(&reader->chain);
 	ctx_map64_deinit(&reader->count_of_id);
+	ctx_map64_deinit(&reader->ksymbols);
 	ctx_pd_states_deinit(&reader->states);
 	ctx_pd_losses_deinit(&reader->losses);
 	ctx_pd_operations_deinit(&reader->operations);

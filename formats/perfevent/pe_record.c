@@ -136,6 +136,20 @@ enum ctx_status ctx_pe_ksymbol_parse(struct ctx_pe_wire body, struct ctx_pe_ksym
 	return CTX_OK;
 }
 
+enum ctx_status ctx_pe_bpf_parse(struct ctx_pe_wire body, struct ctx_pe_bpf *ret, struct ctx_err *err)
+{
+	uint16_t type = ctx_pe_wire_u16(&body);
+
+	ctx_pe_wire_u16(&body); /* flags */
+	ret->program = ctx_pe_wire_u32(&body);
+	ctx_pe_wire_u64(&body); /* tag */
+	if (body.failed)
+		return ctx_err_set(err, CTX_E_FORMAT, "an event of a BPF program that is cut short");
+	ret->is_loaded = type == PERF_BPF_EVENT_PROG_LOAD;
+	ret->is_unloaded = type == PERF_BPF_EVENT_PROG_UNLOAD;
+	return CTX_OK;
+}
+
 enum ctx_status ctx_pe_cgroup_parse(struct ctx_pe_wire body, struct ctx_pe_cgroup *ret, struct ctx_err *err)
 {
 	ret->id = ctx_pe_wire_u64(&body);

@@ -104,6 +104,15 @@ struct ctx_pe_ksymbol {
 CTX_MUST_CHECK enum ctx_status ctx_pe_ksymbol_parse(struct ctx_pe_wire body, struct ctx_pe_ksymbol *ret,
 						    struct ctx_err *err);
 
+/* BPF_EVENT: a BPF program was loaded or unloaded. */
+struct ctx_pe_bpf {
+	uint32_t program; /* id */
+	bool is_loaded, is_unloaded;
+};
+
+CTX_MUST_CHECK enum ctx_status ctx_pe_bpf_parse(struct ctx_pe_wire body, struct ctx_pe_bpf *ret,
+						struct ctx_err *err);
+
 /* CGROUP: the path of a control group, relative to the root of its file system. */
 struct ctx_pe_cgroup {
 	uint64_t id;

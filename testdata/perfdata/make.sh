@@ -205,7 +205,16 @@ lost() {
 	pack lost placed.data bare.data placed.said bare.said
 }
 
-for name in ${*:-same jit states lost}; do
+# bpf_busy.c, a BPF program that bpf_run.py runs: which lines the kernel says its addresses have, and where perf says samples were.
+bpf() {
+	cp "$here/bpf_busy.c" . && clang -O2 -g -target bpf -c bpf_busy.c -o bpf_busy.o || fail clang
+	perf record -q -e cpu-clock:k -F 997 -o bpf.data -- python3 "$here/bpf_run.py" bpf_busy.o busy 300000 >bpf.json || fail "perf record"
+	perf script -i bpf.data -F ip,sym 2>/dev/null | grep -a ' bpf_prog_' >bpf.said || fail "no sample is in the program"
+	mkdir -p symfs
+	pack bpf bpf.data bpf.json bpf.said
+}
+
+for name in ${*:-same jit states lost bpf}; do
 	$name
 done
 rm -rf /tmp/perfdata-testdata
