@@ -4,10 +4,12 @@
 #include "ctxan/exporting.h"
 #include "ctxan/fleet_login.h"
 #include "ctxan/refusals.h"
+#include "fleet/fleet_index.h"
 #include "fleet/fleet_schema.h"
 #include "fleet/fleet_source.h"
 #include "fleet/where.h"
 #include "query/metric_choice.h"
+#include "query/selection.h"
 #include "report/html_tables.h"
 
 #include <stdlib.h>
@@ -126,6 +128,41 @@ static enum ctx_status ask(const struct ctx_fleet_source_spec *spec, const struc
 	return status;
 }
 
+/* With the tests of call stacks of the command line. */
+static enum ctx_status ask_tested(struct ctx_fleet_source_spec *spec, const struct ctx_options *options,
+				  struct ctx_err *err)
+{
+	const struct ctx_selection_spec *words = &options->selection;
+	const char **tests CTX_AUTO_FREE = ctx_calloc(words->n_tests + 1, sizeof(*tests));
+	struct ctx_buf filter CTX_AUTO_BUF = {0};
+	enum ctx_status status = tests != NULL ? CTX_OK : ctx_err_nomem(err);
+
+	for (size_t i = 0; i < words->n_tests && status == CTX_OK; i++)
+		tests[i] = words->tests[i].expression;
+	ctx_selection_put_filters(words, &filter);
+	ctx_buf_put_u8(&filter, '\0');
+	if (status == CTX_OK)
+		status = ctx_buf_check(&filter, err);
+	if (status != CTX_OK)
+		return status;
+	spec->tests = tests;
+	spec->n_tests = words->n_tests;
+	spec->filter = (const char *)filter.bytes;
+	return ask(spec, options, err);
+}
+
+static enum ctx_status check_keys(const struct ctx_options *options, struct ctx_err *err)
+{
+	enum ctx_status status =
+		options->selection.by != NULL ? ctx_fleet_index_check(options->selection.by, err) : CTX_OK;
+
+	for (size_t i = 0; i < options->n_reports && status == CTX_OK; i++) {
+		if (options->reports[i].by != NULL)
+			status = ctx_fleet_index_check(options->reports[i].by, err);
+	}
+	return status;
+}
+
 enum ctx_status ctx_fleet_answer(struct ctx_options *options, struct ctx_err *err)
 {
 	struct ctx_http_client *client;
@@ -134,8 +171,11 @@ enum ctx_status ctx_fleet_answer(struct ctx_options *options, struct ctx_err *er
 	struct ctx_fleet_source_spec spec = {.server = &server, .options = ""};
 	enum ctx_status status = choose(options, &spec.choice, err);
 
+	if (status == CTX_OK)
+		status = check_keys(options, err);
 	if (status != CTX_OK)
 		return status;
+	spec.by = options->selection.by;
 	status = ctx_fleet_login(options->inputs[0], options->fleet.credentials, &client, err);
 	if (status != CTX_OK)
 		return status;
@@ -143,7 +183,7 @@ enum ctx_status ctx_fleet_answer(struct ctx_options *options, struct ctx_err *er
 	server = ctx_http_client_server(client);
 	status = ctx_fleet_schema_check(&server, &state, err);
 	if (status == CTX_OK)
-		status = ask(&spec, options, err);
+		status = ask_tested(&spec, options, err);
 	ctx_http_client_close(client);
 	return status;
 }

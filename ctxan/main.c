@@ -391,7 +391,12 @@ static enum ctx_status check_expressions(struct ctx_options *options, struct ctx
 					 struct ctx_err *err)
 {
 	const struct ctx_selection_spec *selection = &options->selection;
-	enum ctx_status status = check_filters(options, ret_place, err);
+	enum ctx_status status;
+
+	/* A fleet takes no expressions, and has keys of its own. */
+	if (options->fleet.command != CTX_FLEET_NONE)
+		return CTX_OK;
+	status = check_filters(options, ret_place, err);
 
 	for (size_t i = 0; i < options->n_reports && status == CTX_OK; i++) {
 		if (options->reports[i].by != NULL)

@@ -1,8 +1,10 @@
 #include "fleet/fleet_source.h"
 
-#include "base/cursor.h"
-#include "fleet/fleet_profile.h"
+#include "fleet/fleet_groups.h"
+#include "fleet/fleet_index.h"
 #include "fleet/fleet_stacks.h"
+#include "fleet/fleet_sums.h"
+#include "fleet/fleet_tests.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -26,6 +28,12 @@ struct source {
 	bool has_states, has_waits;
 	struct ctx_report_waits *waits;
 	size_t n_waits, waits_cap;
+	struct ctx_fleet_tests tests;
+	const char *by;
+	struct ctx_fleet_index **indexes; /* owned, as each of them */
+	size_t n_indexes, indexes_cap;
+	struct ctx_fleet_groups **groups; /* the same */
+	size_t n_groups, groups_cap;
 };
 
 static struct source *source_of(struct ctx_report_source *base)
@@ -38,63 +46,13 @@ static enum ctx_status cut(struct ctx_err *err)
 	return ctx_err_set(err, CTX_E_FORMAT, "the fleet's histogram is cut");
 }
 
-/* ---- statements ---- */
-
-/* " AND metric IN (...)": the keys of a metric that has samples, or of the parts of a sum. */
-static void put_metric(const struct source *source, uint32_t metric, struct ctx_buf *sql)
+static struct ctx_fleet_sums sums_of(const struct source *source)
 {
-	const struct ctx_metric_info *info = &source->fleet.profile.metrics[metric];
-
-	ctx_buf_put_text(sql, " AND metric IN (");
-	if (info->n_parts == 0)
-		ctx_buf_printf(sql, "%" PRIu32, source->fleet.metric_keys[metric]);
-	for (uint32_t i = 0; i < info->n_parts; i++)
-		ctx_buf_printf(sql, "%s%" PRIu32, i != 0 ? ", " : "",
-			       source->fleet.metric_keys[info->parts[i]]);
-	ctx_buf_put_u8(sql, ')');
-}
-
-/* Asks for the sums of the metric's cells by the columns `by`, ordered by them. */
-static enum ctx_status ask(struct source *source, const char *by, uint32_t metric, struct ctx_buf *answer,
-			   struct ctx_err *err)
-{
-	struct ctx_buf sql CTX_AUTO_BUF = {0};
-
-	ctx_buf_printf(&sql, "SELECT %s, ", by);
-	ctx_fleet_choice_put_sums(&source->choice, &sql);
-	ctx_buf_put_text(&sql, " FROM ctx_cell WHERE ");
-	ctx_fleet_choice_put_cells(&source->choice, &sql);
-	put_metric(source, metric, &sql);
-	ctx_buf_printf(&sql, " GROUP BY %s ORDER BY %s", by, by);
-	return ctx_fleet_choice_ask(&source->choice, source->server, &sql, answer, err);
-}
-
-static struct ctx_path_hash take_hash(struct ctx_cursor *cursor)
-{
-	struct ctx_path_hash hash;
-
-	hash.low = ctx_cursor_get_u64(cursor);
-	hash.high = ctx_cursor_get_u64(cursor);
-	return hash;
-}
-
-/* The sums of one row. */
-static struct ctx_hist_entry take_sums(const struct source *source, uint32_t metric,
-				       struct ctx_cursor *cursor)
-{
-	struct ctx_hist_entry entry = {0};
-
-	entry.weight = ctx_cursor_get_u64(cursor);
-	entry.samples = ctx_cursor_get_u64(cursor);
-	entry.calls = (int64_t)ctx_cursor_get_u64(cursor);
-	if (ctx_metric_is_count(&source->fleet.profile.metrics[metric]))
-		entry.weight = entry.samples;
-	return entry;
+	return (struct ctx_fleet_sums){
+		.server = source->server, .choice = &source->choice, .fleet = &source->fleet};
 }
 
 /* ---- histograms ---- */
-
-#define SUMS_BYTES 24u
 
 /* Rows (head, hash of the stack, sums): the stacks of all are learnt. */
 static enum ctx_status learn(struct source *source, const struct ctx_buf *answer, size_t head_bytes,
@@ -114,24 +72,37 @@ static enum ctx_status learn(struct source *source, const struct ctx_buf *answer
 				       (struct ctx_bytes){hashes.bytes, hashes.n}, err);
 }
 
+/* Unless a test drops its stack, or it has only calls of other spans of a cell: nothing is left of these in this interval. */
+static enum ctx_status add_entry(const struct source *source, struct ctx_histogram *histogram,
+				 struct ctx_hist_entry entry, struct ctx_err *err)
+{
+	if (source->tests.n != 0)
+		entry.calls = 0;
+	if (!ctx_fleet_tests_pass(&source->tests, entry.stack) ||
+	    (entry.weight == 0 && entry.samples == 0 && entry.calls == 0))
+		return CTX_OK;
+	return ctx_histogram_add(histogram, entry, err);
+}
+
 static enum ctx_status load_histogram(struct source *source, uint32_t metric, struct ctx_histogram *histogram,
 				      struct ctx_err *err)
 {
 	struct ctx_buf answer CTX_AUTO_BUF = {0};
 	struct ctx_cursor cursor;
-	enum ctx_status status = ask(source, "stack", metric, &answer, err);
+	const struct ctx_fleet_sums question = sums_of(source);
+	enum ctx_status status = ctx_fleet_sums_ask(&question, "stack", metric, &answer, err);
 
 	if (status == CTX_OK)
-		status = learn(source, &answer, 0, CTX_PATH_HASH_BYTES + SUMS_BYTES, err);
+		status = learn(source, &answer, 0, CTX_PATH_HASH_BYTES + CTX_FLEET_SUMS_BYTES, err);
+	if (status == CTX_OK)
+		status = ctx_fleet_tests_bind(&source->tests, &source->fleet.profile, err);
 	cursor = ctx_cursor_make(answer.bytes, answer.n);
 	while (status == CTX_OK && ctx_cursor_left(&cursor) != 0) {
-		uint32_t node = ctx_fleet_profile_node(&source->fleet, take_hash(&cursor));
-		struct ctx_hist_entry entry = take_sums(source, metric, &cursor);
+		uint32_t node = ctx_fleet_profile_node(&source->fleet, ctx_path_take(&cursor));
+		struct ctx_hist_entry entry = ctx_fleet_sums_take(&question, metric, &cursor);
 
 		entry.stack = node;
-		/* Cells where only other spans' calls ended: nothing is left of them in this interval. */
-		if (entry.weight != 0 || entry.samples != 0 || entry.calls != 0)
-			status = ctx_histogram_add(histogram, entry, err);
+		status = add_entry(source, histogram, entry, err);
 	}
 	return status;
 }
@@ -160,23 +131,23 @@ static enum ctx_status load_parts_of(struct source *source, size_t at, struct ct
 	struct ctx_buf answer CTX_AUTO_BUF = {0};
 	struct ctx_cursor cursor;
 	uint32_t metric = source->metrics[at];
-	enum ctx_status status = ask(source, "thread, stack", metric, &answer, err);
+	const struct ctx_fleet_sums question = sums_of(source);
+	enum ctx_status status = ctx_fleet_sums_ask(&question, "thread, stack", metric, &answer, err);
 
 	if (status == CTX_OK)
 		status = learn(source, &answer, sizeof(uint32_t),
-			       sizeof(uint32_t) + CTX_PATH_HASH_BYTES + SUMS_BYTES, err);
+			       sizeof(uint32_t) + CTX_PATH_HASH_BYTES + CTX_FLEET_SUMS_BYTES, err);
 	cursor = ctx_cursor_make(answer.bytes, answer.n);
 	while (status == CTX_OK && ctx_cursor_left(&cursor) != 0) {
 		uint32_t thread = find_thread(&source->fleet, ctx_cursor_get_u32(&cursor));
-		uint32_t node = ctx_fleet_profile_node(&source->fleet, take_hash(&cursor));
-		struct ctx_hist_entry entry = take_sums(source, metric, &cursor);
+		uint32_t node = ctx_fleet_profile_node(&source->fleet, ctx_path_take(&cursor));
+		struct ctx_hist_entry entry = ctx_fleet_sums_take(&question, metric, &cursor);
 
 		entry.stack = node;
 		if (thread == CTX_NONE)
 			return cut(err);
-		if (entry.weight != 0 || entry.samples != 0 || entry.calls != 0)
-			status = ctx_histogram_add(&source->part_histograms[thread * source->n_metrics + at],
-						   entry, err);
+		status = add_entry(source, &source->part_histograms[thread * source->n_metrics + at], entry,
+				   err);
 	}
 	return status;
 }
@@ -221,6 +192,13 @@ static enum ctx_status pull_parts(struct ctx_report_source *base, const struct c
 
 /* ---- sums of groups of threads ---- */
 
+/* Sums without stacks. */
+static enum ctx_status not_tested(const char *what, struct ctx_err *err)
+{
+	return ctx_err_set(err, CTX_E_ARG, "the %s of a fleet exclude --focus, --ignore, --show and --hide",
+			   what);
+}
+
 struct sums {
 	uint64_t *samples, *weight; /* by thread */
 };
@@ -230,14 +208,15 @@ static enum ctx_status load_sums(struct source *source, uint32_t metric, struct 
 {
 	struct ctx_buf answer CTX_AUTO_BUF = {0};
 	struct ctx_cursor cursor;
-	enum ctx_status status = ask(source, "thread", metric, &answer, err);
+	const struct ctx_fleet_sums question = sums_of(source);
+	enum ctx_status status = ctx_fleet_sums_ask(&question, "thread", metric, &answer, err);
 
 	if (status != CTX_OK)
 		return status;
 	cursor = ctx_cursor_make(answer.bytes, answer.n);
 	while (ctx_cursor_left(&cursor) != 0) {
 		uint32_t thread = find_thread(&source->fleet, ctx_cursor_get_u32(&cursor));
-		struct ctx_hist_entry entry = take_sums(source, metric, &cursor);
+		struct ctx_hist_entry entry = ctx_fleet_sums_take(&question, metric, &cursor);
 
 		if (cursor.failed || thread == CTX_NONE)
 			return cut(err);
@@ -253,6 +232,8 @@ static enum ctx_status pull_thread_sums(struct ctx_report_source *base, struct c
 	struct source *source = source_of(base);
 	size_t n = source->fleet.profile.n_threads + 1u;
 
+	if (source->tests.n != 0)
+		return not_tested("threads", err);
 	if (source->thread_samples == NULL) {
 		struct sums sums = {ctx_calloc(n, sizeof(uint64_t)), ctx_calloc(n, sizeof(uint64_t))};
 		enum ctx_status status = sums.samples != NULL && sums.weight != NULL
@@ -323,7 +304,9 @@ static enum ctx_status pull_states(struct ctx_report_source *base, const struct 
 				   size_t *ret_n, struct ctx_err *err)
 {
 	struct source *source = source_of(base);
-	enum ctx_status status = source->has_states ? CTX_OK : load_states(source, err);
+	enum ctx_status status = source->tests.n != 0 ? not_tested("thread states", err)
+				 : source->has_states ? CTX_OK
+						      : load_states(source, err);
 
 	if (status != CTX_OK)
 		return status;
@@ -337,11 +320,12 @@ static enum ctx_status pull_states(struct ctx_report_source *base, const struct 
 static enum ctx_status ask_waits(struct source *source, enum ctx_thread_state state, struct ctx_buf *answer,
 				 struct ctx_err *err)
 {
+	const struct ctx_fleet_sums question = sums_of(source);
 	struct ctx_buf sql CTX_AUTO_BUF = {0};
 
 	ctx_buf_put_text(&sql, "SELECT stack, sum(samples), sum(weight), max(longest) FROM ctx_cell WHERE ");
 	ctx_fleet_choice_put_cells(&source->choice, &sql);
-	put_metric(source, ctx_profile_state_metric(&source->fleet.profile, state), &sql);
+	ctx_fleet_sums_put_metric(&question, ctx_profile_state_metric(&source->fleet.profile, state), &sql);
 	ctx_buf_put_text(&sql, " GROUP BY stack HAVING sum(samples) != 0 ORDER BY stack");
 	return ctx_fleet_choice_ask(&source->choice, source->server, &sql, answer, err);
 }
@@ -353,16 +337,18 @@ static enum ctx_status load_waits_of(struct source *source, enum ctx_thread_stat
 	enum ctx_status status = ask_waits(source, state, &answer, err);
 
 	if (status == CTX_OK)
-		status = learn(source, &answer, 0, CTX_PATH_HASH_BYTES + SUMS_BYTES, err);
+		status = learn(source, &answer, 0, CTX_PATH_HASH_BYTES + CTX_FLEET_SUMS_BYTES, err);
 	if (status == CTX_OK)
-		status = ctx_grow(&source->waits, &source->waits_cap,
-				  source->n_waits + answer.n / (CTX_PATH_HASH_BYTES + SUMS_BYTES) + 1, err);
+		status = ctx_grow(
+			&source->waits, &source->waits_cap,
+			source->n_waits + answer.n / (CTX_PATH_HASH_BYTES + CTX_FLEET_SUMS_BYTES) + 1, err);
 	cursor = ctx_cursor_make(answer.bytes, answer.n);
 	while (status == CTX_OK && ctx_cursor_left(&cursor) != 0) {
 		struct ctx_report_waits *row = &source->waits[source->n_waits++];
 
 		*row = (struct ctx_report_waits){
-			.state = state, .stack = ctx_fleet_profile_node(&source->fleet, take_hash(&cursor))};
+			.state = state,
+			.stack = ctx_fleet_profile_node(&source->fleet, ctx_path_take(&cursor))};
 		row->waits = ctx_cursor_get_u64(&cursor);
 		row->wait_ns = ctx_cursor_get_u64(&cursor);
 		row->wait_max_ns = ctx_cursor_get_u64(&cursor);
@@ -396,6 +382,8 @@ static unsigned wait_states(const struct source *source)
 /* The longest wait across the border of two cells is not known from them. */
 static enum ctx_status check_waits(const struct source *source, struct ctx_err *err)
 {
+	if (source->tests.n != 0)
+		return not_tested("waits", err);
 	if (source->choice.n_partial != 0)
 		return ctx_err_set(err, CTX_E_ARG,
 				   "waits are those of whole recordings, and the interval cuts %zu of them",
@@ -441,6 +429,51 @@ static enum ctx_status pull_wakers(struct ctx_report_source *base, const struct 
 	return CTX_OK;
 }
 
+/* ---- sums by keys ---- */
+
+static struct ctx_fleet_index_spec index_of(const struct source *source, const char *by,
+					    const struct ctx_index_stacks *stacks)
+{
+	return (struct ctx_fleet_index_spec){.server = source->server,
+					     .choice = &source->choice,
+					     .fleet = &source->fleet,
+					     .metrics = source->metrics,
+					     .n_metrics = source->n_metrics,
+					     .by = by,
+					     .tests = &source->tests,
+					     .stacks = stacks};
+}
+
+static enum ctx_status pull_index(struct ctx_report_source *base, const char *by,
+				  const struct ctx_index_stacks *stacks, struct ctx_report_index *ret,
+				  struct ctx_err *err)
+{
+	struct source *source = source_of(base);
+	const struct ctx_fleet_index_spec spec = index_of(source, by != NULL ? by : source->by, stacks);
+	enum ctx_status status = ctx_grow(&source->indexes, &source->indexes_cap, source->n_indexes + 1, err);
+
+	if (status == CTX_OK)
+		status = ctx_fleet_index_make(&spec, &source->indexes[source->n_indexes], err);
+	if (status == CTX_OK)
+		*ret = *ctx_fleet_index_rows(source->indexes[source->n_indexes++]);
+	return status;
+}
+
+static enum ctx_status pull_groups(struct ctx_report_source *base, const char *key,
+				   const struct ctx_report_fleet_group **ret, size_t *ret_n,
+				   struct ctx_err *err)
+{
+	struct source *source = source_of(base);
+	const struct ctx_fleet_index_spec spec = index_of(source, key, NULL);
+	enum ctx_status status = ctx_grow(&source->groups, &source->groups_cap, source->n_groups + 1, err);
+
+	if (status == CTX_OK)
+		status = ctx_fleet_groups_make(&spec, &source->groups[source->n_groups], err);
+	if (status == CTX_OK)
+		*ret = ctx_fleet_groups_rows(source->groups[source->n_groups++], ret_n);
+	return status;
+}
+
 /* ---- what a fleet does not have ---- */
 
 static enum ctx_status has_not(struct ctx_err *err, const char *what)
@@ -473,17 +506,6 @@ static enum ctx_status pull_calls(struct ctx_report_source *base, uint64_t from_
 	(void)each;
 	(void)context;
 	return has_not(err, "calls one by one");
-}
-
-static enum ctx_status pull_index(struct ctx_report_source *base, const char *by,
-				  const struct ctx_index_stacks *stacks, struct ctx_report_index *ret,
-				  struct ctx_err *err)
-{
-	(void)base;
-	(void)by;
-	(void)stacks;
-	(void)ret;
-	return has_not(err, "samples to add up by other keys");
 }
 
 static enum ctx_status pull_slices(struct ctx_report_source *base, size_t per_thread, size_t max_threads,
@@ -551,7 +573,8 @@ static struct ctx_report_source make_base(struct source *source, const struct ct
 							.path = spec->path,
 							.intervals = &source->interval,
 							.n_intervals = 1,
-							.filter = "",
+							.clock_ns = source->choice.hull.begin_ns,
+							.filter = spec->filter,
 							.options = spec->options},
 					  .impl = source,
 					  .parts = pull_parts,
@@ -563,6 +586,7 @@ static struct ctx_report_source make_base(struct source *source, const struct ct
 					  .traced = pull_traced,
 					  .calls = pull_calls,
 					  .index = pull_index,
+					  .fleet_groups = pull_groups,
 					  .slices = pull_slices,
 					  .phases = pull_phases,
 					  .levels = pull_levels,
@@ -580,8 +604,11 @@ enum ctx_status ctx_fleet_source_open(const struct ctx_fleet_source_spec *spec,
 	if (source == NULL)
 		return ctx_err_nomem(err);
 	source->server = spec->server;
+	source->by = spec->by != NULL ? spec->by : "host";
 	source->base.impl = source;
-	status = ctx_fleet_choose(spec->server, &spec->choice, &source->choice, err);
+	status = ctx_fleet_tests_make(&source->tests, spec->tests, spec->n_tests, err);
+	if (status == CTX_OK)
+		status = ctx_fleet_choose(spec->server, &spec->choice, &source->choice, err);
 	if (status == CTX_OK)
 		status = ctx_fleet_profile_make(spec->server, &source->choice, &source->fleet, err);
 	if (status != CTX_OK) {
@@ -638,6 +665,13 @@ void ctx_fleet_source_close(struct ctx_report_source *base)
 	free(source->thread_weight);
 	free(source->states);
 	free(source->waits);
+	for (size_t i = 0; i < source->n_indexes; i++)
+		ctx_fleet_index_destroy(source->indexes[i]);
+	for (size_t i = 0; i < source->n_groups; i++)
+		ctx_fleet_groups_destroy(source->groups[i]);
+	free(source->indexes);
+	free(source->groups);
+	ctx_fleet_tests_deinit(&source->tests);
 	free(source->metrics);
 	ctx_fleet_profile_deinit(&source->fleet);
 	ctx_fleet_choice_deinit(&source->choice);

@@ -10,15 +10,6 @@ static enum ctx_status unfit(struct ctx_err *err, const char *what)
 	return ctx_err_set(err, CTX_E_FORMAT, "the fleet's %s do not fit their hashes", what);
 }
 
-static struct ctx_path_hash take_hash(struct ctx_cursor *cursor)
-{
-	struct ctx_path_hash hash;
-
-	hash.low = ctx_cursor_get_u64(cursor);
-	hash.high = ctx_cursor_get_u64(cursor);
-	return hash;
-}
-
 uint32_t ctx_fleet_profile_node(const struct ctx_fleet_profile *fleet, struct ctx_path_hash hash)
 {
 	uint32_t node = ctx_map64_get(&fleet->stack_of, hash.low);
@@ -134,7 +125,7 @@ static enum ctx_status ask_functions(struct ctx_fleet_profile *fleet, const stru
 /* A row of ctx_stack: its hash, and the bytes of its path. */
 static bool take_stack(struct ctx_cursor *cursor, struct ctx_path_hash *ret_hash, struct ctx_bytes *ret)
 {
-	*ret_hash = take_hash(cursor);
+	*ret_hash = ctx_path_take(cursor);
 	ret->n = ctx_cursor_get_varint32(cursor);
 	ret->at = ret->n <= ctx_cursor_left(cursor) / 8 ? ctx_cursor_get_bytes(cursor, ret->n * 8) : NULL;
 	return ret->at != NULL && !cursor->failed;
@@ -280,7 +271,7 @@ enum ctx_status ctx_fleet_profile_learn(struct ctx_fleet_profile *fleet,
 	enum ctx_status status;
 
 	while (ctx_cursor_left(&cursor) >= CTX_PATH_HASH_BYTES) {
-		struct ctx_path_hash hash = take_hash(&cursor);
+		struct ctx_path_hash hash = ctx_path_take(&cursor);
 
 		if (ctx_fleet_profile_node(fleet, hash) != CTX_NONE)
 			continue;
@@ -290,7 +281,7 @@ enum ctx_status ctx_fleet_profile_learn(struct ctx_fleet_profile *fleet,
 	status = ask_stacks(fleet, server, &wanted, err);
 	cursor = ctx_cursor_make(hashes.at, hashes.n);
 	while (status == CTX_OK && ctx_cursor_left(&cursor) >= CTX_PATH_HASH_BYTES) {
-		if (ctx_fleet_profile_node(fleet, take_hash(&cursor)) == CTX_NONE)
+		if (ctx_fleet_profile_node(fleet, ctx_path_take(&cursor)) == CTX_NONE)
 			status = ctx_err_set(err, CTX_E_FORMAT,
 					     "the fleet has cells of call stacks that it has not");
 	}

@@ -13,6 +13,7 @@
 #ifndef CTX_FLEET_PATH_HASH_H
 #define CTX_FLEET_PATH_HASH_H
 
+#include "base/cursor.h"
 #include "model/profile.h"
 
 #define CTX_PATH_HASH_BYTES 16u
@@ -20,6 +21,16 @@
 struct ctx_path_hash { /* in rows 16 bytes: low, then high, little-endian */
 	uint64_t low, high;
 };
+
+/* Of a row. */
+static inline struct ctx_path_hash ctx_path_take(struct ctx_cursor *cursor)
+{
+	struct ctx_path_hash hash;
+
+	hash.low = ctx_cursor_get_u64(cursor);
+	hash.high = ctx_cursor_get_u64(cursor);
+	return hash;
+}
 
 /* Of the stack that calls `function` from the stack `caller`. */
 struct ctx_path_hash ctx_path_extend(struct ctx_path_hash caller, uint64_t function);

@@ -13,11 +13,12 @@ struct key {
 };
 
 static const struct key texts[] = {
-	{"host", "host"},	{"service", "service"},
-	{"version", "version"}, {"container", "container"},
-	{"command", "command"}, {"program", "program"},
-	{"kernel", "kernel"},	{"arch", "arch"},
-	{"name", "name"},	{"recording", "lower(hex(recording))"},
+	{"host", "host"},	  {"service", "service"},
+	{"version", "version"},	  {"container", "container"},
+	{"command", "command"},	  {"program", "program"},
+	{"kernel", "kernel"},	  {"arch", "arch"},
+	{"name", "name"},	  {"recording", "lower(hex(recording))"},
+	{"day", "toString(day)"},
 };
 
 static const struct key numbers[] = {
@@ -66,6 +67,36 @@ static const struct key *find(const struct key *keys, size_t n, const struct ter
 	return NULL;
 }
 
+static bool is_build_id(const struct term *term)
+{
+	return term->key_n == 8 && strncmp(term->key, "build-id", 8) == 0;
+}
+
+bool ctx_where_is_text(const char *key)
+{
+	const struct term term = {.key = key, .key_n = strlen(key)};
+
+	return !is_build_id(&term) && find(numbers, CTX_COUNT_OF(numbers), &term) == NULL;
+}
+
+static void put_column(const struct term *term, struct ctx_buf *sql)
+{
+	const struct key *known = find(texts, CTX_COUNT_OF(texts), term);
+
+	if (known != NULL) {
+		ctx_buf_put_text(sql, known->column);
+		return;
+	}
+	ctx_buf_put_text(sql, "label_values[indexOf(label_keys, ");
+	ctx_sql_put_literal(sql, term->key, term->key_n);
+	ctx_buf_put_text(sql, ")]");
+}
+
+void ctx_where_put_column(const char *key, struct ctx_buf *sql)
+{
+	put_column(&(struct term){.key = key, .key_n = strlen(key)}, sql);
+}
+
 /* "1.4.*" as the regular expression of all of it; ClickHouse's expressions are RE2's. */
 static void put_pattern(const char *value, struct ctx_buf *sql)
 {
@@ -104,7 +135,6 @@ static void put_fits(const struct term *term, const char *column, struct ctx_buf
 
 static enum ctx_status put_text(const struct term *term, struct ctx_buf *sql, struct ctx_err *err)
 {
-	const struct key *known = find(texts, CTX_COUNT_OF(texts), term);
 	struct ctx_buf column CTX_AUTO_BUF = {0};
 
 	if (term->operator[0] == '<' || term->operator[0] == '>')
@@ -113,23 +143,17 @@ static enum ctx_status put_text(const struct term *term, struct ctx_buf *sql, st
 			"'%s': only duration, samples and lost are numbers; others are compared by = and !=",
 			term->text);
 	ctx_buf_put_text(sql, term->operator[0] == '!' ? "NOT (" : "(");
-	if (term->key_n == 8 && strncmp(term->key, "build-id", 8) == 0) {
+	if (is_build_id(term)) {
 		ctx_buf_put_text(sql, "arrayExists(x -> ");
 		put_fits(term, "x", sql);
 		ctx_buf_put_text(sql, ", build_ids))");
 		return CTX_OK;
 	}
-	if (known != NULL) {
-		put_fits(term, known->column, sql);
-	} else {
-		ctx_buf_put_text(&column, "label_values[indexOf(label_keys, ");
-		ctx_sql_put_literal(&column, term->key, term->key_n);
-		ctx_buf_put_text(&column, ")]");
-		ctx_buf_put_u8(&column, '\0');
-		if (ctx_buf_check(&column, err) != CTX_OK)
-			return CTX_E_NOMEM;
-		put_fits(term, (const char *)column.bytes, sql);
-	}
+	put_column(term, &column);
+	ctx_buf_put_u8(&column, '\0');
+	if (ctx_buf_check(&column, err) != CTX_OK)
+		return CTX_E_NOMEM;
+	put_fits(term, (const char *)column.bytes, sql);
 	ctx_buf_put_u8(sql, ')');
 	return CTX_OK;
 }

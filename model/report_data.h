@@ -107,7 +107,8 @@ enum ctx_index_entity {
 	CTX_INDEX_OMP_TASK,
 	CTX_INDEX_CORE, /* in order */
 	CTX_INDEX_PMU,
-	CTX_INDEX_WAIT, /* enum ctx_wait_kind, or one of the two below */
+	CTX_INDEX_LABEL, /* what recordings of a fleet have: host, service, version, a label */
+	CTX_INDEX_WAIT,	 /* enum ctx_wait_kind, or one of the two below */
 };
 
 #define CTX_INDEX_ON_CPU (-2)
@@ -139,11 +140,23 @@ struct ctx_report_index {
 	const struct ctx_report_index_key *by;
 	size_t n_by;			     /* at least 1 */
 	const int64_t *keys;		     /* n_by for each row; no two rows have the same */
-	const char *const *names;	     /* of CTX_INDEX_COMMAND to CTX_INDEX_PMU */
+	const char *const *names;	     /* of CTX_INDEX_COMMAND to CTX_INDEX_LABEL */
 	const struct ctx_source_file *files; /* of CTX_INDEX_LINE: by id */
 	size_t n;
 	const struct ctx_report_sum *sums;   /* for each row: of the metric, then of each of more_metrics */
 	const struct ctx_report_sum *totals; /* the same of all rows together */
+};
+
+/* Recordings of a fleet with the same value of a key, and what is selected of them. */
+struct ctx_report_fleet_group {
+	const char *value;		      /* of the key */
+	const char *host, *service, *version; /* where all have the same; otherwise NULL */
+	const char *name;		      /* of the only recording; otherwise NULL */
+	uint64_t recordings, hosts;
+	uint64_t begin_ns, end_ns; /* of the first and the last, times of day since 1970; whole recordings */
+	uint64_t recorded_ns;	   /* of all together, whole recordings */
+	uint64_t lost, damaged, unclosed; /* records, records, recordings */
+	struct ctx_report_sum sum;	  /* of the first metric */
 };
 
 /* A level of the time tree, for the timeline's lower part. */

@@ -25,6 +25,8 @@
 struct ctx_report_selection {
 	const struct ctx_profile *profile;
 	const char *path; /* the user's name of the recording */
+	uint64_t
+		clock_ns; /* times are shown as those of the day: CLOCK_REALTIME at time 0; 0: ms from the start */
 	const struct ctx_interval
 		*intervals; /* sorted, disjoint; the whole run: one, equal to profile->run */
 	size_t n_intervals;
@@ -182,6 +184,13 @@ struct ctx_report_source {
 	enum ctx_status (*index)(struct ctx_report_source *source, const char *by,
 				 const struct ctx_index_stacks *stacks, struct ctx_report_index *ret,
 				 struct ctx_err *err);
+	/*
+	 * The chosen recordings of a fleet by the values of a key, the heaviest first: "host", "version", "recording", ... NULL: not a
+	 * fleet.
+	 */
+	enum ctx_status (*fleet_groups)(struct ctx_report_source *source, const char *key,
+					const struct ctx_report_fleet_group **ret, size_t *ret_n,
+					struct ctx_err *err);
 	/*
 	 * The range from the first to the last interval in `per_thread` slices, for all together
 	 * and for the `max_threads` heaviest threads, of the first metric.

@@ -110,21 +110,24 @@ static enum ctx_status make_filters(const struct ctx_selection_spec *spec, const
 	return status;
 }
 
-/* "cpu 0,2-5 | filter THRID==2" */
+void ctx_selection_put_filters(const struct ctx_selection_spec *spec, struct ctx_buf *text)
+{
+	if (spec->cpus != NULL)
+		ctx_buf_printf(text, "cpu %s", spec->cpus);
+	for (size_t i = 0; i < spec->n_filters; i++)
+		ctx_buf_printf(text, "%sfilter %s", text->n != 0 ? " | " : "", spec->filters[i]);
+	for (size_t i = 0; i < spec->n_tests; i++)
+		ctx_buf_printf(text, "%s%s", text->n != 0 ? " | " : "", spec->tests[i].label);
+}
+
 static enum ctx_status describe_filters(const struct ctx_selection_spec *spec,
 					struct ctx_selection *selection, struct ctx_err *err)
 {
-	struct ctx_buf text = {0};
+	struct ctx_buf text CTX_AUTO_BUF = {0};
 
-	if (spec->cpus != NULL)
-		ctx_buf_printf(&text, "cpu %s", spec->cpus);
-	for (size_t i = 0; i < spec->n_filters; i++)
-		ctx_buf_printf(&text, "%sfilter %s", text.n != 0 ? " | " : "", spec->filters[i]);
-	for (size_t i = 0; i < spec->n_tests; i++)
-		ctx_buf_printf(&text, "%s%s", text.n != 0 ? " | " : "", spec->tests[i].label);
+	ctx_selection_put_filters(spec, &text);
 	selection->filter =
 		text.failed ? NULL : ctx_memdup0(text.n != 0 ? (const void *)text.bytes : "", text.n);
-	ctx_buf_deinit(&text);
 	return selection->filter != NULL ? CTX_OK : ctx_err_nomem(err);
 }
 

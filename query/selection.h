@@ -39,6 +39,9 @@ bool ctx_selection_widen(struct ctx_selection *selection, const struct ctx_profi
 			 bool shows_calls);
 void ctx_selection_deinit(struct ctx_selection *selection);
 
+/* Appends the filters in words, nothing without any: "cpu 0,2-5 | filter THRID==2 | focus parse". */
+void ctx_selection_put_filters(const struct ctx_selection_spec *spec, struct ctx_buf *text);
+
 bool ctx_selection_has_cpu(const struct ctx_selection *selection, int32_t cpu);
 
 /*

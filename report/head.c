@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* A selection without samples below this part of the run may be a mistake of units. */
 #define SHORT_SELECTION 100u
@@ -336,6 +337,17 @@ void ctx_head_warnings(const struct ctx_head *head, void (*put)(void *context, c
 	}
 }
 
+static void put_time_of_day(struct ctx_buf *title, uint64_t time_ns)
+{
+	time_t seconds = (time_t)(time_ns / 1000000000);
+	struct tm parts;
+	char text[64] = "?";
+
+	if (gmtime_r(&seconds, &parts) != NULL)
+		(void)strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &parts);
+	ctx_buf_put_text(title, text);
+}
+
 /* To the microsecond; short ones, such as single calls, to the nanosecond. */
 static void put_interval(struct ctx_buf *title, const struct ctx_profile *profile,
 			 struct ctx_interval interval, const char *before)
@@ -362,11 +374,17 @@ static void put_threads(struct ctx_buf *title, const struct ctx_report_selection
 		ctx_buf_printf(title, " and %zu more", selection->n_threads - 8);
 }
 
-/* "0.000-1000.000 ms (whole run) | all threads | cpu 3" */
+/* "0.000-1000.000 ms (whole run) | all threads | cpu 3"; "2026-11-21 10:00:00 to 2026-11-21 11:00:00 UTC | all threads" */
 static void put_selection(const struct ctx_report_selection *selection, struct ctx_buf *buf)
 {
-	for (size_t i = 0; i < selection->n_intervals; i++)
+	for (size_t i = 0; i < selection->n_intervals && selection->clock_ns == 0; i++)
 		put_interval(buf, selection->profile, selection->intervals[i], i != 0 ? " | " : "");
+	for (size_t i = 0; i < selection->n_intervals && selection->clock_ns != 0; i++) {
+		put_time_of_day(buf, selection->clock_ns + selection->intervals[i].begin_ns);
+		ctx_buf_put_text(buf, " to ");
+		put_time_of_day(buf, selection->clock_ns + selection->intervals[i].end_ns);
+		ctx_buf_put_text(buf, " UTC");
+	}
 	put_threads(buf, selection);
 	if (*selection->filter != '\0')
 		ctx_buf_printf(buf, " | %s", selection->filter);

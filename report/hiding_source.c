@@ -378,6 +378,17 @@ static enum ctx_status code(struct ctx_report_source *base, struct ctx_report_co
 	return status;
 }
 
+/* ---- fleets ---- */
+
+static enum ctx_status fleet_groups(struct ctx_report_source *base, const char *key,
+				    const struct ctx_report_fleet_group **ret, size_t *ret_n,
+				    struct ctx_err *err)
+{
+	struct source *source = (struct source *)base;
+
+	return source->inner->fleet_groups(source->inner, key, ret, ret_n, err);
+}
+
 /* ---- indexes ---- */
 
 /* Raw stacks and the nodes that they became: those of the recording keep their numbers. */
@@ -690,26 +701,28 @@ enum ctx_status ctx_hiding_source_open(struct ctx_report_source *inner, const st
 		*ret = inner;
 		return status;
 	}
-	source->base = (struct ctx_report_source){.selection = inner->selection,
-						  .parts = parts,
-						  .raw_histogram = raw_histogram,
-						  .thread_sums = thread_sums,
-						  .vm_samples = vm_samples,
-						  .states = states,
-						  .wakers = wakers,
-						  .waits = waits,
-						  .traced = traced,
-						  .allocations = allocations,
-						  .calls = calls,
-						  .index = sums_by_index,
-						  .slices = slices,
-						  .phases = phases,
-						  .levels = levels,
-						  .code = code,
-						  .samples = samples,
-						  .mappings = mappings,
-						  .object_file = object_file,
-						  .data_namer = inner->data_namer};
+	source->base =
+		(struct ctx_report_source){.selection = inner->selection,
+					   .parts = parts,
+					   .raw_histogram = raw_histogram,
+					   .thread_sums = thread_sums,
+					   .vm_samples = vm_samples,
+					   .states = states,
+					   .wakers = wakers,
+					   .waits = waits,
+					   .traced = traced,
+					   .allocations = allocations,
+					   .calls = calls,
+					   .index = sums_by_index,
+					   .fleet_groups = inner->fleet_groups != NULL ? fleet_groups : NULL,
+					   .slices = slices,
+					   .phases = phases,
+					   .levels = levels,
+					   .code = code,
+					   .samples = samples,
+					   .mappings = mappings,
+					   .object_file = object_file,
+					   .data_namer = inner->data_namer};
 	status = find_hidden(source, hiding, err);
 	if (status == CTX_OK)
 		status = fold_all(source, err);

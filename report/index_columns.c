@@ -99,6 +99,8 @@ static const struct {
 	{CTX_INDEX_OMP_REGION, NAME, "omp_region", NULL, CTX_STYLE_NAME, false},
 	{CTX_INDEX_OMP_TASK, SHOWN, NULL, "Task", CTX_STYLE_KEY, false},
 	{CTX_INDEX_OMP_TASK, NAME, "omp_task", NULL, CTX_STYLE_NAME, false},
+	{CTX_INDEX_LABEL, SHOWN, NULL, "", CTX_STYLE_KEY, false},
+	{CTX_INDEX_LABEL, NAME, "", NULL, CTX_STYLE_NAME, false},
 	{CTX_INDEX_WAIT, SHOWN, NULL, "Wait", CTX_STYLE_KEY, false},
 	{CTX_INDEX_WAIT, NAME, "wait", NULL, CTX_STYLE_NAME, false},
 };
@@ -165,6 +167,7 @@ static const char *name_of(const struct ctx_index_columns *columns, enum ctx_ind
 	case CTX_INDEX_CONTAINER:
 	case CTX_INDEX_OMP_REGION:
 	case CTX_INDEX_OMP_TASK:
+	case CTX_INDEX_LABEL:
 		return key != -1 ? columns->index->names[key] : NULL;
 	case CTX_INDEX_CORE:
 	case CTX_INDEX_PMU:

@@ -44,6 +44,9 @@
 	X(processes)                                                                                         \
 	X(timeline)                                                                                          \
 	X(phases)                                                                                            \
+	X(hosts)                                                                                             \
+	X(versions)                                                                                          \
+	X(recordings)                                                                                        \
 	X(index)
 
 #define CTX_REPORT_DECLARE(name) extern const struct ctx_report_kind ctx_report_##name;

@@ -15,6 +15,7 @@ import subprocess
 import sys
 
 # Of each report: what names a row, and what is added up.
+TESTS = ['main', 'work', '^work_[0-4]', 'a', 'lib']
 KEYS = {
     'functions': ('function', 'object', 'inlined'),
     'objects': ('object',),
@@ -133,6 +134,15 @@ def utc(seconds):
     return datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc).strftime('%Y-%m-%dT%H:%M:%S')
 
 
+def single_interval(recording, interval):
+    """The options of an interval of the clock for one recording; None: it has no part of it."""
+    if interval is None:
+        return []
+    begin = max(interval[0] * 10**9 - recording.begin, 0)
+    end = min(interval[1] * 10**9 - recording.begin, recording.length)
+    return ['-i', '%dns:%dns' % (begin, end)] if begin < end else None
+
+
 def compare(ctxan, url, chosen, interval, wanted, metric):
     command = [ctxan, 'fleet', url, '-q'] + ['pick=' + recording.name for recording in chosen]
     names = ','.join(wanted)
@@ -142,14 +152,10 @@ def compare(ctxan, url, chosen, interval, wanted, metric):
     expected = [collections.Counter() for _ in wanted]
     expected_longest = [{} for _ in wanted]
     for recording in chosen:
-        single = [ctxan, '-q', recording.path, '-r', names, '--metric', metric]
-        if interval is not None:
-            begin = max(interval[0] * 10**9 - recording.begin, 0)
-            end = min(interval[1] * 10**9 - recording.begin, recording.length)
-            if begin >= end:
-                continue
-            single += ['-i', '%dns:%dns' % (begin, end)]
-        said = reports(single)
+        part = single_interval(recording, interval)
+        if part is None:
+            continue
+        said = reports([ctxan, '-q', recording.path, '-r', names, '--metric', metric] + part)
         for i, report in enumerate(said):
             expected[i].update(sums_of(report))
             for key, value in longest(report).items():
@@ -166,6 +172,33 @@ def compare(ctxan, url, chosen, interval, wanted, metric):
                 sys.exit('%s\n%s: %s: %d, the recordings have %d' %
                          (' '.join(command), report['report'], key, got[key], expected[i][key]))
     return rows
+
+
+def compare_index(ctxan, url, chosen, interval, metric, tests):
+    """--by recording and function, where stacks are tested: of each recording what it has by function itself."""
+    command = [ctxan, 'fleet', url, '-q', '--by', 'pick,function', '--metric', metric] + tests + ['pick=' + recording.name for recording in chosen]
+    if interval is not None:
+        command += ['-i', utc(interval[0]) + ':' + utc(interval[1])]
+    expected = collections.Counter()
+    for recording in chosen:
+        part = single_interval(recording, interval)
+        if part is None:
+            continue
+        for row in reports([ctxan, '-q', recording.path, '--by', 'function', '--metric', metric] + tests + part)[0]['rows']:
+            expected[(recording.name, row['function'], row['object'], 'samples')] += row['samples']
+            expected[(recording.name, row['function'], row['object'], 'weight')] += row['weight']
+    got = collections.Counter()
+    for row in reports(command)[0]['rows']:
+        got[(row['pick'], row['function'], row['object'], 'samples')] += row['samples']
+        got[(row['pick'], row['function'], row['object'], 'weight')] += row['weight']
+    if +got != +expected:
+        sys.exit('%s: %s, the recordings have %s' % (' '.join(command), list((got - expected).items())[:3], list((expected - got).items())[:3]))
+    command[command.index('--by'):command.index('--by') + 2] = ['-r', 'recordings']
+    for row in reports(command)[0]['rows']:
+        weight = sum(value for key, value in expected.items() if key[0] == row['name'] and key[-1] == 'weight')
+        if row['weight'] != weight:
+            sys.exit('%s: %s, the recording has %d' % (' '.join(command), row, weight))
+    return len(got)
 
 
 def main():
@@ -193,7 +226,10 @@ def main():
             wanted.append('states')
             if interval is None:
                 wanted.append('waits')
-        rows += compare(ctxan, url, chosen, interval, wanted, chance.choice(metrics))
+        metric = chance.choice(metrics)
+        rows += compare(ctxan, url, chosen, interval, wanted, metric)
+        tests = chance.choice([[], ['--focus', chance.choice(TESTS)], ['--ignore', chance.choice(TESTS)], ['--hide', chance.choice(TESTS)]])
+        rows += compare_index(ctxan, url, chosen, interval, metric, tests)
         compared += 1
     print('%d selections are the sums of their recordings (%d figures; in %d the interval cuts recordings)' %
           (compared, rows, cut))
