@@ -42,10 +42,10 @@ static void put_calls(struct ctx_trace *trace, const struct ctx_trace_options *o
 	const char *pattern = options->calls_of != NULL ? options->calls_of : "";
 	uint64_t least =
 		options->calls_min_ns != 0 ? ctx_call_clock_ticks(&trace->clock, options->calls_min_ns) : 0;
-	size_t n = (size_t)snprintf(
-		out, size, "c%llud%un%u%s%s%s", (unsigned long long)least, options->calls_depth,
-		options->calls_counters, trace->clock.has_tsc ? "t" : "",
-		ctx_trace_sums_letters(&options->calls_sums, (char[64]){0}), *pattern != '\0' ? "p" : "");
+	size_t n = (size_t)snprintf(out, size, "c%llud%un%u%s%s", (unsigned long long)least,
+				    options->calls_depth, options->calls_counters,
+				    ctx_trace_sums_letters(&options->calls_sums, (char[64]){0}),
+				    *pattern != '\0' ? "p" : "");
 
 	for (; *pattern != '\0' && n + 2 < size; pattern++) {
 		out[n++] = (char)('A' + ((unsigned char)*pattern >> 4));
@@ -64,10 +64,10 @@ static void set_letters(struct ctx_trace *trace, const struct ctx_trace_options 
 		snprintf(sync, sizeof(sync), "s%llu", (unsigned long long)options->sync_threshold_ns);
 	if (options->calls)
 		put_calls(trace, options, calls, sizeof(calls));
-	snprintf(trace->letters, sizeof(trace->letters), "m%s%s%s%s%s%s%s%s", heap, sync,
+	snprintf(trace->letters, sizeof(trace->letters), "m%s%s%s%s%s%s%s%s%s", heap, sync,
 		 options->io ? "i" : "", options->omp ? options->omp_gives_way ? "oq" : "o" : "",
 		 options->waits ? "w" : "", trace->library.has_32 ? "b" : "",
-		 options->once_fd >= 0 ? "e" : "", calls);
+		 options->once_fd >= 0 ? "e" : "", trace->clock.has_tsc ? "t" : "", calls);
 }
 
 /* Where it cannot be, one line says why. */
@@ -96,7 +96,8 @@ enum ctx_status ctx_trace_create(const struct ctx_trace_options *options, struct
 	status = ctx_trace_library_find(&trace->library, err);
 	if (status == CTX_OK)
 		status = check_command(trace, options->command, err);
-	if (options->calls)
+	trace->has_ticks = options->calls || options->omp;
+	if (trace->has_ticks)
 		ctx_call_clock_init(&trace->clock);
 	trace->reader.take_calls = options->calls ? ctx_trace_take_calls : NULL;
 	set_letters(trace, options);

@@ -59,7 +59,8 @@ struct ctx_trace {
 	struct ctx_trace_omp omp; /* scratch */
 	struct ctx_trace_counts counts;
 	struct ctx_trace_unfit unfit;
-	struct ctx_call_clock clock;  /* with calls */
+	bool has_ticks; /* the clock is used: calls or OpenMP are recorded */
+	struct ctx_call_clock clock;
 	struct ctx_trace_calls calls; /* scratch */
 };
 

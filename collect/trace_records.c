@@ -207,13 +207,22 @@ enum ctx_status ctx_trace_take_calls(void *context, const uint64_t *words, size_
 	return put_calls_of(taking, err);
 }
 
-enum ctx_status ctx_trace_take_record(void *context, const struct ctx_trace_record *record,
-				      struct ctx_err *err)
+/* The record with a time in the place of ticks. */
+static struct ctx_trace_record timed(struct ctx_trace *trace, const struct ctx_trace_record *record)
+{
+	struct ctx_trace_record result = *record;
+
+	if (trace->has_ticks && ctx_trace_omp_is(record->kind))
+		result.words[0] = ctx_call_clock_ns(&trace->clock, record->words[0]);
+	return result;
+}
+
+static enum ctx_status take_timed(struct ctx_trace_taking *taking, const struct ctx_trace_record *record,
+				  struct ctx_err *err)
 {
 	static const uint8_t operations[CTX_RT_KIND_N] = {[CTX_RT_ALLOCATE] = CTX_HEAP_ALLOCATE,
 							  [CTX_RT_FREE] = CTX_HEAP_FREE,
 							  [CTX_RT_REALLOCATE] = CTX_HEAP_REALLOCATE};
-	struct ctx_trace_taking *taking = context;
 	struct ctx_trace *trace = taking->trace;
 	const uint64_t *words = record->words;
 	struct ctx_exp_heap heap = {.time_ns = words[0],
@@ -269,4 +278,13 @@ enum ctx_status ctx_trace_take_record(void *context, const struct ctx_trace_reco
 	}
 	trace->counts.operations++;
 	return ctx_exp_heap(trace->writer, &heap, err);
+}
+
+enum ctx_status ctx_trace_take_record(void *context, const struct ctx_trace_record *record,
+				      struct ctx_err *err)
+{
+	struct ctx_trace_taking *taking = context;
+	const struct ctx_trace_record in_time = timed(taking->trace, record);
+
+	return take_timed(taking, &in_time, err);
 }

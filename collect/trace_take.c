@@ -120,7 +120,7 @@ static enum ctx_status take_uring(struct ctx_trace *trace, uint64_t until_ns, st
 /* What is read from here on was done by now. */
 static void look_at_clock(struct ctx_trace *trace)
 {
-	if (trace->reader.take_calls != NULL)
+	if (trace->has_ticks)
 		ctx_call_clock_look(&trace->clock);
 }
 

@@ -20,21 +20,40 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* One record: time, event, value, and the stack of `caller` (NULL: none). errno is kept. */
-void ctx_rt_omp_note(enum ctx_omp_event event, uint64_t value, const struct ctx_rt_registers *caller);
+/* One record: time, event, value. errno is kept by this and all below. */
+void ctx_rt_omp_note(enum ctx_omp_event event, uint64_t value);
 
-/* The same of a construct that runs the function `body`. */
+/* The same with the stack of `caller`. */
+void ctx_rt_omp_note_at(enum ctx_omp_event event, uint64_t value, const struct ctx_rt_registers *caller);
+
+/* The same of what another thread has caused: its time is not before that of the cause, however early the processor reads ticks. */
+void ctx_rt_omp_note_after(enum ctx_omp_event event, uint64_t value);
+
+/* That of a construct that runs the function `body`. */
 void ctx_rt_omp_note_body(enum ctx_omp_event event, uint32_t number, const void *body,
 			  const struct ctx_rt_registers *caller);
 
 /* The next number of a region or a task of this process; never 0. */
 uint32_t ctx_rt_omp_number(void);
 
+/* A function of libgomp has the lowest bit of its place set: functions are aligned. */
+#define CTX_RT_OMP_OF_LIBGOMP ((uintptr_t)1)
+
+uintptr_t ctx_rt_omp_look_up(const char *name, _Atomic(uintptr_t) *place);
+
 /*
  * The function of libgomp that a name of this library stands in front of; looked up once and kept in `*place`. `*is_recorded`:
  * it is libgomp's, and OpenMP is recorded. errno is kept.
  */
-void *ctx_rt_omp_real(const char *name, _Atomic(void *) *place, bool *is_recorded);
+static inline void *ctx_rt_omp_real(const char *name, _Atomic(uintptr_t) *place, bool *is_recorded)
+{
+	uintptr_t found = atomic_load_explicit(place, memory_order_acquire);
+
+	if (__builtin_expect(found == 0, 0))
+		found = ctx_rt_omp_look_up(name, place);
+	*is_recorded = (found & CTX_RT_OMP_OF_LIBGOMP) != 0 && ctx_rt_is_on(CTX_RT_WHAT_OMP);
+	return (void *)(found & ~CTX_RT_OMP_OF_LIBGOMP);
+}
 
 /* A runtime has taken this library for its tool (rt_omp_ompt.c). */
 extern _Atomic bool ctx_rt_omp_is_tool;
@@ -65,11 +84,11 @@ static inline void ctx_rt_omp_give_up(uint64_t object)
 /* Functions of this library that programs call in place of libgomp's: the real one, and whether it is recorded. */
 #define CTX_RT_OMP_REAL(name, is_recorded)                                                                   \
 	({                                                                                                   \
-		static _Atomic(void *) place_;                                                               \
+		static _Atomic(uintptr_t) place_;                                                            \
                                                                                                              \
 		(__typeof__(&(name)))ctx_rt_omp_real(#name, &place_, &(is_recorded));                        \
 	})
 
-#define CTX_RT_OMP_EXPORT __attribute__((visibility("default"), noinline))
+#define CTX_RT_OMP_EXPORT __attribute__((visibility("default"), hot, noinline))
 
 #endif

@@ -19,21 +19,26 @@ typedef void function(void *data);
 struct region {
 	function *body;
 	void *data;
+	const struct ctx_rt_own *master; /* that thread's */
 	uint32_t number;
 };
 
-__attribute__((noinline)) static void run_region(void *of)
+__attribute__((hot, noinline)) static void run_region(void *of)
 {
 	const struct region region = *(const struct region *)of;
 
-	ctx_rt_omp_note(CTX_OMP_JOIN, region.number, NULL);
+	if (region.master == &ctx_rt_own)
+		ctx_rt_omp_note(CTX_OMP_JOIN, region.number);
+	else
+		ctx_rt_omp_note_after(CTX_OMP_JOIN, region.number);
 	region.body(region.data);
-	ctx_rt_omp_note(CTX_OMP_ENTER, CTX_OMP_IMPLICIT_BARRIER, NULL);
+	ctx_rt_omp_note(CTX_OMP_ENTER, CTX_OMP_IMPLICIT_BARRIER);
 }
 
 static struct region begin(function *body, void *data, const struct ctx_rt_registers *caller)
 {
-	struct region region = {.body = body, .data = data, .number = ctx_rt_omp_number()};
+	struct region region = {
+		.body = body, .data = data, .master = &ctx_rt_own, .number = ctx_rt_omp_number()};
 
 	ctx_rt_omp_note_body(CTX_OMP_REGION_BEGIN, region.number, (const void *)(uintptr_t)body, caller);
 	return region;
@@ -41,7 +46,7 @@ static struct region begin(function *body, void *data, const struct ctx_rt_regis
 
 static void end(const struct region *region)
 {
-	ctx_rt_omp_note(CTX_OMP_REGION_END, region->number, NULL);
+	ctx_rt_omp_note(CTX_OMP_REGION_END, region->number);
 }
 
 /* Regions: the function, its data, and then whatever the real one takes. `share`: the loop that they are; 0: none. */
@@ -60,7 +65,7 @@ static void end(const struct region *region)
 		}                                                                                            \
 		region = begin(body, data, &caller);                                                         \
 		if ((share) != 0)                                                                            \
-			ctx_rt_omp_note(CTX_OMP_SCHEDULED, (share), NULL);                                   \
+			ctx_rt_omp_note(CTX_OMP_SCHEDULED, (share));                                         \
 		real(run_region, &region, __VA_ARGS__);                                                      \
 		end(&region);                                                                                \
 	}
@@ -123,9 +128,9 @@ EXPORT unsigned GOMP_parallel_reductions(function *body, void *data, unsigned th
 
 #define WAIT(state, caller, call)                                                                            \
 	({                                                                                                   \
-		ctx_rt_omp_note(CTX_OMP_ENTER, (state), (caller));                                           \
+		ctx_rt_omp_note_at(CTX_OMP_ENTER, (state), (caller));                                        \
 		call;                                                                                        \
-		ctx_rt_omp_note(CTX_OMP_LEAVE, (state), NULL);                                               \
+		ctx_rt_omp_note(CTX_OMP_LEAVE, (state));                                                     \
 	})
 
 /* A function without parameters that waits in a state. */

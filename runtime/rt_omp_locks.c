@@ -17,11 +17,11 @@
 		if (!is_free_) {                                                                             \
 			const struct ctx_rt_registers caller_ = CTX_RT_CALLER();                             \
                                                                                                              \
-			ctx_rt_omp_note(CTX_OMP_ENTER, (state), &caller_);                                   \
+			ctx_rt_omp_note_at(CTX_OMP_ENTER, (state), &caller_);                                \
 		}                                                                                            \
 		call;                                                                                        \
 		if (!is_free_)                                                                               \
-			ctx_rt_omp_note(CTX_OMP_LEAVE, (state), NULL);                                       \
+			ctx_rt_omp_note(CTX_OMP_LEAVE, (state));                                             \
 	})
 
 /* The two without a name. */
@@ -70,10 +70,10 @@ SECTION(GOMP_atomic_start, GOMP_atomic_end, void, , &unnamed_atomic, CTX_OMP_ATO
 		if (is_recorded && try != NULL && try(lock) != 0)                                            \
 			return;                                                                              \
 		if (is_recorded)                                                                             \
-			ctx_rt_omp_note(CTX_OMP_ENTER, CTX_OMP_LOCK_WAIT, &caller);                          \
+			ctx_rt_omp_note_at(CTX_OMP_ENTER, CTX_OMP_LOCK_WAIT, &caller);                       \
 		real(lock);                                                                                  \
 		if (is_recorded)                                                                             \
-			ctx_rt_omp_note(CTX_OMP_LEAVE, CTX_OMP_LOCK_WAIT, NULL);                             \
+			ctx_rt_omp_note(CTX_OMP_LEAVE, CTX_OMP_LOCK_WAIT);                                   \
 	}
 
 LOCK(omp_set_lock, omp_test_lock, int)

@@ -102,7 +102,7 @@ static void on_parallel_begin(union data *task, const struct frame *frame, union
 	(void)flags;
 	(void)place;
 	region->value = ctx_rt_omp_number();
-	ctx_rt_omp_note(CTX_OMP_REGION_BEGIN, region->value, &caller);
+	ctx_rt_omp_note_at(CTX_OMP_REGION_BEGIN, region->value, &caller);
 }
 
 static void on_parallel_end(union data *region, union data *task, int flags, const void *place)
@@ -110,21 +110,23 @@ static void on_parallel_end(union data *region, union data *task, int flags, con
 	(void)task;
 	(void)flags;
 	(void)place;
-	ctx_rt_omp_note(CTX_OMP_REGION_END, region->value, NULL);
+	ctx_rt_omp_note(CTX_OMP_REGION_END, region->value);
 }
 
 static void on_implicit_task(enum endpoint endpoint, union data *region, union data *task, unsigned threads,
 			     unsigned index, int flags)
 {
 	(void)threads;
-	(void)index;
 	if ((flags & TASK_INITIAL) != 0)
 		return;
 	if (endpoint == SCOPE_BEGIN && region != NULL) {
 		task->value = region->value;
-		ctx_rt_omp_note(CTX_OMP_JOIN, region->value, NULL);
+		if (index == 0)
+			ctx_rt_omp_note(CTX_OMP_JOIN, region->value);
+		else
+			ctx_rt_omp_note_after(CTX_OMP_JOIN, region->value);
 	} else if (endpoint == SCOPE_END && task->value != 0) {
-		ctx_rt_omp_note(CTX_OMP_PART, task->value, NULL);
+		ctx_rt_omp_note(CTX_OMP_PART, task->value);
 		task->value = 0;
 	}
 }
@@ -153,10 +155,12 @@ static void on_sync_region(enum sync_region kind, enum endpoint endpoint, union 
 	(void)region;
 	(void)task;
 	(void)place;
-	if (endpoint == SCOPE_BEGIN)
-		ctx_rt_omp_note(CTX_OMP_ENTER, state, state != CTX_OMP_IMPLICIT_BARRIER ? &caller : NULL);
+	if (endpoint != SCOPE_BEGIN)
+		ctx_rt_omp_note(CTX_OMP_LEAVE, state);
+	else if (state == CTX_OMP_IMPLICIT_BARRIER)
+		ctx_rt_omp_note(CTX_OMP_ENTER, state);
 	else
-		ctx_rt_omp_note(CTX_OMP_LEAVE, state, NULL);
+		ctx_rt_omp_note_at(CTX_OMP_ENTER, state, &caller);
 }
 
 /* Work-sharing constructs */
@@ -199,9 +203,9 @@ static void on_work(enum work kind, enum endpoint endpoint, union data *region, 
 	if (share == 0)
 		return;
 	if (endpoint == SCOPE_BEGIN)
-		ctx_rt_omp_note(CTX_OMP_SHARE_BEGIN, share, &caller);
+		ctx_rt_omp_note_at(CTX_OMP_SHARE_BEGIN, share, &caller);
 	else
-		ctx_rt_omp_note(CTX_OMP_SHARE_END, share, NULL);
+		ctx_rt_omp_note(CTX_OMP_SHARE_END, share);
 }
 
 /* Locks and sections */
@@ -227,13 +231,13 @@ static void on_mutex_acquire(enum mutex kind, unsigned hint, unsigned implementa
 	if (kind != MUTEX_ORDERED && ctx_rt_omp_want(object))
 		return;
 	waits = states[kind];
-	ctx_rt_omp_note(CTX_OMP_ENTER, waits, &caller);
+	ctx_rt_omp_note_at(CTX_OMP_ENTER, waits, &caller);
 }
 
 static void got(void)
 {
 	if (waits != 0)
-		ctx_rt_omp_note(CTX_OMP_LEAVE, waits, NULL);
+		ctx_rt_omp_note(CTX_OMP_LEAVE, waits);
 	waits = 0;
 }
 
@@ -279,7 +283,7 @@ static void on_task_create(union data *creator, const struct frame *frame, union
 	if ((flags & TASK_EXPLICIT) == 0 || task == NULL)
 		return;
 	task->value = ctx_rt_omp_number() | IS_BEGUN << 1;
-	ctx_rt_omp_note(CTX_OMP_TASK_CREATE, (uint32_t)task->value, &caller);
+	ctx_rt_omp_note_at(CTX_OMP_TASK_CREATE, (uint32_t)task->value, &caller);
 }
 
 /* Whether the data is that of an explicit task: an implicit one has a region's number alone. */
@@ -291,13 +295,13 @@ static bool is_explicit(const union data *task)
 static void on_task_schedule(union data *before, int status, union data *next)
 {
 	if (is_explicit(before) && (status == TASK_COMPLETE || status == TASK_CANCELLED)) {
-		ctx_rt_omp_note(CTX_OMP_TASK_END, (uint32_t)before->value, NULL);
+		ctx_rt_omp_note(CTX_OMP_TASK_END, (uint32_t)before->value);
 		before->value = 0;
 	}
 	if (!is_explicit(next) || (next->value & IS_BEGUN) != 0)
 		return;
 	next->value |= IS_BEGUN;
-	ctx_rt_omp_note(CTX_OMP_TASK_BEGIN, (uint32_t)next->value, NULL);
+	ctx_rt_omp_note_after(CTX_OMP_TASK_BEGIN, (uint32_t)next->value);
 }
 
 _Atomic bool ctx_rt_omp_is_tool;

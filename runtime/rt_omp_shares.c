@@ -22,7 +22,8 @@ typedef unsigned long long ull;
 /* `chunk` is the one that was asked for; 0 or less: the runtime's choice. */
 static void begin_loop(enum ctx_omp_schedule schedule, int64_t chunk, const struct ctx_rt_registers *caller)
 {
-	ctx_rt_omp_note(CTX_OMP_SHARE_BEGIN, ctx_omp_share_pack(CTX_OMP_SHARE_LOOP, schedule, chunk), caller);
+	ctx_rt_omp_note_at(CTX_OMP_SHARE_BEGIN, ctx_omp_share_pack(CTX_OMP_SHARE_LOOP, schedule, chunk),
+			   caller);
 }
 
 #define LOOP(name, schedule, chunk, parameters, ...)                                                         \
@@ -124,7 +125,7 @@ EXPORT unsigned GOMP_sections_start(unsigned count)
 	__typeof__(&GOMP_sections_start) real = REAL(GOMP_sections_start, is_recorded);
 
 	if (is_recorded)
-		ctx_rt_omp_note(CTX_OMP_SHARE_BEGIN, sections, &caller);
+		ctx_rt_omp_note_at(CTX_OMP_SHARE_BEGIN, sections, &caller);
 	return real(count);
 }
 
@@ -136,7 +137,7 @@ EXPORT unsigned GOMP_sections2_start(unsigned count, uintptr_t *reductions, void
 	__typeof__(&GOMP_sections2_start) real = REAL(GOMP_sections2_start, is_recorded);
 
 	if (is_recorded)
-		ctx_rt_omp_note(CTX_OMP_SHARE_BEGIN, sections, &caller);
+		ctx_rt_omp_note_at(CTX_OMP_SHARE_BEGIN, sections, &caller);
 	return real(count, reductions, memory);
 }
 
@@ -151,12 +152,12 @@ EXPORT void *GOMP_single_copy_start(void)
 
 	if (!is_recorded)
 		return real();
-	ctx_rt_omp_note(CTX_OMP_SHARE_BEGIN, single, &caller);
-	ctx_rt_omp_note(CTX_OMP_ENTER, CTX_OMP_IMPLICIT_BARRIER, NULL);
+	ctx_rt_omp_note_at(CTX_OMP_SHARE_BEGIN, single, &caller);
+	ctx_rt_omp_note(CTX_OMP_ENTER, CTX_OMP_IMPLICIT_BARRIER);
 	copied = real();
-	ctx_rt_omp_note(CTX_OMP_LEAVE, CTX_OMP_IMPLICIT_BARRIER, NULL);
+	ctx_rt_omp_note(CTX_OMP_LEAVE, CTX_OMP_IMPLICIT_BARRIER);
 	if (copied != NULL)
-		ctx_rt_omp_note(CTX_OMP_SHARE_END, single, NULL);
+		ctx_rt_omp_note(CTX_OMP_SHARE_END, single);
 	return copied;
 }
 
@@ -167,11 +168,11 @@ EXPORT void GOMP_single_copy_end(void *copied)
 	__typeof__(&GOMP_single_copy_end) real = REAL(GOMP_single_copy_end, is_recorded);
 
 	if (is_recorded)
-		ctx_rt_omp_note(CTX_OMP_ENTER, CTX_OMP_IMPLICIT_BARRIER, NULL);
+		ctx_rt_omp_note(CTX_OMP_ENTER, CTX_OMP_IMPLICIT_BARRIER);
 	real(copied);
 	if (is_recorded) {
-		ctx_rt_omp_note(CTX_OMP_LEAVE, CTX_OMP_IMPLICIT_BARRIER, NULL);
-		ctx_rt_omp_note(CTX_OMP_SHARE_END, single, NULL);
+		ctx_rt_omp_note(CTX_OMP_LEAVE, CTX_OMP_IMPLICIT_BARRIER);
+		ctx_rt_omp_note(CTX_OMP_SHARE_END, single);
 	}
 }
 
@@ -187,11 +188,11 @@ EXPORT void GOMP_single_copy_end(void *copied)
 		__typeof__(&(name)) real = REAL(name, is_recorded);                                          \
                                                                                                              \
 		if (is_recorded)                                                                             \
-			ctx_rt_omp_note(CTX_OMP_ENTER, CTX_OMP_IMPLICIT_BARRIER, &caller);                   \
+			ctx_rt_omp_note_at(CTX_OMP_ENTER, CTX_OMP_IMPLICIT_BARRIER, &caller);                \
 		keep real();                                                                                 \
 		if (is_recorded) {                                                                           \
-			ctx_rt_omp_note(CTX_OMP_LEAVE, CTX_OMP_IMPLICIT_BARRIER, NULL);                      \
-			ctx_rt_omp_note(CTX_OMP_SHARE_END, (share), NULL);                                   \
+			ctx_rt_omp_note(CTX_OMP_LEAVE, CTX_OMP_IMPLICIT_BARRIER);                            \
+			ctx_rt_omp_note(CTX_OMP_SHARE_END, (share));                                         \
 		}                                                                                            \
 		give;                                                                                        \
 	}
@@ -205,7 +206,7 @@ EXPORT void GOMP_single_copy_end(void *copied)
                                                                                                              \
 		real();                                                                                      \
 		if (is_recorded)                                                                             \
-			ctx_rt_omp_note(CTX_OMP_SHARE_END, (share), NULL);                                   \
+			ctx_rt_omp_note(CTX_OMP_SHARE_END, (share));                                         \
 	}
 
 #define RESULT bool is_cancelled =

@@ -73,9 +73,9 @@ static uint8_t *aligned(uint8_t *room, long align)
 
 static void run(const struct task *task, uint8_t *block)
 {
-	ctx_rt_omp_note(CTX_OMP_TASK_BEGIN, task->number, NULL);
+	ctx_rt_omp_note_after(CTX_OMP_TASK_BEGIN, task->number);
 	task->body(block + task->offset);
-	ctx_rt_omp_note(CTX_OMP_TASK_END, task->number, NULL);
+	ctx_rt_omp_note(CTX_OMP_TASK_END, task->number);
 }
 
 __attribute__((noinline)) static void run_task(void *block)
@@ -123,7 +123,7 @@ EXPORT void GOMP_task(function *body, void *data, copier *copy, long size, long 
 		real(run_task, block, copy != NULL ? copy_task : NULL, all, align, is_deferred, flags, depend,
 		     priority, detach);
 	}
-	ctx_rt_omp_note(CTX_OMP_LEAVE, CTX_OMP_TASK_DISPATCH, NULL);
+	ctx_rt_omp_note(CTX_OMP_LEAVE, CTX_OMP_TASK_DISPATCH);
 }
 
 /* For each type of the loop's variable. */
@@ -186,7 +186,7 @@ EXPORT void GOMP_task(function *body, void *data, copier *copy, long size, long 
 			real(run_##name, block, copy != NULL ? copy_##name : NULL, all, align, flags, n,     \
 			     priority, begin, end, step);                                                    \
 		}                                                                                            \
-		ctx_rt_omp_note(CTX_OMP_LEAVE, CTX_OMP_TASK_DISPATCH, NULL);                                 \
+		ctx_rt_omp_note(CTX_OMP_LEAVE, CTX_OMP_TASK_DISPATCH);                                       \
 	}
 
 TASKLOOP(GOMP_taskloop, long)
@@ -205,10 +205,10 @@ TASKLOOP(GOMP_taskloop_ull, unsigned long long)
 		int32_t result;                                                                              \
                                                                                                              \
 		if (is_on)                                                                                   \
-			ctx_rt_omp_note(CTX_OMP_ENTER, CTX_OMP_TASK_DISPATCH, NULL);                         \
+			ctx_rt_omp_note(CTX_OMP_ENTER, CTX_OMP_TASK_DISPATCH);                               \
 		result = real(__VA_ARGS__);                                                                  \
 		if (is_on)                                                                                   \
-			ctx_rt_omp_note(CTX_OMP_LEAVE, CTX_OMP_TASK_DISPATCH, NULL);                         \
+			ctx_rt_omp_note(CTX_OMP_LEAVE, CTX_OMP_TASK_DISPATCH);                               \
 		return result;                                                                               \
 	}
 

@@ -28,9 +28,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define WAIT_NS 200000	  /* between two looks at a full ring */
-#define WAIT_ROUNDS 5000u /* without a beat of the recorder: a second */
-#define ALL_SIGNALS UINT64_MAX
 #define HANDLER_LEAST 512u /* bytes of a stack: registers of the floating point unit alone */
 
 struct segment {
@@ -69,13 +66,6 @@ struct ctx_rt_settings ctx_rt_settings;
 _Atomic uint32_t ctx_rt_topics = CTX_RT_WHAT_ALL;
 uint64_t ctx_rt_sample_bytes;
 _Atomic uint32_t ctx_rt_paused;
-
-__thread struct ctx_rt_own ctx_rt_own CTX_RT_TLS;
-static __thread uint64_t acquired_at CTX_RT_TLS; /* the frame that acquired the thread; 0: none has */
-static __thread uint32_t muted CTX_RT_TLS;
-
-static const uint32_t no_generation = UINT32_MAX;
-const uint32_t *ctx_rt_generation = &no_generation;
 
 /* As the C library has it: a mutex of this kind says who locked it. */
 static int32_t thread_id_kept(void)
@@ -159,6 +149,7 @@ static uint32_t read_settings(const char *text)
 		return 0;
 	ctx_rt_settings.waits = strchr(letters, 'w') != NULL;
 	ctx_rt_settings.gives_way = strchr(letters, 'q') != NULL;
+	ctx_rt_settings.has_tsc = strchr(letters, 't') != NULL;
 	ctx_rt_settings.letters = letters + 1;
 	letter = strchr(letters, 'h');
 	if (letter != NULL) {
@@ -349,23 +340,6 @@ static bool find_slot(int32_t tid, struct segment **ret_segment, uint32_t *ret)
 	return false;
 }
 
-/* No handler leaves by longjmp, and nobody cancels the thread, while it has a lock. Returns what was blocked. */
-static uint64_t block_signals(void)
-{
-	const uint64_t all = ALL_SIGNALS;
-	uint64_t before = ALL_SIGNALS;
-
-	if (!ctx_rt_is_restricted())
-		(void)ctx_rt_syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof(all));
-	return before;
-}
-
-static void restore_signals(uint64_t before)
-{
-	if (!ctx_rt_is_restricted() && before != ALL_SIGNALS)
-		(void)ctx_rt_syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof(before));
-}
-
 /* The ring goes on where it is: whoever had it before may have had it for something else. */
 static struct ctx_rt_ring ring_of(const struct segment *segment, uint32_t i)
 {
@@ -380,7 +354,7 @@ static struct ctx_rt_ring ring_of(const struct segment *segment, uint32_t i)
 
 bool ctx_rt_process_take_place(struct ctx_rt_place *ret)
 {
-	uint64_t signals = process != NULL ? block_signals() : ALL_SIGNALS;
+	uint64_t signals = process != NULL ? ctx_rt_signals_block() : CTX_RT_NO_SIGNALS;
 	struct segment *segment = NULL;
 	struct ctx_rt_header *header;
 	uint32_t i = 0;
@@ -400,7 +374,7 @@ bool ctx_rt_process_take_place(struct ctx_rt_place *ret)
 	ret->beat = &header->beat;
 	ret->memory = &segment->calls[i];
 out:
-	restore_signals(signals);
+	ctx_rt_signals_restore(signals);
 	return taken;
 }
 
@@ -430,7 +404,7 @@ void ctx_rt_process_each_calls(void (*visit)(void *memory))
 
 void ctx_rt_process_note_calls(uint64_t patched, uint64_t unpatched)
 {
-	uint64_t signals = block_signals();
+	uint64_t signals = ctx_rt_signals_block();
 	struct ctx_rt_header *header;
 
 	if (process != NULL && attach()) {
@@ -438,7 +412,7 @@ void ctx_rt_process_note_calls(uint64_t patched, uint64_t unpatched)
 		atomic_fetch_add(&header->patched, patched);
 		atomic_fetch_add(&header->unpatched, unpatched);
 	}
-	restore_signals(signals);
+	ctx_rt_signals_restore(signals);
 }
 
 static struct ctx_rt_thread *use_slot(struct ctx_rt_thread *thread, const struct segment *segment, uint32_t i)
@@ -513,11 +487,11 @@ static void enter_thread(void)
 
 static void enter_unsignalled(void)
 {
-	uint64_t signals = block_signals();
+	uint64_t signals = ctx_rt_signals_block();
 
 	if (attach() && ctx_rt_own.generation != process->generation)
 		enter_thread();
-	restore_signals(signals);
+	ctx_rt_signals_restore(signals);
 }
 
 __attribute__((noinline)) static struct ctx_rt_thread *acquire_first(uint32_t what)
@@ -556,8 +530,8 @@ static bool was_left(struct ctx_rt_thread *thread, uint64_t now_at)
 {
 	const struct ctx_rt_walker *walker = &thread->walker;
 
-	if (now_at + HANDLER_LEAST <= acquired_at || acquired_at < walker->low ||
-	    acquired_at >= walker->top || now_at < walker->low || now_at >= walker->top)
+	if (now_at + HANDLER_LEAST <= ctx_rt_own.acquired_at || ctx_rt_own.acquired_at < walker->low ||
+	    ctx_rt_own.acquired_at >= walker->top || now_at < walker->low || now_at >= walker->top)
 		return false;
 	ctx_rt_walk_forget(&thread->walker);
 	return true;
@@ -590,11 +564,11 @@ struct ctx_rt_thread *ctx_rt_thread_acquire(uint32_t what)
 
 	if (__builtin_expect(!is_thread(), 0))
 		return NULL;
-	if (!ctx_rt_is_on(what) || muted != 0)
+	if (!ctx_rt_is_on(what) || ctx_rt_own.muted != 0)
 		return NULL;
-	if (acquired_at != 0 && !acquire_again(now_at))
+	if (ctx_rt_own.acquired_at != 0 && !acquire_again(now_at))
 		return NULL;
-	acquired_at = now_at;
+	ctx_rt_own.acquired_at = now_at;
 	atomic_signal_fence(memory_order_seq_cst);
 	if (__builtin_expect(process != NULL && ctx_rt_own.thread != NULL &&
 				     ctx_rt_own.generation == process->generation,
@@ -620,22 +594,6 @@ struct ctx_rt_thread *ctx_rt_thread_of(int32_t tid)
 		}
 	}
 	return NULL;
-}
-
-void ctx_rt_thread_release(void)
-{
-	atomic_signal_fence(memory_order_seq_cst);
-	acquired_at = 0;
-}
-
-void ctx_rt_mute(void)
-{
-	muted++;
-}
-
-void ctx_rt_unmute(void)
-{
-	muted--;
 }
 
 struct ctx_rt_descriptors *ctx_rt_process_descriptors(void)
@@ -729,62 +687,4 @@ void ctx_rt_note_own_allocator(void)
 		return;
 	atomic_store(&((struct ctx_rt_header *)process->segments[0].bytes)->own_allocators, 1);
 	ctx_rt_thread_release();
-}
-
-/* Operations */
-
-/* False: the recorder does not read any more; nobody waits for it again. */
-static bool wait_for_room(struct ctx_rt_thread *thread)
-{
-	const struct timespec pause = {.tv_nsec = WAIT_NS};
-	uint32_t beat = atomic_load(thread->beat), rounds = 0;
-	int error = errno;
-
-	while (!ctx_rt_ring_has_room(&thread->ring) && rounds < WAIT_ROUNDS && is_open(thread)) {
-		(void)ctx_rt_syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &pause, NULL);
-		rounds++;
-		if (atomic_load(thread->beat) != beat) {
-			beat = atomic_load(thread->beat);
-			rounds = 0;
-		}
-	}
-	errno = error;
-	if (ctx_rt_ring_has_room(&thread->ring))
-		return true;
-	thread->waits = false;
-	return false;
-}
-
-__attribute__((noinline)) static void learn_stack(struct ctx_rt_thread *thread)
-{
-	uint64_t signals;
-	int error = errno;
-
-	signals = block_signals();
-	ctx_rt_mute();
-	thread->knows_stack = ctx_rt_stack_find(&thread->walker, thread->frames, sizeof(thread->frames));
-	ctx_rt_unmute();
-	restore_signals(signals);
-	errno = error;
-}
-
-void ctx_rt_record(struct ctx_rt_thread *thread, struct ctx_rt_operation *operation,
-		   const struct ctx_rt_registers *caller)
-{
-	if (!ctx_rt_ring_has_room(&thread->ring) &&
-	    !(thread->waits && !ctx_rt_is_restricted() && wait_for_room(thread))) {
-		atomic_fetch_add_explicit(&thread->ring.slot->dropped, 1, memory_order_relaxed);
-		return;
-	}
-	if (caller != NULL) {
-		struct ctx_rt_stack stack = ctx_rt_walk(&thread->walker, caller, thread->frames);
-
-		operation->frames = stack.frames;
-		operation->n_new = stack.n;
-		operation->kept = stack.kept;
-		operation->end = stack.end;
-	}
-	ctx_rt_ring_put(&thread->ring, operation);
-	if (__builtin_expect(caller != NULL && !thread->knows_stack, 0))
-		learn_stack(thread);
 }

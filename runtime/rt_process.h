@@ -14,10 +14,7 @@
 
 #include "runtime/attach_result.h"
 #include "runtime/program_check.h"
-#include "runtime/rt_held.h"
-#include "runtime/rt_ring.h"
-#include "runtime/rt_stack.h"
-#include "runtime/rt_walk.h"
+#include "runtime/rt_thread.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -38,6 +35,7 @@ struct ctx_rt_settings {
 	uint32_t what;	     /* of enum ctx_rt_what; 0 also as long as nothing has begun */
 	bool waits;	     /* where a ring is full */
 	bool gives_way;	     /* OpenMP: to a tool of the program's own */
+	bool has_tsc;	     /* the processor's ticks can be converted to times by the recorder */
 	const char *letters; /* all of them; of an attached process as long as that is not done */
 	uint64_t sync_threshold_ns;
 };
@@ -61,34 +59,6 @@ extern _Atomic uint32_t ctx_rt_paused;
 static inline bool ctx_rt_is_paused(void)
 {
 	return __builtin_expect(atomic_load_explicit(&ctx_rt_paused, memory_order_relaxed) != 0, 0);
-}
-
-/* A thread that is traced, in memory of its own. */
-struct ctx_rt_thread {
-	struct ctx_rt_ring ring;
-	struct ctx_rt_walker walker;
-	_Atomic uint32_t *closed; /* the recorder's word */
-	_Atomic uint32_t *beat;
-	int32_t tid;
-	bool waits;			    /* where the ring is full */
-	bool knows_stack;		    /* its bounds have been looked for */
-	uint64_t frames[CTX_RT_FRAMES_MAX]; /* of the current operation, leaf first */
-	struct ctx_rt_locks locks;
-};
-
-/* The calling thread, if the generation is that of its process; NULL: it found no place. */
-struct ctx_rt_own {
-	struct ctx_rt_thread *thread;
-	uint32_t generation;
-};
-extern __thread struct ctx_rt_own ctx_rt_own CTX_RT_TLS;
-/* Tells a process from its parent; 0 after fork. */
-extern const uint32_t *ctx_rt_generation;
-
-/* The calling thread if it has begun; NULL also if it could not. */
-static inline struct ctx_rt_thread *ctx_rt_thread_known(void)
-{
-	return __builtin_expect(ctx_rt_own.generation == *ctx_rt_generation, 1) ? ctx_rt_own.thread : NULL;
 }
 
 /* Reads the settings if they are not known; returns ctx_rt_settings.what. errno is kept. */
@@ -116,21 +86,23 @@ extern uint64_t ctx_rt_sample_bytes;
  * get NULL. errno is kept.
  */
 struct ctx_rt_thread *ctx_rt_thread_acquire(uint32_t what);
-void ctx_rt_thread_release(void);
 
 /*
- * Records an operation of an acquired thread: takes the stack of `caller` (NULL: none), writes. If the ring
- * is full, counts it as dropped, or waits for the recorder as long as that is alive.
+ * The same in the usual case; NULL: it is another one, and that has to be called. Whether the recorder still reads is not looked at:
+ * the ring is full soon if it does not. The function that uses this must have a frame pointer.
  */
-void ctx_rt_record(struct ctx_rt_thread *thread, struct ctx_rt_operation *operation,
-		   const struct ctx_rt_registers *caller);
+static inline struct ctx_rt_thread *ctx_rt_thread_take(uint32_t what)
+{
+	struct ctx_rt_thread *thread = ctx_rt_thread_known();
 
-/*
- * What the runtime itself does from here on, on this thread, is not recorded: for what calls functions that
- * are. They nest.
- */
-void ctx_rt_mute(void);
-void ctx_rt_unmute(void);
+	if (__builtin_expect(thread == NULL || (ctx_rt_own.muted | ctx_rt_own.acquired_at) != 0 ||
+				     !ctx_rt_is_on(what),
+			     0))
+		return NULL;
+	ctx_rt_own.acquired_at = (uintptr_t)__builtin_frame_address(0);
+	atomic_signal_fence(memory_order_seq_cst);
+	return thread;
+}
 
 /* A ring for the calls of a thread, besides that of its operations (rt_calls.h). */
 struct ctx_rt_place {

@@ -15,7 +15,7 @@ static void pad(struct ctx_rt_ring *ring, uint64_t words)
 	ring->head += (n - at) * 8;
 }
 
-void ctx_rt_ring_put(struct ctx_rt_ring *ring, const struct ctx_rt_operation *operation)
+__attribute__((hot)) void ctx_rt_ring_put(struct ctx_rt_ring *ring, const struct ctx_rt_operation *operation)
 {
 	unsigned n = ctx_rt_words(operation->kind), n_text = (operation->text_bytes + 7) / 8;
 	struct ctx_rt_word0 word = {.words = 1 + n + n_text + operation->n_new,

@@ -19,6 +19,7 @@ struct ctx_rt_ring {
 	uint64_t *words;	  /* shared */
 	uint64_t bytes;		  /* a power of two */
 	uint64_t head, tail;	  /* what the slot has, as far as known */
+	uint64_t plain_end;	  /* up to there is room in one piece; less than head: it is not known */
 };
 
 struct ctx_rt_operation {
@@ -31,17 +32,52 @@ struct ctx_rt_operation {
 	const char *text;
 };
 
+/* Bytes of the longest record, and as much again, for the padding at the end of the ring. */
+#define CTX_RT_RING_MOST ((uint64_t)2 * CTX_RT_RECORD_WORDS_MAX * 8)
+
+#define CTX_RT_RING_AHEAD 192u /* bytes: some records without new frames */
+
 /* Whether the longest record fits. Reads the shared tail only where it has to. */
 static inline bool ctx_rt_ring_has_room(struct ctx_rt_ring *ring)
 {
-	/* As much again, for the padding at the end of the ring. */
-	const uint64_t most = 2 * CTX_RT_RECORD_WORDS_MAX * 8;
-
-	if (ring->bytes - (ring->head - ring->tail) >= most)
+	if (ring->bytes - (ring->head - ring->tail) >= CTX_RT_RING_MOST)
 		return true;
 	ring->tail = atomic_load_explicit(&ring->slot->tail, memory_order_acquire);
 	/* A tail beyond the head is none that the recorder writes. */
-	return ring->head - ring->tail <= ring->bytes - most;
+	return ring->head - ring->tail <= ring->bytes - CTX_RT_RING_MOST;
+}
+
+/* Where there is room for more, ctx_rt_ring_put_plain finds out at once from here on. */
+static inline void ctx_rt_ring_plan(struct ctx_rt_ring *ring)
+{
+	uint64_t lap = (ring->head | (ring->bytes - 1)) + 1, room;
+
+	if (!ctx_rt_ring_has_room(ring))
+		return;
+	room = ring->tail + ring->bytes - CTX_RT_RING_MOST;
+	ring->plain_end = room < lap ? room : lap;
+}
+
+/*
+ * Appends a record without new frames and without text, of `n` words behind the first. False: nothing is done, there may be no
+ * room, or not in one piece, or it was not planned.
+ */
+static inline bool ctx_rt_ring_put_plain(struct ctx_rt_ring *ring, const struct ctx_rt_word0 *word,
+					 const uint64_t *words, unsigned n)
+{
+	const uint64_t end = ring->head + (1 + n) * sizeof(*words);
+	uint64_t *out = ring->words + (ring->head & (ring->bytes - 1)) / sizeof(*out);
+
+	if (__builtin_expect(end > ring->plain_end, 0))
+		return false;
+	*out = ctx_rt_pack(word);
+	for (unsigned i = 0; i < n; i++)
+		out[1 + i] = words[i];
+	ring->head = end;
+	atomic_store_explicit(&ring->slot->head, end, memory_order_release);
+	/* The recorder has read the line: until the next records come, it is here again. */
+	__builtin_prefetch(out + CTX_RT_RING_AHEAD / sizeof(*out), 1);
+	return true;
 }
 
 /* Appends; there must be room. */

@@ -720,8 +720,8 @@ static inline bool try_walk(struct ctx_rt_walker *walker, const struct ctx_rt_re
 	return true;
 }
 
-struct ctx_rt_stack ctx_rt_walk(struct ctx_rt_walker *walker, const struct ctx_rt_registers *caller,
-				uint64_t *room)
+__attribute__((hot)) struct ctx_rt_stack ctx_rt_walk(struct ctx_rt_walker *walker,
+						     const struct ctx_rt_registers *caller, uint64_t *room)
 {
 	struct ctx_rt_stack stack;
 

@@ -51,12 +51,12 @@ struct ctx_rt_walker {
 	bool all_tried;	   /* of the current stack no page is left to be tried */
 	/* A frame at `sender_at` may have been moved there from `sender` (HotSpot's adapters); 0: none. */
 	uint64_t sender_at, sender;
+	uint32_t epoch; /* of ctx_rt_forget_objects */
 	/* The last stack: its leaf is at CTX_RT_FRAMES_MAX - depth. */
 	uint32_t depth;
 	enum ctx_truncation end;
 	struct ctx_rt_frame last[CTX_RT_FRAMES_MAX];
 	struct ctx_rt_frame fresh[CTX_RT_FRAMES_MAX]; /* scratch, leaf first */
-	uint32_t epoch;				      /* of ctx_rt_forget_objects */
 	struct ctx_rt_row rows[CTX_RT_ROWS];
 	uint64_t prints[CTX_RT_ROWS];	  /* ctx_rt_code_print of rows of code that may change */
 	uint64_t returns[CTX_RT_RETURNS]; /* 0: none */

@@ -44,7 +44,7 @@
 #include <stdint.h>
 
 #define CTX_RT_MAGIC UINT64_C(0x31305254584354ff)
-#define CTX_RT_VERSION 5u /* of the layout; the runtime and the recorder are installed together */
+#define CTX_RT_VERSION 6u /* of the layout; the runtime and the recorder are installed together */
 #define CTX_RT_SLOTS 16u  /* of a segment at most */
 #define CTX_RT_RING_BYTES_MIN (UINT64_C(64) << 10)
 #define CTX_RT_RING_BYTES_MAX (UINT64_C(4) << 20)
@@ -55,11 +55,11 @@
 
 /*
  * The environment variable that switches the runtime on: "SOCKET:LETTERS", an abstract socket's name, which is also
- * that of a socket in the directory CTX_RT_SOCKETS (for processes in another network namespace), and a letter for each thing: e which instructions are executed at all (once_layout.h), h heap, i input and output, m marks, o OpenMP, q a tool of the program's own is asked before that, s synchronisation, w wait where a ring is full, b the runtime is
+ * that of a socket in the directory CTX_RT_SOCKETS (for processes in another network namespace), and a letter for each thing: e which instructions are executed at all (once_layout.h), h heap, i input and output, m marks, o OpenMP, q a tool of the program's own is asked before that, s synchronisation, t ticks of the processor are times of OpenMP and of calls, w wait where a ring is full, b the runtime is
  * installed for both, 32 and 64 bits. Behind h stands
  * how many bytes apart allocations are sampled, 0: all are recorded. Behind s stands the shortest wait that is
  * recorded, in ns; 0: all waits, and how long each lock was held. Calls are c, behind which stands the shortest one that is recorded, in ticks; then d and how
- * deep they are recorded; n and a set of counters that are read (model/call_counter.h); t: ticks are those of the processor; S, with how many bytes a process has for sums of calls, and R, with the share of CTX_RT_SHARE_ONE below
+ * deep they are recorded; n and a set of counters that are read (model/call_counter.h); S, with how many bytes a process has for sums of calls, and R, with the share of CTX_RT_SHARE_ONE below
  * which nodes are pruned: calls are summed (rt_calls_sums.h); and p, with a pattern of names, two letters from A to P for each byte.
  */
 #define CTX_RT_VARIABLE "CTXREC_RUNTIME"
@@ -174,7 +174,8 @@ enum ctx_rt_kind {
 	 * before, that of the process that forked this one or this one; else so many (the upper half) have begun where words are missing.
 	 */
 	CTX_RT_CALLS,
-	CTX_RT_OMP,	 /* OpenMP: time, value << 8 | enum ctx_omp_event, and perhaps a stack */
+	/* OpenMP: time, of the processor's clock where letter t says so, value << 8 | enum ctx_omp_event, and perhaps a stack */
+	CTX_RT_OMP,
 	CTX_RT_OMP_BODY, /* the same, address of the function that the construct runs */
 	CTX_RT_KIND_N = 64,
 };

@@ -1,11 +1,17 @@
-/* Records of OpenMP: what makes no sense is none; the function of a construct becomes the leaf of its stack. */
+/*
+ * Records of OpenMP: what makes no sense is none; the function of a construct becomes the leaf of its stack; what is written in the short
+ * way comes out in order, never beyond what was read.
+ */
 #include "collect/trace_omp.h"
 
 #include "base/mem.h"
 #include "model/event_source.h"
+#include "runtime/rt_ring.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -71,12 +77,107 @@ static void test_trace_omp__other_words_are_damage(void **state)
 		assert_false(read_one(CTX_RT_OMP, words[i], 0, &omp));
 }
 
+#define RING_BYTES CTX_RT_RING_BYTES_MIN
+
+struct both { /* writer and reader of a ring */
+	struct ctx_rt_slot *slot;
+	uint64_t *words;
+	struct ctx_rt_ring out;
+	struct ctx_trace_ring in;
+	struct ctx_trace_reader reader;
+	struct ctx_trace_pool pool;
+	uint64_t n_put, n_plain, n_taken;
+};
+
+static enum ctx_status take(void *context, const struct ctx_trace_record *record, struct ctx_err *err)
+{
+	struct both *both = context;
+
+	(void)err;
+	assert_int_equal(record->kind, CTX_RT_OMP);
+	assert_int_equal(record->words[0], both->n_taken);
+	assert_int_equal(record->words[1], both->n_taken * 3);
+	assert_int_equal(record->n_frames, both->n_taken % 7 == 6 ? 2 : 0);
+	both->n_taken++;
+	return CTX_OK;
+}
+
+static void read_all(struct both *both)
+{
+	size_t n;
+
+	ctx_trace_ring_pull(&both->in, &both->pool);
+	ctx_trace_queue_move(&both->in.queue, &both->in.incoming);
+	both->reader.take = take;
+	both->reader.context = both;
+	assert_int_equal(ctx_trace_ring_read(&both->in, &both->reader, &n, NULL), CTX_OK);
+	ctx_trace_pool_take_back(&both->pool, both->reader.spent);
+	both->reader.spent = NULL;
+	assert_int_equal(both->in.torn + both->in.damaged, 0);
+}
+
+/* As the runtime does: each seventh has a stack. False: there is no room. */
+static bool put(struct both *both)
+{
+	const struct ctx_rt_word0 word = {.words = 3, .kind = CTX_RT_OMP};
+	struct ctx_rt_operation operation = {.kind = CTX_RT_OMP, .words = {both->n_put, both->n_put * 3}};
+
+	if (both->n_put % 7 == 6) {
+		operation.frames = frames;
+		operation.n_new = 2;
+	} else if (ctx_rt_ring_put_plain(&both->out, &word, operation.words, 2)) {
+		both->n_plain++;
+		both->n_put++;
+		return true;
+	}
+	if (!ctx_rt_ring_has_room(&both->out))
+		return false;
+	ctx_rt_ring_put(&both->out, &operation);
+	ctx_rt_ring_plan(&both->out);
+	both->n_put++;
+	return true;
+}
+
+static void test_trace_omp__short_records_come_out_in_order_and_overtake_nobody(void **state)
+{
+	struct both both = {.n_put = 0};
+
+	(void)state;
+	both.slot = aligned_alloc(64, sizeof(*both.slot));
+	both.words = ctx_calloc(RING_BYTES / 8, sizeof(*both.words));
+	assert_true(both.slot != NULL && both.words != NULL);
+	memset(both.slot, 0, sizeof(*both.slot));
+	both.out = (struct ctx_rt_ring){.slot = both.slot, .words = both.words, .bytes = RING_BYTES};
+	both.in = (struct ctx_trace_ring){.slot = both.slot, .words = both.words, .bytes = RING_BYTES};
+	/* What was not planned is not written: nobody knows whether times are ticks. */
+	assert_false(ctx_rt_ring_put_plain(&both.out, &(struct ctx_rt_word0){.words = 3, .kind = CTX_RT_OMP},
+					   (const uint64_t[]){0, 0}, 2));
+	for (unsigned round = 0; round < 40; round++) {
+		for (unsigned i = 0; i < 100 + round * 100 && put(&both); i++)
+			assert_true(both.out.head - atomic_load(&both.slot->tail) <= RING_BYTES);
+		read_all(&both);
+		assert_int_equal(both.n_taken, both.n_put);
+	}
+	assert_true(both.n_plain > both.n_put / 2);
+	while (put(&both))
+		assert_true(both.out.head - atomic_load(&both.slot->tail) <= RING_BYTES);
+	read_all(&both);
+	assert_int_equal(both.n_taken, both.n_put);
+	ctx_trace_ring_clear(&both.in, &both.pool);
+	ctx_trace_ring_deinit(&both.in);
+	ctx_trace_reader_deinit(&both.reader);
+	ctx_trace_pool_deinit(&both.pool);
+	free(both.slot);
+	free(both.words);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_trace_omp__a_record_has_event_and_value),
 		cmocka_unit_test(test_trace_omp__a_function_is_the_leaf),
 		cmocka_unit_test(test_trace_omp__other_words_are_damage),
+		cmocka_unit_test(test_trace_omp__short_records_come_out_in_order_and_overtake_nobody),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
