@@ -12,6 +12,7 @@
 
 #include "base/fileio.h"
 #include "base/mem.h"
+#include "ingest/omp_outlined.h"
 #include "ingest/resolver_place.h"
 
 #include <string.h>
@@ -138,30 +139,6 @@ static enum ctx_status make_once(struct ingest *in, const struct construct_name 
 	return status;
 }
 
-/* Length of the name of the function that an outlined one was a part of; 0: its name does not say. */
-static size_t container_length(const char *function)
-{
-	static const char *const parts[] = {" (inlined)", " [clone ", "._omp_fn.", ".omp_outlined",
-					    ".omp_task_entry"};
-	size_t n = strlen(function);
-
-	for (size_t i = 0; i < CTX_COUNT_OF(parts); i++) {
-		const char *part = strstr(function, parts[i]);
-
-		if (part != NULL && (size_t)(part - function) < n)
-			n = (size_t)(part - function);
-	}
-	/* " [constprop.0]" at the end */
-	if (n != 0 && function[n - 1] == ']') {
-		size_t at = n;
-
-		while (at != 0 && function[at - 1] != '[')
-			at--;
-		n = at >= 3 && function[at - 2] == ' ' ? at - 2 : n;
-	}
-	return n;
-}
-
 /* The function by name around `base`, a stack of a region or task: clang's outlined functions do not tell. "" none. */
 static const char *container_of(const struct ingest *in, uint32_t base)
 {
@@ -197,12 +174,13 @@ static enum ctx_status name_construct(struct ingest *in, const struct named *nam
 						      : ctx_omp_share_name(named->construct - SHARE);
 	struct ctx_ingest_omp *omp = in->omp;
 	struct ctx_resolver_place place = place_of(in, named);
-	size_t n = container_length(place.function);
+	size_t n;
+	const char *around = ctx_omp_container(place.function, &n);
 	struct ctx_buf text = {0};
 	uint32_t *container, number;
 	enum ctx_status status;
 
-	ctx_buf_printf(&text, "%.*s", (int)n, place.function);
+	ctx_buf_printf(&text, "%.*s", (int)n, around);
 	if (n == 0)
 		ctx_buf_put_text(&text, container_of(in, named->base));
 	ctx_buf_put_u8(&text, 0);

@@ -117,7 +117,8 @@ static void on_implicit_task(enum endpoint endpoint, union data *region, union d
 			     unsigned index, int flags)
 {
 	(void)threads;
-	if ((flags & TASK_INITIAL) != 0)
+	/* That of a program's first thread is in no region; those of a league's threads are in that of the teams construct. */
+	if ((flags & TASK_INITIAL) != 0 && region != NULL && region->value == 0)
 		return;
 	if (endpoint == SCOPE_BEGIN && region != NULL) {
 		task->value = region->value;
