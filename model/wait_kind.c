@@ -11,8 +11,9 @@
 /* Of a function: its kind in the lower bits. */
 #define KIND_MASK 0x1fu
 #define IN_KERNEL 0x20u
-#define IN_LIBRARY 0x40u      /* of the C or C++ library, or the dynamic linker */
-#define IS_NAMED 0x80u	      /* has a name of the C library's waits, wherever it is */
+#define IN_LIBRARY 0x40u /* of the C or C++ library, or the dynamic linker */
+#define IS_NAMED 0x80u	 /* has a name of the C library's waits, wherever it is */
+#define IS_JVM 0x400u	 /* of a virtual machine of Java; its kind is what it waits for in the C library */
 #define IS_INTERPRETER 0x100u /* of the interpreter of Python, not a function that it runs */
 #define IS_OMP 0x200u	      /* of a runtime of OpenMP, or no code: what a thread does there */
 
@@ -21,6 +22,7 @@ static const char *const texts[CTX_WAIT_KIND_N] = {
 	[CTX_WAIT_KIND_RWLOCK] = "rwlock",	 [CTX_WAIT_KIND_CONDITION] = "condition variable",
 	[CTX_WAIT_KIND_JOIN] = "join",		 [CTX_WAIT_KIND_BARRIER] = "barrier",
 	[CTX_WAIT_KIND_SEMAPHORE] = "semaphore", [CTX_WAIT_KIND_INTERPRETER] = "interpreter lock",
+	[CTX_WAIT_KIND_SAFEPOINT] = "safepoint", [CTX_WAIT_KIND_PARK] = "park",
 	[CTX_WAIT_KIND_FUTEX] = "futex",	 [CTX_WAIT_KIND_POLL] = "poll",
 	[CTX_WAIT_KIND_PIPE] = "pipe",		 [CTX_WAIT_KIND_SOCKET] = "socket",
 	[CTX_WAIT_KIND_FILE] = "file",		 [CTX_WAIT_KIND_TIMER] = "timer",
@@ -136,6 +138,19 @@ static const struct name call_names[] = {
 	{"syscall", CTX_WAIT_KIND_OTHER},   {"ctx_rt_recorder_request", CTX_WAIT_KIND_START},
 };
 
+/* Of HotSpot, JDK 11 to 25. A thread is stopped for a safepoint here and nowhere else. */
+static const struct name jvm_names[] = {
+	{"SafepointSynchronize::block", CTX_WAIT_KIND_SAFEPOINT},
+	{"ObjectMonitor::wait", CTX_WAIT_KIND_CONDITION},
+	{"ObjectMonitor::enter", CTX_WAIT_KIND_MUTEX},
+	{"ObjectMonitor::EnterI", CTX_WAIT_KIND_MUTEX},
+	{"ObjectMonitor::ReenterI", CTX_WAIT_KIND_MUTEX},
+	{"Unsafe_Park", CTX_WAIT_KIND_PARK},
+	{"Parker::park", CTX_WAIT_KIND_PARK},
+	{"JVM_Sleep", CTX_WAIT_KIND_TIMER},
+	{"JavaThread::sleep", CTX_WAIT_KIND_TIMER},
+};
+
 const char *ctx_wait_kind_text(enum ctx_wait_kind kind)
 {
 	return texts[kind];
@@ -228,6 +243,13 @@ static uint16_t classify_omp(enum ctx_code_kind code, const char *name)
 	return code == CTX_CODE_GRAFT ? IN_LIBRARY : 0;
 }
 
+static uint8_t kind_of_jvm(const char *name)
+{
+	const struct name *found = find_prefix(jvm_names, CTX_COUNT_OF(jvm_names), name);
+
+	return found != NULL ? found->kind : CTX_WAIT_KIND_OTHER;
+}
+
 static uint16_t classify(const struct ctx_profile *profile, const uint8_t *of_object, uint32_t function)
 {
 	const struct ctx_function_info *info = &profile->functions[function];
@@ -248,6 +270,8 @@ static uint16_t classify(const struct ctx_profile *profile, const uint8_t *of_ob
 	    strncmp(info->name, "operator new", 12) == 0 || strncmp(info->name, "operator delete", 15) == 0)
 		where |= IN_LIBRARY;
 	code = ctx_code_kind_of(profile, function);
+	if (code == CTX_CODE_JVM)
+		return (uint16_t)(IS_JVM | kind_of_jvm(info->name));
 	if (code == CTX_CODE_PYTHON_VM || code == CTX_CODE_PYTHON_EVAL)
 		where |= IS_INTERPRETER;
 	omp = classify_omp(code, info->name);
@@ -325,6 +349,49 @@ static void look_at_interpreter(const struct ctx_wait_kinds *kinds, uint32_t sta
 		found->caller = cct->key[stack];
 }
 
+static bool is_method(const struct ctx_wait_kinds *kinds, uint32_t stack)
+{
+	uint32_t function = kinds->profile->cct.key[stack];
+
+	return stack != CTX_TRIE_ROOT && function < kinds->profile->n_functions &&
+	       ctx_code_is_java(ctx_code_kind_of(kinds->profile, function));
+}
+
+/* Whether a method is of the locks that park threads, and says nothing of who waits. */
+static bool is_of_locks(const struct ctx_wait_kinds *kinds, uint32_t function)
+{
+	static const char *const prefixes[] = {"jdk.internal.misc.Unsafe.", "sun.misc.Unsafe.",
+					       "java.util.concurrent.locks."};
+	const char *name = kinds->profile->functions[function].name;
+
+	for (size_t i = 0; i < CTX_COUNT_OF(prefixes); i++) {
+		if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* A wait of a virtual machine of Java: the innermost of its functions that has a kind tells. The caller is the method, where that was recorded. */
+static void look_at_jvm(const struct ctx_wait_kinds *kinds, uint32_t stack, struct found *found)
+{
+	const struct ctx_trie *cct = &kinds->profile->cct;
+	unsigned kind = CTX_WAIT_KIND_OTHER;
+
+	if (found->caller == CTX_NONE || (kinds->of_function[found->caller] & IS_JVM) == 0)
+		return;
+	for (; stack != CTX_TRIE_ROOT && (class_of(kinds, stack) & IS_JVM) != 0; stack = cct->parent[stack]) {
+		if (kind == CTX_WAIT_KIND_OTHER)
+			kind = class_of(kinds, stack) & KIND_MASK;
+	}
+	if (kind != CTX_WAIT_KIND_OTHER)
+		found->library = (enum ctx_wait_kind)kind;
+	for (; is_method(kinds, stack); stack = cct->parent[stack]) {
+		found->caller = cct->key[stack];
+		if (kind != CTX_WAIT_KIND_PARK || !is_of_locks(kinds, found->caller))
+			return;
+	}
+}
+
 /*
  * From the leaf: the kernel's part, then the library's. A function of the program that is named as
  * one of the C library is taken for it if nothing but such functions is between it and the kernel.
@@ -346,7 +413,8 @@ static struct found look(const struct ctx_wait_kinds *kinds, uint32_t stack)
 	}
 	for (; stack != CTX_TRIE_ROOT; stack = cct->parent[stack]) {
 		bits = class_of(kinds, stack);
-		if ((bits & (IN_LIBRARY | IS_NAMED)) == 0 && (bits & KIND_MASK) == CTX_WAIT_KIND_OTHER)
+		if ((bits & IS_JVM) != 0 ||
+		    ((bits & (IN_LIBRARY | IS_NAMED)) == 0 && (bits & KIND_MASK) == CTX_WAIT_KIND_OTHER))
 			break;
 		/* The outermost name says most: a barrier waits in a futex. */
 		kind = bits & KIND_MASK;
@@ -360,12 +428,19 @@ static struct found look(const struct ctx_wait_kinds *kinds, uint32_t stack)
 	found.caller = stack != CTX_TRIE_ROOT && is_known(kinds->profile, cct->key[stack]) ? cct->key[stack]
 											   : runtime;
 	look_at_interpreter(kinds, stack, &found);
+	look_at_jvm(kinds, stack, &found);
 	return found;
 }
 
 static bool is_lock(enum ctx_wait_kind kind)
 {
 	return kind >= CTX_WAIT_KIND_MUTEX && kind <= CTX_WAIT_KIND_FUTEX;
+}
+
+/* Thread.sleep of Java waits in a futex. */
+static bool is_in_futex(enum ctx_wait_kind kind)
+{
+	return is_lock(kind) || kind == CTX_WAIT_KIND_TIMER;
 }
 
 /* The kernel knows best, but for a futex, which it does not divide. */
@@ -379,14 +454,14 @@ static enum ctx_wait_kind kind_of(enum ctx_thread_state state, const struct foun
 	case CTX_STATE_STOPPED:
 		return CTX_WAIT_KIND_STOPPED;
 	case CTX_STATE_USER_LOCK:
-		return is_lock(found->library) ? found->library : CTX_WAIT_KIND_FUTEX;
+		return is_in_futex(found->library) ? found->library : CTX_WAIT_KIND_FUTEX;
 	default:
 		break;
 	}
 	if (found->library == CTX_WAIT_KIND_START)
 		return CTX_WAIT_KIND_START;
 	if (found->kernel == CTX_WAIT_KIND_FUTEX)
-		return is_lock(found->library) ? found->library : CTX_WAIT_KIND_FUTEX;
+		return is_in_futex(found->library) ? found->library : CTX_WAIT_KIND_FUTEX;
 	return found->kernel != CTX_WAIT_KIND_OTHER ? found->kernel : found->library;
 }
 

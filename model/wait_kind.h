@@ -3,7 +3,8 @@
  * functions on the stack of the wait.
  *
  * The kernel's functions divide pipes, sockets, files, time and children; a futex is divided by the
- * functions of the C library that called it (mutex, condition variable, join, ...). The kinds
+ * functions of the C library that called it (mutex, condition variable, join, ...), or those of a virtual machine of Java
+ * (safepoint, mutex, ...), where they have names. The kinds
  * divide the states of waits (model/thread_state.h), they do not replace them. Names are those of
  * Linux, glibc and musl; libraries linked into the program are recognised by the same names.
  */
@@ -22,8 +23,10 @@ enum ctx_wait_kind {
 	CTX_WAIT_KIND_BARRIER,
 	CTX_WAIT_KIND_SEMAPHORE,
 	CTX_WAIT_KIND_INTERPRETER, /* the lock of an interpreter, which lets one thread run: CPython's */
-	CTX_WAIT_KIND_FUTEX,	   /* none of the above is named */
-	CTX_WAIT_KIND_POLL,	   /* poll, select, epoll */
+	CTX_WAIT_KIND_SAFEPOINT, /* the end of a safepoint, in which a virtual machine of Java stops its threads */
+	CTX_WAIT_KIND_PARK,	 /* LockSupport.park: a lock or condition of java.util.concurrent */
+	CTX_WAIT_KIND_FUTEX, /* none of the above is named */
+	CTX_WAIT_KIND_POLL,  /* poll, select, epoll */
 	CTX_WAIT_KIND_PIPE,
 	CTX_WAIT_KIND_SOCKET,
 	CTX_WAIT_KIND_FILE,

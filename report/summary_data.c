@@ -44,6 +44,7 @@ static uint64_t importance(const struct ctx_wait_row *row)
 	case CTX_WAIT_KIND_MUTEX:
 	case CTX_WAIT_KIND_RWLOCK:
 	case CTX_WAIT_KIND_INTERPRETER:
+	case CTX_WAIT_KIND_SAFEPOINT:
 	case CTX_WAIT_KIND_FUTEX:
 	case CTX_WAIT_KIND_FILE:
 	case CTX_WAIT_KIND_PAGE_FAULT:

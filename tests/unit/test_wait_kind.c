@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-enum { PROGRAM, LIBC, LINKER, KERNEL, LIBSTDCXX, LIBCTXRT, LIBPYTHON, PYTHON, LIBGOMP, OPENMP };
+enum { PROGRAM, LIBC, LINKER, KERNEL, LIBSTDCXX, LIBCTXRT, LIBPYTHON, PYTHON, LIBGOMP, OPENMP, LIBJVM, JAVA };
 
 static struct ctx_object_info objects[] = {
 	[PROGRAM] = {"/home/user/app", "", ""},
@@ -28,6 +28,8 @@ static struct ctx_object_info objects[] = {
 	[PYTHON] = {"<Python functions>", "", ""},
 	[LIBGOMP] = {"/usr/lib/x86_64-linux-gnu/libgomp.so.1.0.0", "", ""},
 	[OPENMP] = {"<OpenMP>", "", ""},
+	[LIBJVM] = {"/usr/lib/jvm/java-17/lib/server/libjvm.so", "", ""},
+	[JAVA] = {"<Java methods>", "", ""},
 };
 
 #define FRAMES 12
@@ -85,6 +87,50 @@ static const struct expected cases[] = {
 	  {"pthread_cond_timedwait", LIBC},
 	  {"take_gil", LIBPYTHON},
 	  {"_PyEval_EvalFrameDefault", LIBPYTHON}}},
+	/* A virtual machine of Java stops a thread, also one that enters a monitor; a monitor; a lock of java.util.concurrent; Thread.sleep. */
+	{CTX_STATE_USER_LOCK,
+	 CTX_WAIT_KIND_SAFEPOINT,
+	 "J.run()",
+	 {FUTEX,
+	  {"syscall", LIBC},
+	  {"LinuxWaitBarrier::wait(int)", LIBJVM},
+	  {"SafepointSynchronize::block(JavaThread*)", LIBJVM},
+	  {"SafepointMechanism::process(JavaThread*, bool)", LIBJVM},
+	  {"ObjectMonitor::enter(JavaThread*)", LIBJVM},
+	  {"J.run()", JAVA}}},
+	{CTX_STATE_USER_LOCK,
+	 CTX_WAIT_KIND_MUTEX,
+	 "J.run()",
+	 {FUTEX,
+	  {"pthread_cond_wait", LIBC},
+	  {"os::PlatformEvent::park()", LIBJVM},
+	  {"ObjectMonitor::EnterI(JavaThread*)", LIBJVM},
+	  {"ObjectMonitor::enter(JavaThread*)", LIBJVM},
+	  {"J.run()", JAVA}}},
+	{CTX_STATE_USER_LOCK,
+	 CTX_WAIT_KIND_PARK,
+	 "J.run()",
+	 {FUTEX,
+	  {"pthread_cond_wait", LIBC},
+	  {"Parker::park(bool, long)", LIBJVM},
+	  {"Unsafe_Park", LIBJVM},
+	  {"jdk.internal.misc.Unsafe.park(boolean, long)", JAVA},
+	  {"java.util.concurrent.locks.ReentrantLock.lock()", JAVA},
+	  {"J.run()", JAVA}}},
+	{CTX_STATE_USER_LOCK,
+	 CTX_WAIT_KIND_TIMER,
+	 "java.lang.Thread.sleep(long)",
+	 {FUTEX,
+	  {"pthread_cond_timedwait", LIBC},
+	  {"os::PlatformEvent::park_nanos(long)", LIBJVM},
+	  {"JavaThread::sleep(long)", LIBJVM},
+	  {"JVM_Sleep", LIBJVM},
+	  {"java.lang.Thread.sleep(long)", JAVA}}},
+	/* The virtual machine's functions have no names. */
+	{CTX_STATE_USER_LOCK,
+	 CTX_WAIT_KIND_CONDITION,
+	 "J.run()",
+	 {FUTEX, {"pthread_cond_wait", LIBC}, {"<static>@0x7 (libjvm.so)", LIBJVM}, {"J.run()", JAVA}}},
 	/* Locks are traced: ctxrec's library calls the C library's function. */
 	{CTX_STATE_USER_LOCK,
 	 CTX_WAIT_KIND_MUTEX,
