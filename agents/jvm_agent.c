@@ -212,6 +212,7 @@ static void begin(jvmtiEnv *jvmti, JNIEnv *jni)
 	pthread_t thread;
 
 	say_hello(jvmti, jni);
+	ctx_jvm_objects_begin(jvmti, jni, &agent.options);
 	if (!agent.options.asked)
 		catch_up(jvmti, jni);
 	else if (pthread_create(&thread, NULL, run_orders, NULL) == 0)

@@ -19,7 +19,9 @@ struct table {
 static struct {
 	struct table fields, types;
 	bool has_methods;
+	const void *base;	    /* where libjvm.so is */
 	uint64_t const_method;	    /* in Method */
+	uint64_t method_size;	    /* behind it a native method has its function */
 	uint64_t const_method_size; /* of ConstMethod: the bytecode stands behind it */
 	uint64_t code_size;	    /* in ConstMethod */
 } hotspot;
@@ -133,10 +135,44 @@ void ctx_jvm_hotspot_init(JavaVM *jvm, int version)
 	if (library == NULL)
 		return;
 	find_tables(library);
+	hotspot.base = info.dli_fbase;
 	hotspot.has_methods = version >= VERSION_MIN && version <= VERSION_MAX &&
 			      find_offset("Method", "_constMethod", &hotspot.const_method) &&
 			      find_offset("ConstMethod", "_code_size", &hotspot.code_size) &&
 			      find_size("ConstMethod", &hotspot.const_method_size);
+	if (!find_size("Method", &hotspot.method_size))
+		hotspot.method_size = 0;
+}
+
+bool ctx_jvm_hotspot_native(jmethodID id, void *ret, size_t n)
+{
+	uint64_t method = ctx_jvm_hotspot_method(id).method;
+	const char *description;
+	void *function;
+	Dl_info info;
+
+	if (method == 0 || hotspot.method_size == 0 || n != sizeof(function))
+		return false;
+	memcpy(&description, &method, sizeof(description));
+	memcpy(&function, description + hotspot.method_size, sizeof(function));
+	if (dladdr(function, &info) == 0 || info.dli_fbase != hotspot.base)
+		return false;
+	memcpy(ret, &function, n);
+	return true;
+}
+
+bool ctx_jvm_hotspot_threads(struct ctx_jvm_thread_places *ret)
+{
+	*ret = (struct ctx_jvm_thread_places){0};
+	if (!find_offset("JavaThread", "_monitor_owner_id", &ret->number))
+		ret->number = 0;
+	return (find_offset("JavaThread", "_osthread", &ret->os_thread) ||
+		find_offset("Thread", "_osthread", &ret->os_thread)) &&
+	       find_offset("JavaThread", "_current_pending_monitor", &ret->pending_monitor) &&
+	       find_offset("JavaThread", "_stack_base", &ret->stack_base) &&
+	       find_offset("JavaThread", "_stack_size", &ret->stack_bytes) &&
+	       find_offset("OSThread", "_thread_id", &ret->tid) &&
+	       find_offset("ObjectMonitor", "_owner", &ret->owner);
 }
 
 struct ctx_jvm_bytecode ctx_jvm_hotspot_method(jmethodID id)

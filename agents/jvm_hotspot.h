@@ -6,6 +6,7 @@
 #define CTX_AGENTS_JVM_HOTSPOT_H
 
 #include <jvmti.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,6 +21,23 @@ struct ctx_jvm_bytecode {
 
 /* Where the virtual machine has a method. */
 struct ctx_jvm_bytecode ctx_jvm_hotspot_method(jmethodID id);
+
+/*
+ * The function of a native method, which is bound already, of `n` bytes: it is in the virtual machine's library. False: it is not, or cannot be
+ * found.
+ */
+bool ctx_jvm_hotspot_native(jmethodID id, void *ret, size_t n);
+
+/* Where in the virtual machine's structures things are. */
+struct ctx_jvm_thread_places {
+	uint64_t os_thread, pending_monitor, stack_base, stack_bytes; /* in JavaThread */
+	uint64_t number;					      /* likewise; 0: threads have none */
+	uint64_t tid;						      /* in OSThread */
+	uint64_t owner;						      /* in ObjectMonitor */
+};
+
+/* False: they are not known. */
+bool ctx_jvm_hotspot_threads(struct ctx_jvm_thread_places *ret);
 
 /* "G1", "Parallel", "Serial", "Shenandoah", "Z"; "" unknown. */
 const char *ctx_jvm_hotspot_collector(void);

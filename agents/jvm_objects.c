@@ -1,5 +1,7 @@
 #include "agents/jvm_objects.h"
 
+#include "agents/jvm_owners.h"
+#include "agents/jvm_parks.h"
 #include "agents/jvm_send.h"
 
 #include <stdlib.h>
@@ -23,6 +25,7 @@ static const jvmtiEvent of_sync[] = {JVMTI_EVENT_MONITOR_CONTENDED_ENTER,
 
 /* When the thread began to wait; a wait that enters the monitor again may meet contention. */
 static _Thread_local uint64_t contended_ns, waiting_ns;
+static _Thread_local uint32_t owner; /* of what it contends for */
 
 static bool parse_word(const char *word, struct ctx_jvm_options *ret)
 {
@@ -112,20 +115,22 @@ static void JNICALL on_allocation(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, 
 	ctx_jvm_send(message);
 }
 
-/* Of the thread that runs, which has waited for an object. */
-static void report_wait(jvmtiEnv *jvmti, JNIEnv *jni, jobject object, uint64_t begin_ns, uint32_t flags)
+void ctx_jvm_report_wait(jvmtiEnv *jvmti, JNIEnv *jni, const struct ctx_jvm_wait *wait)
 {
 	struct ctx_jvm_message *message = ctx_jvm_begin(CTX_VM_MONITOR);
-	jclass class;
+	jclass class = NULL;
 	jint hash = 0;
 
 	if (message == NULL)
 		return;
-	(void)(*jvmti)->GetObjectHashCode(jvmti, object, &hash);
-	class = (*jni)->GetObjectClass(jni, object);
+	if (wait->object != NULL) {
+		(void)(*jvmti)->GetObjectHashCode(jvmti, wait->object, &hash);
+		class = (*jni)->GetObjectClass(jni, wait->object);
+	}
 	ctx_jvm_put_u32(message, own_tid());
-	ctx_jvm_put_u32(message, flags);
-	ctx_jvm_put_u64(message, begin_ns);
+	ctx_jvm_put_u32(message, wait->flags);
+	ctx_jvm_put_u32(message, wait->owner);
+	ctx_jvm_put_u64(message, wait->begin_ns);
 	ctx_jvm_put_u64(message, (uint32_t)hash);
 	put_class(message, jvmti, class);
 	put_stack(message, jvmti, NULL);
@@ -135,29 +140,28 @@ static void report_wait(jvmtiEnv *jvmti, JNIEnv *jni, jobject object, uint64_t b
 
 static void JNICALL on_contended(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object)
 {
-	(void)jvmti;
-	(void)jni;
-	(void)thread;
 	(void)object;
 	contended_ns = ctx_jvm_now();
+	owner = ctx_jvm_owner_of_monitor(jvmti, jni, thread);
 }
 
 static void JNICALL on_entered(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object)
 {
 	(void)thread;
 	if (contended_ns != 0)
-		report_wait(jvmti, jni, object, contended_ns, 0);
+		ctx_jvm_report_wait(
+			jvmti, jni,
+			&(struct ctx_jvm_wait){.object = object, .begin_ns = contended_ns, .owner = owner});
 	contended_ns = 0;
 }
 
 static void JNICALL on_wait(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object, jlong timeout)
 {
 	(void)jvmti;
-	(void)jni;
 	(void)thread;
 	(void)object;
 	(void)timeout;
-	waiting_ns = ctx_jvm_now();
+	waiting_ns = ctx_jvm_parks_on_wait(jni) ? 0 : ctx_jvm_now();
 }
 
 static void JNICALL on_waited(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object,
@@ -165,8 +169,12 @@ static void JNICALL on_waited(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobj
 {
 	(void)thread;
 	if (waiting_ns != 0)
-		report_wait(jvmti, jni, object, waiting_ns,
-			    CTX_VM_MONITOR_WAIT | (timed_out ? CTX_VM_MONITOR_TIMED_OUT : 0u));
+		ctx_jvm_report_wait(
+			jvmti, jni,
+			&(struct ctx_jvm_wait){.object = object,
+					       .begin_ns = waiting_ns,
+					       .flags = CTX_VM_MONITOR_WAIT |
+							(timed_out ? CTX_VM_MONITOR_TIMED_OUT : 0u)});
 	waiting_ns = 0;
 }
 
@@ -187,6 +195,14 @@ static void set_mode(jvmtiEnv *jvmti, jvmtiEventMode mode, const jvmtiEvent *eve
 		(void)(*jvmti)->SetEventNotificationMode(jvmti, mode, events[i], NULL);
 }
 
+void ctx_jvm_objects_begin(jvmtiEnv *jvmti, JNIEnv *jni, const struct ctx_jvm_options *options)
+{
+	if (!options->sync)
+		return;
+	ctx_jvm_owners_init(jni);
+	ctx_jvm_parks_bind(jvmti, jni);
+}
+
 /* What the virtual machine is not capable of is refused by it, and not reported. */
 void ctx_jvm_objects_enable(jvmtiEnv *jvmti, const struct ctx_jvm_options *options)
 {
@@ -195,10 +211,12 @@ void ctx_jvm_objects_enable(jvmtiEnv *jvmti, const struct ctx_jvm_options *optio
 		set_mode(jvmti, JVMTI_ENABLE, of_heap, HEAP_N);
 	if (options->sync)
 		set_mode(jvmti, JVMTI_ENABLE, of_sync, SYNC_N);
+	ctx_jvm_parks_set(options->sync);
 }
 
 void ctx_jvm_objects_disable(jvmtiEnv *jvmti)
 {
 	set_mode(jvmti, JVMTI_DISABLE, of_heap, HEAP_N);
 	set_mode(jvmti, JVMTI_DISABLE, of_sync, SYNC_N);
+	ctx_jvm_parks_set(false);
 }

@@ -29,8 +29,20 @@ void ctx_jvm_objects_want(const struct ctx_jvm_options *options, const jvmtiCapa
 /* Sets the functions of the events. */
 void ctx_jvm_objects_set(jvmtiEventCallbacks *callbacks);
 
+/* What needs a virtual machine that runs: who has a monitor, parks of threads. In the live phase, before or after the events. */
+void ctx_jvm_objects_begin(jvmtiEnv *jvmti, JNIEnv *jni, const struct ctx_jvm_options *options);
+
 /* Switches the events on that are asked for, or all off. */
 void ctx_jvm_objects_enable(jvmtiEnv *jvmti, const struct ctx_jvm_options *options);
 void ctx_jvm_objects_disable(jvmtiEnv *jvmti);
+
+/* A wait that is over, of the thread that runs. */
+struct ctx_jvm_wait {
+	jobject object; /* NULL: none is known */
+	uint64_t begin_ns;
+	uint32_t flags; /* CTX_VM_MONITOR_WAIT ... */
+	uint32_t owner; /* thread id that had the object when the wait began; 0 unknown */
+};
+void ctx_jvm_report_wait(jvmtiEnv *jvmti, JNIEnv *jni, const struct ctx_jvm_wait *wait);
 
 #endif

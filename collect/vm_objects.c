@@ -111,27 +111,57 @@ static enum ctx_status write_allocation(const struct ctx_vm_objects_target *targ
 	return ctx_exp_sample(target->names.writer, sample, err);
 }
 
+static enum ctx_sync_operation operation_of(const struct ctx_vm_object *object)
+{
+	if ((object->flags & CTX_VM_MONITOR_PARK) != 0)
+		return (object->flags & CTX_VM_MONITOR_OWNED) != 0 ? CTX_SYNC_MUTEX : CTX_SYNC_CONDITION;
+	return (object->flags & CTX_VM_MONITOR_WAIT) != 0 ? CTX_SYNC_CONDITION : CTX_SYNC_MUTEX;
+}
+
+/* The same as seen by the thread that had the object; where it took it is not known. */
+static enum ctx_status write_block(const struct ctx_vm_objects_target *target,
+				   const struct ctx_exp_sync *wait, const struct frames *frames,
+				   struct ctx_err *err)
+{
+	struct ctx_exp_sync block = *wait;
+
+	if (wait->other == CTX_NONE || wait->other == wait->thread)
+		return CTX_OK;
+	block.operation = CTX_SYNC_BLOCK;
+	block.failed = false;
+	block.thread = wait->other;
+	block.other = wait->thread;
+	block.n_frames = frames->n != 0; /* the class */
+	return ctx_exp_sync(target->names.writer, &block, err);
+}
+
 static enum ctx_status write_wait(const struct ctx_vm_objects_target *target,
 				  const struct ctx_vm_object *object, const struct ctx_exp_sample *like,
 				  struct ctx_err *err)
 {
 	struct frames frames = {.n = 0};
-	struct ctx_exp_sync sync = {
-		.time_ns = like->time_ns,
-		.process = like->process,
-		.thread = like->thread,
-		.operation = (object->flags & CTX_VM_MONITOR_WAIT) != 0 ? CTX_SYNC_CONDITION : CTX_SYNC_MUTEX,
-		.failed = (object->flags & CTX_VM_MONITOR_TIMED_OUT) != 0,
-		.duration_ns = like->time_ns - object->begin_ns,
-		.object = object->hash,
-		.other = CTX_NONE};
-	enum ctx_status status = add_class(&target->names, &object->class, &frames, err);
+	struct ctx_exp_sync sync = {.time_ns = like->time_ns,
+				    .process = like->process,
+				    .thread = like->thread,
+				    .operation = (uint8_t)operation_of(object),
+				    .failed = (object->flags & CTX_VM_MONITOR_TIMED_OUT) != 0,
+				    .duration_ns = like->time_ns - object->begin_ns,
+				    .object = object->hash};
+	enum ctx_status status = CTX_OK;
+	uint32_t process;
 
+	if (object->owner == 0 || !ctx_proctree_lookup(target->tree, object->owner, &process, &sync.other) ||
+	    process != like->process)
+		sync.other = CTX_NONE;
+	if (object->class.n != 0)
+		status = add_class(&target->names, &object->class, &frames, err);
+	sync.frames = frames.items;
+	if (status == CTX_OK)
+		status = write_block(target, &sync, &frames, err);
 	if (status == CTX_OK)
 		status = add_methods(&target->names, object, &frames, err);
 	if (status != CTX_OK)
 		return status;
-	sync.frames = frames.items;
 	sync.n_frames = frames.n;
 	return ctx_exp_sync(target->names.writer, &sync, err);
 }

@@ -141,6 +141,7 @@ bool ctx_vm_parse_monitor(struct ctx_cursor *rest, struct ctx_vm_object *ret)
 {
 	*ret = (struct ctx_vm_object){.tid = ctx_cursor_get_u32(rest)};
 	ret->flags = ctx_cursor_get_u32(rest);
+	ret->owner = ctx_cursor_get_u32(rest);
 	ret->begin_ns = ctx_cursor_get_u64(rest);
 	ret->hash = ctx_cursor_get_u64(rest);
 	return get_stack(rest, ret);

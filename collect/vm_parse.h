@@ -80,7 +80,8 @@ struct ctx_vm_place ctx_vm_place_of(const struct ctx_vm_row *row, uint32_t i);
 
 /* What a thread did with an object. */
 struct ctx_vm_object {
-	uint32_t tid, flags; /* flags, begin and hash of a wait alone, bytes of an allocation */
+	uint32_t tid;
+	uint32_t flags, owner; /* these, begin and hash of a wait alone, bytes of an allocation */
 	uint64_t begin_ns, hash, bytes;
 	struct ctx_vm_text class;
 	const uint8_t *frames; /* n_frames places */

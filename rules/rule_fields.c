@@ -18,14 +18,15 @@ static const struct ctx_rule_measure states[] = {
 };
 /* In the order of enum ctx_wait_kind up to `stopped`, then sums. */
 static const struct ctx_rule_measure waits[] = {
-	{"other", CTX_RULE_MS},	     {"mutex", CTX_RULE_MS},	    {"rwlock", CTX_RULE_MS},
-	{"condition", CTX_RULE_MS},  {"join", CTX_RULE_MS},	    {"barrier", CTX_RULE_MS},
-	{"semaphore", CTX_RULE_MS},  {"interpreter", CTX_RULE_MS},  {"futex", CTX_RULE_MS},
-	{"poll", CTX_RULE_MS},	     {"pipe", CTX_RULE_MS},	    {"socket", CTX_RULE_MS},
-	{"file", CTX_RULE_MS},	     {"timer", CTX_RULE_MS},	    {"child", CTX_RULE_MS},
-	{"page_fault", CTX_RULE_MS}, {"stopped", CTX_RULE_MS},	    {"lock", CTX_RULE_MS},
-	{"any", CTX_RULE_MS},	     {"count", CTX_RULE_COUNT},	    {"lock_count", CTX_RULE_COUNT},
-	{"longest", CTX_RULE_MS},    {"lock_longest", CTX_RULE_MS},
+	{"other", CTX_RULE_MS},	       {"mutex", CTX_RULE_MS},	       {"rwlock", CTX_RULE_MS},
+	{"condition", CTX_RULE_MS},    {"join", CTX_RULE_MS},	       {"barrier", CTX_RULE_MS},
+	{"semaphore", CTX_RULE_MS},    {"interpreter", CTX_RULE_MS},   {"safepoint", CTX_RULE_MS},
+	{"park", CTX_RULE_MS},	       {"futex", CTX_RULE_MS},	       {"poll", CTX_RULE_MS},
+	{"pipe", CTX_RULE_MS},	       {"socket", CTX_RULE_MS},	       {"file", CTX_RULE_MS},
+	{"timer", CTX_RULE_MS},	       {"child", CTX_RULE_MS},	       {"page_fault", CTX_RULE_MS},
+	{"stopped", CTX_RULE_MS},      {"lock", CTX_RULE_MS},	       {"any", CTX_RULE_MS},
+	{"count", CTX_RULE_COUNT},     {"lock_count", CTX_RULE_COUNT}, {"longest", CTX_RULE_MS},
+	{"lock_longest", CTX_RULE_MS},
 };
 static const struct ctx_rule_measure heap[] = {{"peak", CTX_RULE_BYTES},
 					       {"leaked", CTX_RULE_BYTES},

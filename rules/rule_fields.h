@@ -29,7 +29,7 @@ enum ctx_rule_kind {
 	CTX_RULE_KINDS,
 };
 
-#define CTX_RULE_MEASURES_MAX 24u /* of a kind */
+#define CTX_RULE_MEASURES_MAX 32u /* of a kind */
 
 /* The measures of kinds whose order others know. Those of states and waits follow their enums. */
 enum { CTX_RULE_SELF, CTX_RULE_TOTAL };

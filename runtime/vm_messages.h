@@ -16,10 +16,12 @@
 #define CTX_VM_MESSAGE_MAX 61440u /* bytes */
 #define CTX_VM_HEAD_BYTES 16u
 #define CTX_VM_TEXT_MAX 4096u /* longer texts are cut */
-#define CTX_VM_VERSION 1u
+#define CTX_VM_VERSION 2u
 #define CTX_VM_STACK_MAX 128u	    /* frames */
 #define CTX_VM_MONITOR_WAIT 1u	    /* Object.wait(), not a monitor that another thread has */
 #define CTX_VM_MONITOR_TIMED_OUT 2u /* or was interrupted */
+#define CTX_VM_MONITOR_PARK 4u	    /* LockSupport.park, for this object, if there is one */
+#define CTX_VM_MONITOR_OWNED 8u	    /* which is a lock that one thread has */
 
 enum ctx_vm_message {
 	/* u32 CTX_VM_VERSION; texts: name, version, collector, command; u64 bytes of the heap at most, 0 unknown */
@@ -52,7 +54,7 @@ enum ctx_vm_message {
 	 * u32 n, then n frames, the innermost first: u64 id of the method, i32 bytecode index
 	 */
 	CTX_VM_ALLOCATION,
-	/* A wait for a monitor that is over: u32 tid, u32 flags, u64 time of its begin, u64 hash of the object, text: its class, the stack */
+	/* A wait for a monitor that is over: u32 tid, u32 flags, u32 tid that had it (0 unknown), u64 time of its begin, u64 hash of the object, text: its class, the stack */
 	CTX_VM_MONITOR,
 	CTX_VM_MESSAGE_N,
 };

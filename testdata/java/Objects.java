@@ -1,6 +1,10 @@
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+
 /*
- * Allocations and waits for monitors that are known: COUNT arrays of 102400 bytes in big(), one thread that waits for a
- * monitor in enter() while another one has it, and one that waits in Object.wait() until it is notified.
+ * Allocations and waits that are known: COUNT arrays of 102400 bytes in big(), one thread that waits for a monitor in enter()
+ * and one for a lock in lock(), while the main thread has them, one that waits in Object.wait() until it is notified, and one
+ * that is parked in park().
  */
 public class Objects {
 	static final class Lock {
@@ -32,6 +36,18 @@ public class Objects {
 		}
 	}
 
+	static final ReentrantLock reentrant = new ReentrantLock();
+
+	static void lock() {
+		reentrant.lock();
+		reentrant.unlock();
+	}
+
+	static void park() {
+		while (!condition.isReady)
+			LockSupport.park(condition);
+	}
+
 	static void waitFor(Thread thread, Thread.State state) throws InterruptedException {
 		while (thread.getState() != state)
 			Thread.sleep(1);
@@ -39,6 +55,7 @@ public class Objects {
 
 	public static void main(String[] arguments) throws InterruptedException {
 		Thread entering = new Thread(Objects::enter), waiting = new Thread(Objects::await);
+		Thread locking = new Thread(Objects::lock), parking = new Thread(Objects::park);
 
 		for (int i = 0; i < Integer.parseInt(arguments[0]); i++)
 			big();
@@ -47,13 +64,22 @@ public class Objects {
 			waitFor(entering, Thread.State.BLOCKED);
 		}
 		entering.join();
+		reentrant.lock();
+		locking.start();
+		waitFor(locking, Thread.State.WAITING);
+		reentrant.unlock();
+		locking.join();
 		waiting.start();
+		parking.start();
 		waitFor(waiting, Thread.State.WAITING);
+		waitFor(parking, Thread.State.WAITING);
 		synchronized (condition) {
 			condition.isReady = true;
 			condition.notifyAll();
 		}
+		LockSupport.unpark(parking);
 		waiting.join();
+		parking.join();
 		System.out.println("done");
 	}
 }

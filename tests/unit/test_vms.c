@@ -641,26 +641,31 @@ static void put_stack(struct ctx_buf *message, const char *class)
 }
 
 /* Waits for monitors have the class as leaf, below it the methods; of a thread that is not known there is none. */
-static void test_vms__waits_for_monitors_have_their_class_and_methods(void **state)
+static void test_vms__waits_have_their_class_and_methods_and_owner(void **state)
 {
 	const struct place *place = *state;
-	const uint32_t tid = (uint32_t)getpid();
+	const uint32_t tid = (uint32_t)getpid(), owner = tid + 1;
 	struct ctx_buf message CTX_AUTO_BUF = {0};
 	struct recording recording = {0};
+	struct ctx_perf_record record;
 	struct ctx_event_source *source;
 	struct ctx_event event;
 	uint64_t now_ns;
-	unsigned n = 0, functions = 0;
+	unsigned n = 0, blocks = 0, functions = 0;
 
 	if (!begin(&recording, place->path))
 		skip();
 	put_methods(&message);
 	tell(&recording, &message);
 	now_ns = ctx_clock_ns(CLOCK_MONOTONIC);
-	for (uint32_t i = 0; i < 2; i++) {
+	record = task_record(PERF_RECORD_FORK, owner, now_ns + 5);
+	assert_int_equal(ctx_proctree_apply(recording.tree, &record, NULL), CTX_OK);
+	/* A monitor whose owner is not known, a lock that another thread has, a thread that is not known. */
+	for (uint32_t i = 0; i < 3; i++) {
 		put_head(&message, CTX_VM_MONITOR, now_ns + 40);
-		ctx_buf_put_u32(&message, i == 0 ? tid : tid + 1);
-		ctx_buf_put_u32(&message, 0);
+		ctx_buf_put_u32(&message, i < 2 ? tid : owner + 1);
+		ctx_buf_put_u32(&message, i == 1 ? CTX_VM_MONITOR_PARK | CTX_VM_MONITOR_OWNED : 0);
+		ctx_buf_put_u32(&message, i == 1 ? owner : i == 2 ? tid : 0);
 		ctx_buf_put_u64(&message, now_ns + 10);
 		ctx_buf_put_u64(&message, 0x1234);
 		put_stack(&message, "Ldemo/Lock;");
@@ -677,13 +682,21 @@ static void test_vms__waits_for_monitors_have_their_class_and_methods(void **sta
 		if (event.kind != CTX_EV_TRACED)
 			continue;
 		assert_int_equal(event.traced.operation->kind, CTX_TRACED_SYNC);
-		assert_int_equal(event.traced.operation->operation, CTX_SYNC_MUTEX);
 		assert_int_equal(event.traced.operation->duration_ns, 30);
 		assert_int_equal(event.traced.operation->address, 0x1234);
+		if (event.traced.operation->operation == CTX_SYNC_BLOCK) {
+			assert_int_equal(event.thread, 1);
+			assert_int_equal(event.traced.operation->other, 0);
+			blocks++;
+			continue;
+		}
+		assert_int_equal(event.traced.operation->operation, CTX_SYNC_MUTEX);
+		assert_int_equal(event.thread, 0);
 		n++;
 	}
 	source->close(source);
-	assert_int_equal(n, 1);
+	assert_int_equal(n, 2);
+	assert_int_equal(blocks, 1);
 	assert_int_equal(functions, 3);
 }
 
@@ -809,7 +822,7 @@ int main(void)
 			make_place, remove_place),
 		cmocka_unit_test_setup_teardown(test_vms__a_virtual_machine_is_not_of_the_image_before_it,
 						make_place, remove_place),
-		cmocka_unit_test_setup_teardown(test_vms__waits_for_monitors_have_their_class_and_methods,
+		cmocka_unit_test_setup_teardown(test_vms__waits_have_their_class_and_methods_and_owner,
 						make_place, remove_place),
 		cmocka_unit_test(test_vms__objects_are_read_whole_or_not_at_all),
 		cmocka_unit_test(test_vms__a_socket_that_nobody_listens_to_is_removed),

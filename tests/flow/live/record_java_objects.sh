@@ -16,13 +16,22 @@ jq -e --argjson least $((300 * 102416)) '.rows[] | select(.function == "byte[]")
 ctxan run.er -r vms --format json | jq -e --argjson least $((300 * 102416)) '.rows[0].allocated_bytes >= $least' >/dev/null || fail "vms: $(ctxan run.er -r vms --format json)"
 
 # One thread waited for a monitor, one in Object.wait(), each with its methods.
-waits() { # OPERATION METHOD: how many such waits for a Lock are below the method
+waits() { # OPERATION METHOD [CLASS]: how many such waits for an object of the class are below the method
 	ctxan run.er --format json --sql "with recursive up(wait, id) as (
 		select t.time_ns, t.stack from traced as t join stack as s on s.id = t.stack join function as f on f.id = s.function
-			where t.kind = 'sync' and t.operation = '$1' and f.name = 'Objects\$Lock'
+			where t.kind = 'sync' and t.operation = '$1' and f.name = '${3:-Objects\$Lock}'
 		union all select up.wait, s.parent from up join stack as s on s.id = up.id where s.parent != 0)
 		select count(distinct wait) as n from up join stack as s on s.id = up.id join function as f on f.id = s.function where f.name = '$2'" | jq '.[0].n'
 }
 [ "$(waits mutex 'Objects.enter()')" = 1 ] || fail "waits in enter: $(waits mutex 'Objects.enter()')"
 [ "$(waits condition 'Objects.await()')" -ge 1 ] || fail "waits in await: $(waits condition 'Objects.await()')"
+# A lock of java.util.concurrent, and a thread that parks. The main thread had monitor and lock.
+[ "$(waits mutex 'Objects.lock()' 'java.util.concurrent.locks.ReentrantLock$NonfairSync')" = 1 ] || fail "waits in lock: $(ctxan run.er -r sync)"
+[ "$(waits condition 'Objects.park()')" -ge 1 ] || fail "waits in park: $(ctxan run.er -r sync)"
+ctxan run.er --format json --sql "select f.name as class, th.name as thread, count(*) as n from traced as t join thread as th on th.id = t.thread join stack as s on s.id = t.stack
+	join function as f on f.id = s.function where t.kind = 'sync' and t.operation = 'block' and (f.name = 'Objects\$Lock' or f.name = 'java.util.concurrent.locks.ReentrantLock\$NonfairSync') group by 1, 2" >blocks.json || fail "blocks"
+jq -c '[.[] | [.class, .thread, .n]] | sort' blocks.json >blocks.txt
+[ "$(cat blocks.txt)" = '[["Objects$Lock","java",1],["java.util.concurrent.locks.ReentrantLock$NonfairSync","java",1]]' ] || fail "owners: $(cat blocks.json)"
+# Nothing is printed but what the program prints, and the one line of each virtual machine.
+[ "$(wc -l <err.txt)" = 1 ] || fail "messages: $(cat err.txt)"
 finish
