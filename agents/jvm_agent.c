@@ -11,14 +11,13 @@
 #include "agents/jvm_hotspot.h"
 #include "agents/jvm_methods.h"
 #include "agents/jvm_objects.h"
+#include "agents/jvm_places.h"
 #include "agents/jvm_send.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #define REPORTED_N (sizeof(reported) / sizeof(*reported))
 #define EXPORTED __attribute__((visibility("default")))
@@ -273,11 +272,6 @@ static void JNICALL on_stub(jvmtiEnv *jvmti, const char *name, const void *addre
 	ctx_jvm_report_code(&(struct ctx_jvm_code){.name = name, .address = address, .size = size});
 }
 
-static uint32_t own_tid(void)
-{
-	return (uint32_t)syscall(SYS_gettid);
-}
-
 static void JNICALL on_gc_start(jvmtiEnv *jvmti)
 {
 	(void)jvmti;
@@ -291,7 +285,7 @@ static void JNICALL on_gc_finish(jvmtiEnv *jvmti)
 
 	(void)jvmti;
 	if (begin_ns != 0)
-		ctx_jvm_send_gc(own_tid(), begin_ns);
+		ctx_jvm_send_gc(ctx_jvm_own_tid(), begin_ns);
 }
 
 /* --- load --- */

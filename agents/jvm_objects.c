@@ -2,12 +2,11 @@
 
 #include "agents/jvm_owners.h"
 #include "agents/jvm_parks.h"
+#include "agents/jvm_places.h"
 #include "agents/jvm_send.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #define HEAP "heap="
 #define SYNC "sync"
@@ -66,38 +65,7 @@ void ctx_jvm_objects_want(const struct ctx_jvm_options *options, const jvmtiCapa
 	wanted->can_generate_monitor_events = options->sync && possible->can_generate_monitor_events;
 }
 
-/* --- messages --- */
-
-static uint32_t own_tid(void)
-{
-	return (uint32_t)syscall(SYS_gettid);
-}
-
-static void put_class(struct ctx_jvm_message *message, jvmtiEnv *jvmti, jclass class)
-{
-	char *signature = NULL;
-
-	if (class == NULL || (*jvmti)->GetClassSignature(jvmti, class, &signature, NULL) != JVMTI_ERROR_NONE)
-		signature = NULL;
-	ctx_jvm_put_text(message, signature != NULL ? signature : "",
-			 signature != NULL ? strlen(signature) : 0);
-	(void)(*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
-}
-
-/* The stack of the thread that calls this. */
-static void put_stack(struct ctx_jvm_message *message, jvmtiEnv *jvmti, jthread thread)
-{
-	jvmtiFrameInfo frames[CTX_VM_STACK_MAX];
-	jint n = 0;
-
-	if ((*jvmti)->GetStackTrace(jvmti, thread, 0, CTX_VM_STACK_MAX, frames, &n) != JVMTI_ERROR_NONE)
-		n = 0;
-	ctx_jvm_put_u32(message, (uint32_t)n);
-	for (jint i = 0; i < n; i++) {
-		ctx_jvm_put_u64(message, (uint64_t)(uintptr_t)frames[i].method);
-		ctx_jvm_put_u32(message, (uint32_t)(int32_t)frames[i].location);
-	}
-}
+/* --- events --- */
 
 static void JNICALL on_allocation(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object, jclass class,
 				  jlong size)
@@ -108,33 +76,10 @@ static void JNICALL on_allocation(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, 
 	(void)object;
 	if (message == NULL)
 		return;
-	ctx_jvm_put_u32(message, own_tid());
+	ctx_jvm_put_u32(message, ctx_jvm_own_tid());
 	ctx_jvm_put_u64(message, (uint64_t)size);
-	put_class(message, jvmti, class);
-	put_stack(message, jvmti, thread);
-	ctx_jvm_send(message);
-}
-
-void ctx_jvm_report_wait(jvmtiEnv *jvmti, JNIEnv *jni, const struct ctx_jvm_wait *wait)
-{
-	struct ctx_jvm_message *message = ctx_jvm_begin(CTX_VM_MONITOR);
-	jclass class = NULL;
-	jint hash = 0;
-
-	if (message == NULL)
-		return;
-	if (wait->object != NULL) {
-		(void)(*jvmti)->GetObjectHashCode(jvmti, wait->object, &hash);
-		class = (*jni)->GetObjectClass(jni, wait->object);
-	}
-	ctx_jvm_put_u32(message, own_tid());
-	ctx_jvm_put_u32(message, wait->flags);
-	ctx_jvm_put_u32(message, wait->owner);
-	ctx_jvm_put_u64(message, wait->begin_ns);
-	ctx_jvm_put_u64(message, (uint32_t)hash);
-	put_class(message, jvmti, class);
-	put_stack(message, jvmti, NULL);
-	(*jni)->DeleteLocalRef(jni, class);
+	ctx_jvm_put_class(message, jvmti, class);
+	ctx_jvm_put_stack(message, jvmti, thread);
 	ctx_jvm_send(message);
 }
 
@@ -178,7 +123,7 @@ static void JNICALL on_waited(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobj
 	waiting_ns = 0;
 }
 
-/* --- events --- */
+/* --- which are on --- */
 
 void ctx_jvm_objects_set(jvmtiEventCallbacks *callbacks)
 {

@@ -36,13 +36,4 @@ void ctx_jvm_objects_begin(jvmtiEnv *jvmti, JNIEnv *jni, const struct ctx_jvm_op
 void ctx_jvm_objects_enable(jvmtiEnv *jvmti, const struct ctx_jvm_options *options);
 void ctx_jvm_objects_disable(jvmtiEnv *jvmti);
 
-/* A wait that is over, of the thread that runs. */
-struct ctx_jvm_wait {
-	jobject object; /* NULL: none is known */
-	uint64_t begin_ns;
-	uint32_t flags; /* CTX_VM_MONITOR_WAIT ... */
-	uint32_t owner; /* thread id that had the object when the wait began; 0 unknown */
-};
-void ctx_jvm_report_wait(jvmtiEnv *jvmti, JNIEnv *jni, const struct ctx_jvm_wait *wait);
-
 #endif

@@ -1,8 +1,8 @@
 #include "agents/jvm_parks.h"
 
 #include "agents/jvm_hotspot.h"
-#include "agents/jvm_objects.h"
 #include "agents/jvm_owners.h"
+#include "agents/jvm_places.h"
 #include "agents/jvm_send.h"
 
 #include <stdatomic.h>
