@@ -54,10 +54,12 @@ static bool take_number(const char **at, uint64_t *ret)
 /* `n` bytes without the newline. */
 static bool parse_line(const char *line, size_t n, struct ctx_indicator_place *ret, size_t *ret_name)
 {
-	size_t kind = 0, n_kind = strcspn(line, "\t");
+	size_t kind = CTX_INDICATOR_AT_ENTRY, n_kind = strcspn(line, "\t");
 	const char *at = line + n_kind + 1;
 
-	while (kind < CTX_COUNT_OF(words) &&
+	if (strncmp(line, CTX_PLACE_PATCHABLE "\t", strlen(CTX_PLACE_PATCHABLE) + 1) == 0)
+		ret->has_room = true; /* an entry, but for that */
+	while (!ret->has_room && kind < CTX_COUNT_OF(words) &&
 	       (strlen(words[kind]) != n_kind || strncmp(words[kind], line, n_kind) != 0))
 		kind++;
 	if (kind == CTX_COUNT_OF(words) || n_kind >= n || !take_number(&at, &ret->offset) ||

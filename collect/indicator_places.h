@@ -24,6 +24,8 @@ struct ctx_indicator_place {
 	uint64_t length_bytes; /* of data */
 	const char *path;      /* of the load object */
 	const char *name;      /* of the function or variable */
+	bool has_room;	       /* of an entry: the runtime can count there */
+	bool in_memory;	       /* and does; set by the user of the list */
 };
 
 struct ctx_indicator_places {		   /* all zero is a valid empty list */

@@ -82,6 +82,8 @@ static enum ctx_status take_option(struct ctx_indicator_spec *spec, const char *
 			return refuse(spec, "start= is followed by a number above 0", err);
 	} else if (strcmp(word, "stop") == 0) {
 		spec->window = CTX_INDICATOR_STOP;
+	} else if (strcmp(word, "callers") == 0) {
+		spec->callers = true;
 	} else if (strcmp(word, "once") == 0) {
 		spec->once = true;
 	} else if (strcmp(word, "process") == 0) {
@@ -193,7 +195,7 @@ static enum ctx_status take_place(struct ctx_indicator_spec *spec, char *rest, s
 		return refuse(
 			spec,
 			"not understood: NAME, OBJECT:NAME, FILE:LINE, range:FIRST..LAST, object:OBJECT, and "
-			":w, :rw, :once, :threshold=N, :start, :stop, :slower-than=TIME behind it",
+			":w, :rw, :once, :callers, :threshold=N, :start, :stop, :slower-than=TIME behind it",
 			err);
 	if (spec->what != CTX_INDICATOR_DATA && parse_number(colon + 1, &line)) {
 		if (line == 0 || line > INT32_MAX)
@@ -216,6 +218,8 @@ static enum ctx_status check_together(const struct ctx_indicator_spec *spec, str
 		return refuse(spec, "once is for functions, a pattern of them, or object:OBJECT", err);
 	if (spec->once && (spec->threshold != 0 || has_window || spec->slower_than_ns != 0))
 		return refuse(spec, "once goes with nothing else", err);
+	if (spec->callers && (spec->once || spec->what != CTX_INDICATOR_FUNCTION || spec->offset != 0))
+		return refuse(spec, "callers is for functions, or a pattern of them", err);
 	if (spec->of_process && !has_window)
 		return refuse(spec, "process belongs to start or stop", err);
 	if (spec->slower_than_ns != 0 && (spec->what != CTX_INDICATOR_FUNCTION || spec->offset != 0))

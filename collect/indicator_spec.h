@@ -12,6 +12,7 @@
  *	:threshold=N                      besides, every N-th execution is recorded with its call stack
  *	:start  :start=N  :stop           samples are recorded from an execution (the N-th) of the one to one of the other, by thread;
  *	:process                          of these: in all threads of the process
+ *	:callers                          of a function: each execution is recorded with its caller, which takes the kernel
  *	:once                             of functions: which of their lines and blocks are executed at all
  *	:slower-than=TIME                 of a function: calls that took so long (2ms), with their call stacks
  *
@@ -58,6 +59,7 @@ struct ctx_indicator_spec {
 	uint64_t from;		 /* of a start: which execution, from 1 */
 	bool of_process;	 /* of a window: not of the thread alone */
 	uint64_t slower_than_ns; /* 0: not asked */
+	bool callers;		 /* of each execution */
 	bool once;		 /* coverage: `name` is a pattern, of an object "*" */
 };
 

@@ -1,51 +1,19 @@
 #include "collect/indicators.h"
 
-#include "base/clock.h"
+#include "collect/indicators_impl.h"
+
 #include "base/mem.h"
 #include "collect/breakpoints.h"
 #include "collect/indicator_list.h"
-#include "collect/indicator_places.h"
-#include "collect/indicator_spec.h"
-#include "collect/indicator_watch.h"
-#include "collect/load_objects.h"
-#include "collect/once.h"
 #include "collect/session_late.h"
-#include "collect/uprobe_guard.h"
-#include "collect/uprobe_keeper.h"
-#include "collect/uprobes.h"
-#include "model/indicator.h"
 
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define NAME_MAX_BYTES 512u
 #define EVERY_SITE 1u /* of coverage, in place of a configuration: no event is opened */
-
-struct indicator {
-	struct ctx_indicator_spec spec;
-	struct ctx_indicator_places places;
-	uint32_t metric, raised, slower; /* events of the session; the last two: CTX_NONE none */
-	uint32_t sites;			 /* of coverage; CTX_NONE */
-	bool is_breakpoint;
-};
-
-struct ctx_indicators {
-	struct indicator *items; /* owned */
-	size_t n;
-	struct ctx_indicator_watch *watch; /* NULL: nothing depends on what was seen */
-	struct ctx_load_objects objects;
-	struct ctx_uprobes uprobes;
-	struct ctx_uprobe_guard guard;
-	struct ctx_uprobe_keeper keeper;
-	struct ctx_once *once; /* NULL: no coverage */
-	int once_fd;	       /* borrowed from it; -1 */
-	bool has_registers;
-	bool is_command;	   /* which is stopped at its exec */
-	struct ctx_err no_uprobes; /* why there are none; status CTX_OK: there are */
-};
 
 void ctx_indicators_keep(struct ctx_indicators *indicators)
 {
@@ -72,6 +40,7 @@ void ctx_indicators_destroy(struct ctx_indicators *indicators)
 	ctx_load_objects_deinit(&indicators->objects);
 	ctx_indicator_watch_destroy(indicators->watch);
 	ctx_once_destroy(indicators->once);
+	ctx_entry_counters_destroy(indicators->entries);
 	free(indicators->items);
 	free(indicators);
 }
@@ -87,7 +56,7 @@ static bool is_of_program(const struct ctx_indicators *indicators, const struct 
 /*
  * An object that is named but not one of the program's own may be opened later: its path is taken as it is.
  */
-static enum ctx_status find_in_named(struct ctx_indicators *indicators, struct indicator *indicator,
+static enum ctx_status find_in_named(struct ctx_indicators *indicators, struct ctx_indicator *indicator,
 				     struct ctx_err *err)
 {
 	const char *name = indicator->spec.object;
@@ -109,7 +78,7 @@ static enum ctx_status find_in_named(struct ctx_indicators *indicators, struct i
 }
 
 /* The first object that has it, as the loader would find it. A pattern is for the program itself. */
-static enum ctx_status find_places(struct ctx_indicators *indicators, struct indicator *indicator,
+static enum ctx_status find_places(struct ctx_indicators *indicators, struct ctx_indicator *indicator,
 				   struct ctx_err *err)
 {
 	struct ctx_err first = {0};
@@ -148,9 +117,9 @@ static enum ctx_status add_event(struct ctx_perf_events *events, const struct ct
 		return status;
 	snprintf(name, sizeof(name), "%s%s", spec->text,
 		 spec->once ? (event->attr.config == EVERY_SITE ? " sites" : "")
-		 : event->stack != CTX_PERF_STACK_WHOLE || event->is_late ? ""
-		 : spec->slower_than_ns != 0				  ? " slower"
-									  : " raised");
+		 : event->stack != CTX_PERF_STACK_WHOLE || event->attr.type == PERF_TYPE_BREAKPOINT ? ""
+		 : spec->slower_than_ns != 0 ? " slower"
+					     : " raised");
 	/* Metrics are named in lists. */
 	for (char *at = name; *at != '\0'; at++)
 		*at = *at == ',' ? ' ' : *at;
@@ -162,7 +131,7 @@ static enum ctx_status add_event(struct ctx_perf_events *events, const struct ct
 	return CTX_OK;
 }
 
-static bool are_entries(const struct indicator *indicator)
+static bool are_entries(const struct ctx_indicator *indicator)
 {
 	for (size_t i = 0; i < indicator->places.n; i++) {
 		if (indicator->places.items[i].at != CTX_INDICATOR_AT_ENTRY)
@@ -171,13 +140,15 @@ static bool are_entries(const struct indicator *indicator)
 	return indicator->spec.what != CTX_INDICATOR_RETURN;
 }
 
-static struct ctx_perf_event make_event(const struct indicator *indicator, uint64_t period)
+static struct ctx_perf_event make_event(const struct ctx_indicator *indicator, uint64_t period)
 {
 	struct ctx_perf_event event = {.attr = {.size = sizeof(struct perf_event_attr)}, .period = period};
 
 	event.attr.sample_period = period;
 	if (period == 1)
 		event.stack = are_entries(indicator) ? CTX_PERF_STACK_CALLER : CTX_PERF_STACK_NONE;
+	/* What is counted in memory is written by differences. */
+	event.is_weighed = period == 1 && indicator->n_in_memory != 0;
 	return event;
 }
 
@@ -186,7 +157,7 @@ static enum ctx_status guard(struct ctx_indicators *indicators, const struct ctx
 			     uint64_t tracepoint, struct ctx_err *err)
 {
 	for (size_t i = 0; i < places->n; i++) {
-		if (!is_of_program(indicators, &places->items[i])) {
+		if (!places->items[i].in_memory && !is_of_program(indicators, &places->items[i])) {
 			ctx_uprobe_guard_begin(&indicators->guard);
 			return CTX_OK;
 		}
@@ -195,7 +166,7 @@ static enum ctx_status guard(struct ctx_indicators *indicators, const struct ctx
 }
 
 /* The returns of a function, behind its entries: those that came late are kept, with their call stacks. */
-static enum ctx_status add_returns(struct ctx_indicators *indicators, struct indicator *indicator,
+static enum ctx_status add_returns(struct ctx_indicators *indicators, struct ctx_indicator *indicator,
 				   struct ctx_perf_events *events, struct ctx_perf_event *event,
 				   struct ctx_err *err)
 {
@@ -217,30 +188,36 @@ static enum ctx_status add_returns(struct ctx_indicators *indicators, struct ind
 				: status;
 }
 
-static enum ctx_status add_uprobes(struct ctx_indicators *indicators, struct indicator *indicator,
+static enum ctx_status add_uprobes(struct ctx_indicators *indicators, struct ctx_indicator *indicator,
 				   struct ctx_perf_events *events, struct ctx_err *err)
 {
 	const struct ctx_indicator_places *places = &indicator->places;
 	struct ctx_uprobe_place *at CTX_AUTO_FREE = ctx_calloc(places->n, sizeof(*at));
 	struct ctx_perf_event event = make_event(indicator, 1);
-	struct ctx_uprobe_event defined = {
-		.places = at, .n = places->n, .is_return = indicator->spec.what == CTX_INDICATOR_RETURN};
-	enum ctx_status status;
+	struct ctx_uprobe_event defined = {.places = at,
+					   .is_return = indicator->spec.what == CTX_INDICATOR_RETURN};
+	enum ctx_status status = CTX_OK;
 
 	if (at == NULL)
 		return ctx_err_nomem(err);
-	for (size_t i = 0; i < places->n; i++)
-		at[i] = (struct ctx_uprobe_place){.path = places->items[i].path,
-						  .offset = places->items[i].offset};
+	for (size_t i = 0; i < places->n; i++) {
+		if (!places->items[i].in_memory)
+			at[defined.n++] = (struct ctx_uprobe_place){.path = places->items[i].path,
+								    .offset = places->items[i].offset};
+	}
 	event.attr.type = PERF_TYPE_TRACEPOINT;
-	status = ctx_uprobes_define(&indicators->uprobes, &defined, (uint64_t *)&event.attr.config, err);
-	if (status == CTX_OK)
+	event.is_late = defined.n == 0; /* no event is opened */
+	if (!event.is_late)
+		status = ctx_uprobes_define(&indicators->uprobes, &defined, (uint64_t *)&event.attr.config,
+					    err);
+	if (status == CTX_OK && !event.is_late)
 		status = guard(indicators, places, event.attr.config, err);
 	if (status == CTX_OK)
 		status = add_event(events, &indicator->spec, &event, &indicator->metric, err);
 	if (status != CTX_OK)
 		return status;
 	event.stack = CTX_PERF_STACK_WHOLE;
+	event.is_weighed = false;
 	if (indicator->spec.slower_than_ns != 0)
 		return add_returns(indicators, indicator, events, &event, err);
 	if (indicator->spec.threshold == 0)
@@ -249,14 +226,15 @@ static enum ctx_status add_uprobes(struct ctx_indicators *indicators, struct ind
 	return add_event(events, &indicator->spec, &event, &indicator->raised, err);
 }
 
-static size_t registers_of(const struct indicator *indicator)
+static size_t registers_of(const struct ctx_indicator *indicator)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < indicator->places.n; i++) {
 		const struct ctx_indicator_place *place = &indicator->places.items[i];
 
-		n += place->at == CTX_INDICATOR_AT_DATA
+		n += place->in_memory ? 0
+		     : place->at == CTX_INDICATOR_AT_DATA
 			     ? ctx_breakpoint_divide(place->address, place->length_bytes, NULL, 0)
 			     : 1;
 	}
@@ -270,7 +248,7 @@ static enum ctx_breakpoint_kind kind_of(const struct ctx_indicator_spec *spec)
 						: CTX_BREAKPOINT_WRITE;
 }
 
-static enum ctx_status add_breakpoints(struct ctx_indicators *indicators, struct indicator *indicator,
+static enum ctx_status add_breakpoints(struct ctx_indicators *indicators, struct ctx_indicator *indicator,
 				       struct ctx_perf_events *events, struct ctx_err *err)
 {
 	struct ctx_perf_event event =
@@ -303,7 +281,7 @@ static enum ctx_status add_breakpoints(struct ctx_indicators *indicators, struct
 }
 
 /* Traps in the target, which has its samples made by ctx_once_take. */
-static enum ctx_status add_once(struct ctx_indicators *indicators, struct indicator *indicator,
+static enum ctx_status add_once(struct ctx_indicators *indicators, struct ctx_indicator *indicator,
 				struct ctx_perf_events *events, struct ctx_err *err)
 {
 	struct ctx_perf_event event = {.attr = {.size = sizeof(struct perf_event_attr), .sample_period = 1},
@@ -329,14 +307,15 @@ static enum ctx_status add_once(struct ctx_indicators *indicators, struct indica
 				: status;
 }
 
-static enum ctx_status add_events(struct ctx_indicators *indicators, struct indicator *indicator,
+static enum ctx_status add_events(struct ctx_indicators *indicators, struct ctx_indicator *indicator,
 				  struct ctx_perf_events *events, struct ctx_err *err)
 {
 	const struct ctx_indicator_spec *spec = &indicator->spec;
 
 	if (spec->once)
 		return add_once(indicators, indicator, events, err);
-	if (spec->what != CTX_INDICATOR_DATA && indicators->no_uprobes.status == CTX_OK)
+	if (indicator->n_in_memory == indicator->places.n ||
+	    (spec->what != CTX_INDICATOR_DATA && indicators->no_uprobes.status == CTX_OK))
 		return add_uprobes(indicators, indicator, events, err);
 	if (spec->what == CTX_INDICATOR_RETURN || spec->slower_than_ns != 0)
 		return ctx_err_set(err, CTX_E_PERM, "returns need uprobes: %s", indicators->no_uprobes.msg);
@@ -344,10 +323,11 @@ static enum ctx_status add_events(struct ctx_indicators *indicators, struct indi
 }
 
 /* In the load object at `path`; NULL: in the first that has it. */
-static enum ctx_status add_indicator(struct ctx_indicators *indicators, const struct ctx_indicator_spec *spec,
-				     const char *path, struct ctx_perf_events *events, struct ctx_err *err)
+static enum ctx_status find_indicator(struct ctx_indicators *indicators,
+				      const struct ctx_indicator_spec *spec, const char *path,
+				      struct ctx_err *err)
 {
-	struct indicator *indicator = &indicators->items[indicators->n++];
+	struct ctx_indicator *indicator = &indicators->items[indicators->n++];
 	enum ctx_status status;
 
 	indicator->spec = *spec;
@@ -357,18 +337,33 @@ static enum ctx_status add_indicator(struct ctx_indicators *indicators, const st
 	else
 		status = spec->has_address ? ctx_indicator_places_take(&indicator->places, spec, path, err)
 					   : ctx_indicator_places_find(&indicator->places, spec, path, err);
-	if (status == CTX_OK)
-		status = add_events(indicators, indicator, events, err);
 	return status == CTX_OK ? CTX_OK : ctx_err_prefix(err, status, "indicator \"%s\"", spec->text);
 }
 
-static enum ctx_status add_written(struct ctx_indicators *indicators, const char *text,
-				   struct ctx_perf_events *events, struct ctx_err *err)
+static enum ctx_status find_written(struct ctx_indicators *indicators, const char *text, struct ctx_err *err)
 {
 	struct ctx_indicator_spec spec;
 	enum ctx_status status = ctx_indicator_spec_parse(text, &spec, err);
 
-	return status == CTX_OK ? add_indicator(indicators, &spec, NULL, events, err) : status;
+	return status == CTX_OK ? find_indicator(indicators, &spec, NULL, err) : status;
+}
+
+/* Of all, once their places are known. */
+static enum ctx_status add_all(struct ctx_indicators *indicators, struct ctx_perf_events *events,
+			       struct ctx_err *err)
+{
+	enum ctx_status status = ctx_indicators_choose_memory(indicators, err);
+
+	for (size_t i = 0; i < indicators->n && status == CTX_OK; i++) {
+		struct ctx_indicator *indicator = &indicators->items[i];
+
+		status = add_events(indicators, indicator, events, err);
+		if (status == CTX_OK)
+			status = ctx_indicators_add_entries(indicators, indicator, err);
+		if (status != CTX_OK)
+			return ctx_err_prefix(err, status, "indicator \"%s\"", indicator->spec.text);
+	}
+	return status;
 }
 
 static enum ctx_status list_objects(struct ctx_indicators *indicators,
@@ -414,7 +409,7 @@ static enum ctx_status create_watch(struct ctx_indicators *indicators, size_t n_
 	if (has_windows(indicators, CTX_INDICATOR_STOP) && !has_windows(indicators, CTX_INDICATOR_START))
 		return ctx_err_set(err, CTX_E_ARG, "an indicator stops what none starts (:start)");
 	for (size_t i = 0; i < indicators->n; i++) {
-		const struct indicator *indicator = &indicators->items[i];
+		const struct ctx_indicator *indicator = &indicators->items[i];
 		struct ctx_indicator_rule *rule = &rules[indicator->metric];
 
 		rule->of_process = indicator->spec.of_process;
@@ -511,7 +506,9 @@ enum ctx_status ctx_indicators_create(const struct ctx_indicators_options *optio
 		return ctx_err_nomem(err);
 	indicators->has_registers = options->has_registers;
 	indicators->is_command = options->command != NULL;
-	indicators->once_fd = -1;
+	indicators->once_fd = indicators->entries_fd = -1;
+	indicators->may_count_in_memory = options->command != NULL && !options->only_by_kernel;
+	indicators->drops_others = options->no_follow;
 	status = options->file != NULL
 			 ? ctx_indicator_listing_read(&listing, options->file, options->match_symbols, err)
 			 : CTX_OK;
@@ -521,13 +518,16 @@ enum ctx_status ctx_indicators_create(const struct ctx_indicators_options *optio
 						   : ctx_err_nomem(err);
 	begin_uprobes(indicators, options);
 	for (size_t i = 0; i < options->n && status == CTX_OK; i++)
-		status = add_written(indicators, options->specs[i], events, err);
+		status = find_written(indicators, options->specs[i], err);
 	for (size_t i = 0; i < listing.n && status == CTX_OK; i++)
-		status =
-			add_indicator(indicators, &listing.items[i].spec, listing.items[i].path, events, err);
+		status = find_indicator(indicators, &listing.items[i].spec, listing.items[i].path, err);
 	ctx_indicator_listing_deinit(&listing);
+	if (status == CTX_OK)
+		status = add_all(indicators, events, err);
 	if (status == CTX_OK && indicators->once != NULL)
 		status = ctx_once_share(indicators->once, &indicators->once_fd, err);
+	if (status == CTX_OK && indicators->entries != NULL)
+		status = ctx_entry_counters_share(indicators->entries, &indicators->entries_fd, err);
 	if (status == CTX_OK)
 		status = create_watch(indicators, events->n, err);
 	if (status != CTX_OK) {
@@ -554,32 +554,48 @@ int ctx_indicators_once_fd(const struct ctx_indicators *indicators)
 	return indicators != NULL ? indicators->once_fd : -1;
 }
 
-enum ctx_status ctx_indicators_take_once(struct ctx_indicators *indicators, const struct ctx_proctree *tree,
-					 struct ctx_exp_writer *writer, uint64_t limit_ns,
-					 struct ctx_err *err)
+/* --- what targets say --- */
+
+int ctx_indicators_entries_fd(const struct ctx_indicators *indicators)
 {
-	return indicators->once != NULL ? ctx_once_take(indicators->once, tree, writer, limit_ns, err)
-					: CTX_OK;
+	return indicators != NULL ? indicators->entries_fd : -1;
 }
 
-/* What was not covered, and why. */
-static enum ctx_status end_once(const struct ctx_indicators *indicators, struct ctx_exp_writer *writer,
-				struct ctx_err *err)
+const struct ctx_entry_counters *ctx_indicators_entries(const struct ctx_indicators *indicators)
 {
-	uint64_t now = ctx_clock_ns(CLOCK_MONOTONIC), refused = ctx_once_refused(indicators->once);
-	enum ctx_status status = CTX_OK;
-	const char *path;
-	char text[PATH_MAX + 128];
-	size_t at = 0;
+	return indicators != NULL ? indicators->entries : NULL;
+}
 
-	while (status == CTX_OK && (path = ctx_once_next_missing(indicators->once, &at)) != NULL) {
-		snprintf(text, sizeof(text), "coverage: no process has loaded %s with the runtime in it",
-			 path);
-		status = ctx_exp_warning(writer, now, text, err);
-	}
-	snprintf(text, sizeof(text), "coverage: %llu sites could not be armed: the text may not be written",
-		 (unsigned long long)refused);
-	return status == CTX_OK && refused != 0 ? ctx_exp_warning(writer, now, text, err) : status;
+static struct ctx_entry_target target_of(const struct ctx_indicators *indicators,
+					 const struct ctx_proctree *tree, struct ctx_exp_writer *writer)
+{
+	return (struct ctx_entry_target){
+		.tree = tree, .writer = writer, .drops_others = indicators->drops_others};
+}
+
+enum ctx_status ctx_indicators_take(struct ctx_indicators *indicators, const struct ctx_proctree *tree,
+				    struct ctx_exp_writer *writer, uint64_t limit_ns, struct ctx_err *err)
+{
+	const struct ctx_entry_target target = target_of(indicators, tree, writer);
+	enum ctx_status status = CTX_OK;
+
+	if (indicators->once != NULL)
+		status = ctx_once_take(indicators->once, tree, writer, limit_ns, err);
+	if (status == CTX_OK && indicators->entries != NULL)
+		status = ctx_entry_counters_take(indicators->entries, &target, limit_ns, err);
+	return status;
+}
+
+enum ctx_status ctx_indicators_before_end(struct ctx_indicators *indicators, const struct ctx_proctree *tree,
+					  struct ctx_exp_writer *writer, const struct ctx_perf_record *record,
+					  struct ctx_err *err)
+{
+	const struct ctx_entry_target target = target_of(indicators, tree, writer);
+	enum ctx_status status = ctx_indicators_take(indicators, tree, writer, record->time_ns, err);
+
+	return status == CTX_OK && indicators->entries != NULL
+		       ? ctx_entry_counters_end(indicators->entries, &target, record, err)
+		       : status;
 }
 
 /* --- hardware breakpoints --- */
@@ -590,7 +606,7 @@ struct arming {
 	pid_t pid;
 };
 
-static enum ctx_status arm_place(const struct arming *arming, const struct indicator *indicator,
+static enum ctx_status arm_place(const struct arming *arming, const struct ctx_indicator *indicator,
 				 const struct ctx_indicator_place *place, struct ctx_err *err)
 {
 	struct ctx_breakpoint_part parts[CTX_BREAKPOINTS_MAX] = {{0}};
@@ -622,13 +638,13 @@ static enum ctx_status arm_some(const struct ctx_indicators *indicators, const s
 	enum ctx_status status = CTX_OK;
 
 	for (size_t i = 0; i < indicators->n; i++) {
-		const struct indicator *indicator = &indicators->items[i];
+		const struct ctx_indicator *indicator = &indicators->items[i];
 
 		for (size_t p = 0; p < indicator->places.n && indicator->is_breakpoint && status == CTX_OK;
 		     p++) {
 			const struct ctx_indicator_place *place = &indicator->places.items[p];
 
-			if (is_of_program(indicators, place) == of_program)
+			if (!place->in_memory && is_of_program(indicators, place) == of_program)
 				status = arm_place(arming, indicator, place, err);
 		}
 		if (status != CTX_OK)
@@ -640,10 +656,11 @@ static enum ctx_status arm_some(const struct ctx_indicators *indicators, const s
 static bool has_libraries(const struct ctx_indicators *indicators)
 {
 	for (size_t i = 0; i < indicators->n; i++) {
-		const struct indicator *indicator = &indicators->items[i];
+		const struct ctx_indicator *indicator = &indicators->items[i];
 
 		for (size_t p = 0; p < indicator->places.n && indicator->is_breakpoint; p++) {
-			if (!is_of_program(indicators, &indicator->places.items[p]))
+			if (!indicator->places.items[p].in_memory &&
+			    !is_of_program(indicators, &indicator->places.items[p]))
 				return true;
 		}
 	}
@@ -661,96 +678,4 @@ enum ctx_status ctx_indicators_arm(struct ctx_indicators *indicators, struct ctx
 	if (indicators->is_command)
 		status = ctx_breakpoint_run_to_entry(pid, err);
 	return status == CTX_OK ? arm_some(indicators, &arming, false, err) : status;
-}
-
-/* --- the header --- */
-
-static enum ctx_indicator_kind header_kind(const struct ctx_indicator_spec *spec)
-{
-	switch (spec->what) {
-	case CTX_INDICATOR_RETURN:
-		return CTX_INDICATOR_KIND_RETURN;
-	case CTX_INDICATOR_RANGE:
-	case CTX_INDICATOR_OBJECT:
-		return CTX_INDICATOR_KIND_RANGE;
-	case CTX_INDICATOR_DATA:
-		return spec->reads ? CTX_INDICATOR_KIND_ACCESS : CTX_INDICATOR_KIND_WRITE;
-	default:
-		return CTX_INDICATOR_KIND_EXECUTE;
-	}
-}
-
-static enum ctx_status describe(const struct indicator *indicator, size_t number,
-				struct ctx_exp_writer *writer, struct ctx_err *err)
-{
-	const struct ctx_indicator_place *first = &indicator->places.items[0];
-	struct ctx_indicator_info info = {.name = indicator->spec.text,
-					  .kind = header_kind(&indicator->spec),
-					  .mechanism = indicator->spec.once	  ? "single-shot trap"
-						       : indicator->is_breakpoint ? "hardware breakpoint"
-										  : "uprobe",
-					  .function = first->name,
-					  .object = first->path,
-					  .offset = first->address,
-					  .places = (uint32_t)indicator->places.n,
-					  .threshold = indicator->spec.threshold,
-					  .metric = indicator->metric,
-					  .raised = indicator->raised,
-					  .slower_than_ns = indicator->spec.slower_than_ns,
-					  .slower = indicator->slower,
-					  .sites = indicator->sites};
-	struct ctx_buf text CTX_AUTO_BUF = {0};
-	char key[32];
-
-	if (indicator->spec.once)
-		info.function = indicator->spec.name[0] != '\0' ? indicator->spec.name : "*";
-	for (size_t i = 0; i < indicator->places.n; i++)
-		info.inlined += indicator->places.items[i].at == CTX_INDICATOR_AT_INLINED;
-	snprintf(key, sizeof(key), "indicator %zu", number);
-	ctx_indicator_put(&info, &text);
-	ctx_buf_put_u8(&text, 0);
-	return text.failed ? ctx_err_nomem(err) : ctx_exp_setting(writer, key, (const char *)text.bytes, err);
-}
-
-enum ctx_status ctx_indicators_describe(const struct ctx_indicators *indicators,
-					struct ctx_exp_writer *writer, struct ctx_err *err)
-{
-	enum ctx_status status = CTX_OK;
-
-	for (size_t i = 0; i < indicators->n && status == CTX_OK; i++)
-		status = describe(&indicators->items[i], i + 1, writer, err);
-	return status;
-}
-
-enum ctx_status ctx_indicators_count(const struct ctx_indicators *indicators,
-				     const struct ctx_session *session, struct ctx_exp_writer *writer,
-				     struct ctx_err *err)
-{
-	enum ctx_status status = CTX_OK;
-	char late[200];
-
-	snprintf(late, sizeof(late),
-		 "%llu processes were forked by ones that were less than 0.2 s old: executions of indicators "
-		 "in libraries "
-		 "may be missing there",
-		 (unsigned long long)indicators->guard.n_late);
-	if (indicators->guard.n_late != 0)
-		status = ctx_exp_warning(writer, ctx_clock_ns(CLOCK_MONOTONIC), late, err);
-	if (status == CTX_OK && indicators->once != NULL)
-		status = end_once(indicators, writer, err);
-	/* The counters do not know of windows. */
-	for (size_t i = 0; i < indicators->n && status == CTX_OK && !ctx_indicators_have_windows(indicators);
-	     i++) {
-		char key[48], value[32];
-
-		snprintf(key, sizeof(key), "indicator %zu count", i + 1);
-		snprintf(value, sizeof(value), "%llu",
-			 (unsigned long long)(indicators->items[i].spec.once
-						      ? ctx_once_count(indicators->once,
-								       indicators->items[i].metric)
-						      : ctx_session_count(session,
-									  indicators->items[i].metric)));
-		status = ctx_exp_setting(writer, key, value, err);
-	}
-	return status;
 }

@@ -3,6 +3,7 @@
  *
  *	spec --load objects, ctxrec-places--> places --+- code: uprobe (root) or hardware breakpoint --+--> perf events, one or two metrics
  *	                                               +- data: hardware breakpoints -----------------+
+ *	                                               +- entries with room: the runtime in the targets --> entry_counters.h, the same metrics
  *
  * An indicator of code has a metric with a sample for every execution, which has the caller where the place is a function's
  * entry; with a threshold and uprobes another one, whose samples have whole call stacks. With hardware breakpoints, of
@@ -20,6 +21,7 @@
 
 #include <sys/types.h>
 
+struct ctx_entry_counters;
 struct ctx_indicators;
 
 struct ctx_indicators_options {
@@ -31,6 +33,8 @@ struct ctx_indicators_options {
 	const struct ctx_ids *pids; /* of those; borrowed during the call */
 	const char *tracefs;	    /* borrowed */
 	bool has_registers;	    /* samples can have them, which slower-than needs */
+	bool only_by_kernel; /* nothing is counted in the targets' memory: their entries are changed for something else */
+	bool no_follow; /* of a command: its descendants are not recorded */
 };
 
 /*
@@ -57,14 +61,25 @@ bool ctx_indicators_need_stop(const struct ctx_indicators *indicators);
 /* The memory file that targets need for coverage (runtime/once_layout.h), borrowed; -1: there is none. */
 int ctx_indicators_once_fd(const struct ctx_indicators *indicators);
 
+/* The counters in the targets' memory, borrowed; NULL: there are none. And their memory file; -1. */
+const struct ctx_entry_counters *ctx_indicators_entries(const struct ctx_indicators *indicators);
+int ctx_indicators_entries_fd(const struct ctx_indicators *indicators);
+
 /*
- * Writes the samples of what was executed first since the last time and up to `limit_ns` (UINT64_MAX: all), before a record of that time that ends
- * a thread or an image is applied to `tree`. Fails as the writer does. O(new ones).
+ * Writes the samples of what targets say in memory, up to `limit_ns`, to which `tree` has come (UINT64_MAX: all, nothing runs any more).
+ * Fails as the writer does. O(new ones), and for counters each 0.1 s O(threads * sites).
  */
-CTX_MUST_CHECK enum ctx_status ctx_indicators_take_once(struct ctx_indicators *indicators,
-							const struct ctx_proctree *tree,
-							struct ctx_exp_writer *writer, uint64_t limit_ns,
-							struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_indicators_take(struct ctx_indicators *indicators,
+						   const struct ctx_proctree *tree,
+						   struct ctx_exp_writer *writer, uint64_t limit_ns,
+						   struct ctx_err *err);
+
+/* The same of a thread or an image that ends with a record, before that is applied to `tree`. */
+CTX_MUST_CHECK enum ctx_status ctx_indicators_before_end(struct ctx_indicators *indicators,
+							 const struct ctx_proctree *tree,
+							 struct ctx_exp_writer *writer,
+							 const struct ctx_perf_record *record,
+							 struct ctx_err *err);
 
 /* Whether samples are recorded between a start and a stop alone. */
 bool ctx_indicators_have_windows(const struct ctx_indicators *indicators);

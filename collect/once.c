@@ -1,16 +1,14 @@
 #include "collect/once.h"
 
 #include "base/mem.h"
+#include "collect/shared_file.h"
 #include "runtime/once_layout.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#define OBJECTS_MAX 64u
 #define SITES_MAX 4000000u
 
 struct site {
@@ -18,16 +16,10 @@ struct site {
 	uint32_t object, metrics; /* indices */
 };
 
-struct object {
-	char *path; /* owned */
-	uint64_t device, inode;
-	bool is_written; /* its sites have samples */
-};
-
 struct ctx_once {
-	struct object *objects; /* owned, like all below */
-	size_t n_objects, objects_cap;
-	struct site *sites;
+	struct ctx_shared_objects objects;
+	bool is_written[CTX_SHARED_OBJECTS_MAX]; /* the sites of an object have samples */
+	struct site *sites;			 /* owned, like all below */
 	size_t n_sites, sites_cap;
 	struct ctx_once_metrics *metrics;
 	size_t n_metrics, metrics_cap;
@@ -53,44 +45,14 @@ void ctx_once_destroy(struct ctx_once *once)
 {
 	if (once == NULL)
 		return;
-	for (size_t i = 0; i < once->n_objects; i++)
-		free(once->objects[i].path);
 	if (once->shared != NULL)
 		munmap(once->shared, (size_t)once->shared->bytes);
 	if (once->fd >= 0)
 		close(once->fd);
-	free(once->objects);
+	ctx_shared_objects_deinit(&once->objects);
 	free(once->sites);
 	free(once->metrics);
 	free(once);
-}
-
-static enum ctx_status find_object(struct ctx_once *once, const char *path, uint32_t *ret,
-				   struct ctx_err *err)
-{
-	struct object *object;
-	struct stat found;
-	enum ctx_status status;
-
-	if (stat(path, &found) != 0)
-		return ctx_err_errno(err, CTX_E_IO, "%s", path);
-	for (size_t i = 0; i < once->n_objects; i++) {
-		*ret = (uint32_t)i;
-		if (once->objects[i].device == found.st_dev && once->objects[i].inode == found.st_ino)
-			return CTX_OK;
-	}
-	if (once->n_objects == OBJECTS_MAX)
-		return ctx_err_set(err, CTX_E_LIMIT, "coverage of more than %u load objects", OBJECTS_MAX);
-	status = ctx_grow(&once->objects, &once->objects_cap, once->n_objects + 1, err);
-	if (status != CTX_OK)
-		return status;
-	object = &once->objects[once->n_objects];
-	*object = (struct object){
-		.path = ctx_memdup0(path, strlen(path)), .device = found.st_dev, .inode = found.st_ino};
-	if (object->path == NULL)
-		return ctx_err_nomem(err);
-	*ret = (uint32_t)once->n_objects++;
-	return CTX_OK;
 }
 
 enum ctx_status ctx_once_add(struct ctx_once *once, const struct ctx_indicator_places *places,
@@ -104,7 +66,8 @@ enum ctx_status ctx_once_add(struct ctx_once *once, const struct ctx_indicator_p
 	if (status == CTX_OK)
 		status = ctx_grow(&once->sites, &once->sites_cap, once->n_sites + places->n, err);
 	if (status == CTX_OK && places->n != 0)
-		status = find_object(once, places->items[0].path, &object, err);
+		status = ctx_shared_objects_find(&once->objects, places->items[0].path, "coverage", &object,
+						 err);
 	if (status != CTX_OK)
 		return status;
 	for (size_t i = 0; i < places->n; i++)
@@ -150,14 +113,14 @@ static void fill(struct ctx_once *once, uint64_t bytes)
 
 	shared->magic = CTX_RT_ONCE_MAGIC;
 	shared->version = CTX_RT_ONCE_VERSION;
-	shared->n_objects = (uint32_t)once->n_objects;
+	shared->n_objects = (uint32_t)once->objects.n;
 	shared->n_sites = (uint32_t)once->n_sites;
 	shared->bytes = bytes;
 	objects = ctx_rt_once_objects(shared);
 	sites = ctx_rt_once_sites(shared);
-	for (size_t i = 0; i < once->n_objects; i++) {
-		objects[i].device = once->objects[i].device;
-		objects[i].inode = once->objects[i].inode;
+	for (size_t i = 0; i < once->objects.n; i++) {
+		objects[i].device = once->objects.items[i].device;
+		objects[i].inode = once->objects.items[i].inode;
 	}
 	for (size_t i = once->n_sites; i-- > 0;) {
 		objects[once->sites[i].object].first = (uint32_t)i;
@@ -168,18 +131,15 @@ static void fill(struct ctx_once *once, uint64_t bytes)
 
 enum ctx_status ctx_once_share(struct ctx_once *once, int *ret_fd, struct ctx_err *err)
 {
+	enum ctx_status status;
 	uint64_t bytes;
 	void *at;
 
 	sort(once);
-	bytes = ctx_rt_once_bytes((uint32_t)once->n_objects, (uint32_t)once->n_sites);
-	once->fd = memfd_create("ctxrec-once", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	if (once->fd < 0 || ftruncate(once->fd, (off_t)bytes) != 0 ||
-	    fcntl(once->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
-		return ctx_err_errno(err, CTX_E_IO, "the memory of coverage cannot be made");
-	at = mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_SHARED, once->fd, 0);
-	if (at == MAP_FAILED)
-		return ctx_err_errno(err, CTX_E_NOMEM, "the memory of coverage cannot be mapped");
+	bytes = ctx_rt_once_bytes((uint32_t)once->objects.n, (uint32_t)once->n_sites);
+	status = ctx_shared_file_make("coverage", bytes, &once->fd, &at, err);
+	if (status != CTX_OK)
+		return status;
 	once->shared = at;
 	fill(once, bytes);
 	*ret_fd = once->fd;
@@ -247,14 +207,14 @@ enum ctx_status ctx_once_take(struct ctx_once *once, const struct ctx_proctree *
 	uint32_t n_hits = atomic_load(&once->shared->n_hits);
 	enum ctx_status status = CTX_OK;
 
-	for (size_t i = 0; i < once->n_objects && status == CTX_OK; i++) {
+	for (size_t i = 0; i < once->objects.n && status == CTX_OK; i++) {
 		const struct ctx_rt_once_object *object = &ctx_rt_once_objects(once->shared)[i];
 		uint64_t armed_ns = atomic_load(&object->armed_ns);
 
-		if (once->objects[i].is_written || armed_ns == 0 || armed_ns > limit_ns ||
+		if (once->is_written[i] || armed_ns == 0 || armed_ns > limit_ns ||
 		    !find_thread(once, tree, object->pid))
 			continue;
-		once->objects[i].is_written = true;
+		once->is_written[i] = true;
 		status = put_object(once, i, writer, err);
 	}
 	for (; status == CTX_OK && once->taken < once->n_sites && once->taken < n_hits; once->taken++) {
@@ -287,9 +247,9 @@ uint64_t ctx_once_count(const struct ctx_once *once, uint32_t executed_metric)
 
 const char *ctx_once_next_missing(const struct ctx_once *once, size_t *at)
 {
-	for (; *at < once->n_objects; (*at)++) {
+	for (; *at < once->objects.n; (*at)++) {
 		if (atomic_load(&ctx_rt_once_objects(once->shared)[*at].armed_ns) == 0)
-			return once->objects[(*at)++].path;
+			return once->objects.items[(*at)++].path;
 	}
 	return NULL;
 }
@@ -298,7 +258,7 @@ uint64_t ctx_once_refused(const struct ctx_once *once)
 {
 	uint64_t n = 0;
 
-	for (size_t i = 0; i < once->n_objects; i++)
+	for (size_t i = 0; i < once->objects.n; i++)
 		n += atomic_load(&ctx_rt_once_objects(once->shared)[i].refused);
 	return n;
 }

@@ -29,6 +29,7 @@ struct ctx_perf_event {
 					ctx_perf_event_set_rate */
 	bool is_clock;		     /* cpu-clock, task-clock: the weight is nanoseconds */
 	bool has_period;	     /* each sample says how much it stands for */
+	bool is_weighed;	     /* samples of its metric may stand for more, whatever its period is */
 	bool has_address;	     /* and which data was accessed */
 	uint64_t period;       /* of every sample otherwise; before set_rate: the one in the name, 0 none */
 	uint64_t frequency_hz; /* 0: a fixed number of events */

@@ -90,7 +90,8 @@ struct ctx_rec_trace {
 	struct ctx_rec_texts indicators;
 	const char *indicators_file; /* NULL: none */
 	bool match_symbols;
-	bool once; /* one of the indicators is coverage, of which the runtime in the target takes care */
+	bool counts; /* indicators are counted in memory; set when that is known, not by an option */
+	bool once;   /* one of the indicators is coverage, of which the runtime in the target takes care */
 };
 
 /* Whether there are indicators. */

@@ -423,25 +423,26 @@ static enum ctx_status end_trace(struct ctx_recorder *recorder, struct ctx_err *
 {
 	struct ctx_trace_counts counts = ctx_trace_counts(recorder->trace);
 	struct naming naming = {.recorder = recorder, .err = err};
+	struct ctx_rec_trace traced = recorder->options->trace;
 	const struct ctx_trace_unfit *unfit = ctx_trace_unfit(recorder->trace);
 	enum ctx_status status = CTX_OK;
 	char text[CTX_TRACE_TEXT_MAX];
 
+	traced.counts = ctx_indicators_entries(recorder->metrics.indicators) != NULL;
 	counts.start_ns = recorder->start_ns;
 	if (recorder->options->no_follow)
 		counts.nobodys = counts.unmapped = counts.left =
 			0; /* the command's children, which are not recorded */
 	counts.unfit -= unfit->times < counts.unfit ? unfit->times : counts.unfit;
 	/* Nobody has asked for OpenMP of other programs. */
-	if (ctx_rec_is_automatic(&recorder->options->trace))
+	if (ctx_rec_is_automatic(&traced))
 		counts.unfit = 0;
-	for (size_t i = 0;
-	     i < unfit->n && !ctx_rec_is_automatic(&recorder->options->trace) && status == CTX_OK; i++) {
-		ctx_trace_unfit_line(&unfit->programs[i], &recorder->options->trace, text);
+	for (size_t i = 0; i < unfit->n && !ctx_rec_is_automatic(&traced) && status == CTX_OK; i++) {
+		ctx_trace_unfit_line(&unfit->programs[i], &traced, text);
 		status = ctx_recorder_warn(recorder, text, err);
 	}
 	for (unsigned i = 0; i < CTX_TRACE_TEXTS && status == CTX_OK; i++) {
-		if (ctx_trace_text(&counts, &recorder->options->trace, i, text))
+		if (ctx_trace_text(&counts, &traced, i, text))
 			status = ctx_recorder_warn(recorder, text, err);
 	}
 	naming.status = status;

@@ -45,6 +45,8 @@ static enum ctx_status create_indicators(struct ctx_recorder *recorder, const st
 		.command = options->command != NULL ? options->command[0] : NULL,
 		.pids = &options->pids,
 		.has_registers = stack_bytes(options) != 0,
+		.only_by_kernel = options->trace.calls || options->system_wide,
+		.no_follow = options->no_follow,
 		.tracefs = roots->tracefs};
 
 	return ctx_indicators_create(&indicators, &recorder->events, &recorder->metrics.indicators, err);
@@ -96,7 +98,7 @@ static enum ctx_status choose_events(struct ctx_recorder *recorder, struct ctx_e
 			(struct ctx_exp_metric){.name = event->name,
 						.unit = ctx_perf_event_unit(event),
 						.file = event->is_clock ? "profile" : "hwcounters",
-						.period = event->period,
+						.period = event->is_weighed ? 0 : event->period,
 						.frequency_hz = (double)event->frequency_hz};
 	}
 	/* Behind those of events. */
@@ -301,29 +303,29 @@ static enum ctx_status create_experiment(struct ctx_recorder *recorder, struct c
 	struct ctx_recmeta meta;
 	enum ctx_status status =
 		ctx_recmeta_init(&meta, options, &recorder->session, &recorder->keeping_up.priority.own, err);
-	struct ctx_exp_options exp = {
-		.overwrite = options->overwrite && options->output != NULL,
-		.share = options->share,
-		.max_bytes = options->max_bytes,
-		.memory_bytes = (size_t)options->memory_bytes,
-		.keep_places = options->archive_sources,
-		.has_heap = options->trace.heap,
-		.has_sync = options->trace.sync,
-		.has_io = options->trace.io,
-		.has_omp = options->trace.omp,
-		.has_accesses = options->trace.data,
-		.has_calls = options->trace.calls,
-		.has_call_sums = options->trace.calls_sums,
-		.call_counters = options->trace.calls_counters,
-		.has_marks = ctx_rec_traces(&options->trace) || options->trace.vm.java ||
-			     ctx_indicators_have_windows(recorder->metrics.indicators),
-		.has_states = recorder->session.states.level != CTX_STATES_NONE,
-		.comment = options->notes.comment,
-		.store = store_of(options->store),
-		.metrics = recorder->metrics.items,
-		.n_metrics = (uint32_t)recorder->events.n + (options->trace.vm.java && options->trace.heap),
-		.properties = meta.properties,
-		.n_properties = meta.n};
+	struct ctx_exp_options exp = {.overwrite = options->overwrite && options->output != NULL,
+				      .share = options->share,
+				      .max_bytes = options->max_bytes,
+				      .memory_bytes = (size_t)options->memory_bytes,
+				      .keep_places = options->archive_sources,
+				      .has_heap = options->trace.heap,
+				      .has_sync = options->trace.sync,
+				      .has_io = options->trace.io,
+				      .has_omp = options->trace.omp,
+				      .has_accesses = options->trace.data,
+				      .has_calls = options->trace.calls,
+				      .has_call_sums = options->trace.calls_sums,
+				      .call_counters = options->trace.calls_counters,
+				      .has_marks = recorder->trace != NULL || options->trace.vm.java ||
+						   ctx_indicators_have_windows(recorder->metrics.indicators),
+				      .has_states = recorder->session.states.level != CTX_STATES_NONE,
+				      .comment = options->notes.comment,
+				      .store = store_of(options->store),
+				      .metrics = recorder->metrics.items,
+				      .n_metrics = (uint32_t)recorder->events.n +
+						   (options->trace.vm.java && options->trace.heap),
+				      .properties = meta.properties,
+				      .n_properties = meta.n};
 
 	recorder->start_ns = ctx_clock_ns(CLOCK_MONOTONIC);
 	exp.start_ns = recorder->start_ns;
@@ -487,6 +489,9 @@ static enum ctx_status create_trace(struct ctx_recorder *recorder, struct ctx_er
 					  .omp = options->trace.omp,
 					  .omp_gives_way = options->trace.omp_library != NULL,
 					  .once_fd = ctx_indicators_once_fd(recorder->metrics.indicators),
+					  .entries_fd =
+						  ctx_indicators_entries_fd(recorder->metrics.indicators),
+					  .entries = ctx_indicators_entries(recorder->metrics.indicators),
 					  .calls = options->trace.calls,
 					  .calls_of = options->trace.calls_of,
 					  .calls_sums = calls_sums(&options->trace),
@@ -615,7 +620,8 @@ enum ctx_status ctx_recorder_begin(struct ctx_recorder *recorder, struct ctx_err
 
 	if (status == CTX_OK)
 		status = take_over_signals(recorder, err);
-	if (status == CTX_OK && ctx_rec_traces(&options->trace))
+	if (status == CTX_OK &&
+	    (ctx_rec_traces(&options->trace) || ctx_indicators_entries_fd(recorder->metrics.indicators) >= 0))
 		status = create_trace(recorder, err);
 	if (status == CTX_OK && options->trace.vm.java)
 		status = create_vms(recorder, err);

@@ -88,8 +88,8 @@ static enum ctx_status take_end(struct ctx_recorder *recorder, const struct ctx_
 	enum ctx_status status = CTX_OK;
 
 	if (recorder->metrics.indicators != NULL)
-		status = ctx_indicators_take_once(recorder->metrics.indicators, recorder->tree,
-						  recorder->writer, record->time_ns, err);
+		status = ctx_indicators_before_end(recorder->metrics.indicators, recorder->tree,
+						   recorder->writer, record, err);
 	if (status == CTX_OK && recorder->trace != NULL)
 		status = ctx_trace_before_end(recorder->trace, record, err);
 	if (status == CTX_OK && recorder->code.vms != NULL)
@@ -225,8 +225,8 @@ enum ctx_status ctx_recorder_take_until(struct ctx_recorder *recorder, uint64_t 
 	ctx_sample_batch_hurry(recorder->batch, false);
 	ctx_merge_release(&recorder->merge);
 	if (status == CTX_OK && recorder->metrics.indicators != NULL)
-		status = ctx_indicators_take_once(recorder->metrics.indicators, recorder->tree,
-						  recorder->writer, limit_ns, err);
+		status = ctx_indicators_take(recorder->metrics.indicators, recorder->tree, recorder->writer,
+					     limit_ns, err);
 	if (status == CTX_OK && recorder->trace != NULL)
 		status = ctx_trace_take(recorder->trace, limit_ns, err);
 	if (status == CTX_OK && recorder->code.vms != NULL)

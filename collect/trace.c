@@ -64,10 +64,11 @@ static void set_letters(struct ctx_trace *trace, const struct ctx_trace_options 
 		snprintf(sync, sizeof(sync), "s%llu", (unsigned long long)options->sync_threshold_ns);
 	if (options->calls)
 		put_calls(trace, options, calls, sizeof(calls));
-	snprintf(trace->letters, sizeof(trace->letters), "m%s%s%s%s%s%s%s%s%s", heap, sync,
+	snprintf(trace->letters, sizeof(trace->letters), "m%s%s%s%s%s%s%s%s%s%s", heap, sync,
 		 options->io ? "i" : "", options->omp ? options->omp_gives_way ? "oq" : "o" : "",
 		 options->waits ? "w" : "", trace->library.has_32 ? "b" : "",
-		 options->once_fd >= 0 ? "e" : "", trace->clock.has_tsc ? "t" : "", calls);
+		 options->once_fd >= 0 ? "e" : "", options->entries_fd >= 0 ? "k" : "",
+		 trace->clock.has_tsc ? "t" : "", calls);
 }
 
 /* Where it cannot be, one line says why. */
@@ -100,11 +101,13 @@ enum ctx_status ctx_trace_create(const struct ctx_trace_options *options, struct
 	if (trace->has_ticks)
 		ctx_call_clock_init(&trace->clock);
 	trace->reader.take_calls = options->calls ? ctx_trace_take_calls : NULL;
+	trace->entries = options->entries;
 	set_letters(trace, options);
 	trace->is_sparse = !options->sync && !options->io && !options->calls && !options->omp &&
 			   options->sample_bytes >= SPARSE_BYTES;
 	if (status == CTX_OK)
-		status = ctx_trace_listener_create(&trace->segments, options->once_fd, &trace->listener, err);
+		status = ctx_trace_listener_create(&trace->segments, options->once_fd, options->entries_fd,
+						   &trace->listener, err);
 	if (status == CTX_OK)
 		status = ctx_trace_drain_create(&trace->segments, queues_bytes, &trace->drain, err);
 	if (status != CTX_OK) {

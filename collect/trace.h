@@ -22,11 +22,15 @@
 
 #include <stdbool.h>
 
+struct ctx_entry_counters;
+
 struct ctx_trace_options {
 	bool heap, sync, io; /* marks are with any of them, and without */
 	bool omp;
 	bool omp_gives_way; /* to a tool of the program's own */
 	int once_fd;	    /* the memory file of runtime/once_layout.h, borrowed; negative: none */
+	int entries_fd;	    /* that of runtime/count_layout.h, in the same way */
+	const struct ctx_entry_counters *entries; /* whose it is, borrowed; NULL: none */
 	bool calls;
 	uint64_t calls_min_ns; /* shorter ones are left out by the target; 0: none are */
 	uint32_t calls_depth;  /* deeper ones; 0: none are */

@@ -55,6 +55,7 @@ struct ctx_trace {
 	bool is_sparse;	  /* as ctx_trace_is_sparse says */
 	bool has_backlog; /* the last round ended early */
 	struct ctx_trace_io_name io_name;
+	const struct ctx_entry_counters *entries; /* borrowed; NULL: none */
 	struct ctx_trace_marks marks;
 	struct ctx_trace_omp omp; /* scratch */
 	struct ctx_trace_counts counts;

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "collect/listening.h"
+#include "runtime/count_layout.h"
 #include "runtime/once_layout.h"
 
 #include <errno.h>
@@ -24,13 +25,13 @@ static const struct ctx_listening_kind kind = {
 struct ctx_trace_listener {
 	struct ctx_listening listening;
 	struct ctx_trace_segments *segments;
-	int once_fd;
+	int once_fd, entries_fd;
 	int arrived;			  /* an event */
 	int connections[CONNECTIONS_MAX]; /* that have said nothing yet, the oldest first */
 	size_t n_connections;
 };
 
-enum ctx_status ctx_trace_listener_create(struct ctx_trace_segments *segments, int once_fd,
+enum ctx_status ctx_trace_listener_create(struct ctx_trace_segments *segments, int once_fd, int entries_fd,
 					  struct ctx_trace_listener **ret, struct ctx_err *err)
 {
 	struct ctx_trace_listener *listener = ctx_calloc(1, sizeof(*listener));
@@ -40,6 +41,7 @@ enum ctx_status ctx_trace_listener_create(struct ctx_trace_segments *segments, i
 		return ctx_err_nomem(err);
 	listener->segments = segments;
 	listener->once_fd = once_fd;
+	listener->entries_fd = entries_fd;
 	listener->arrived = -1;
 	status = ctx_listening_open(&listener->listening, &kind, err);
 	if (status == CTX_OK) {
@@ -150,9 +152,10 @@ static bool serve(struct ctx_trace_listener *listener, int connection)
 	}
 	if (has_left(connection))
 		return true;
-	if (number == CTX_RT_ASK_ONCE) {
-		answer(connection,
-		       listener->once_fd >= 0 ? fcntl(listener->once_fd, F_DUPFD_CLOEXEC, 0) : -1);
+	if (number == CTX_RT_ASK_ONCE || number == CTX_RT_ASK_COUNT) {
+		int shared_fd = number == CTX_RT_ASK_ONCE ? listener->once_fd : listener->entries_fd;
+
+		answer(connection, shared_fd >= 0 ? fcntl(shared_fd, F_DUPFD_CLOEXEC, 0) : -1);
 		return true;
 	}
 	if (ctx_trace_segments_make(listener->segments, pid, number, &fd, NULL) != CTX_OK)

@@ -12,9 +12,9 @@
 
 struct ctx_trace_listener;
 
-/* `segments` and `once_fd` (runtime/once_layout.h; negative: none) are borrowed. Fails with CTX_E_IO, CTX_E_NOMEM. */
+/* `segments` and the memory files (runtime/once_layout.h, runtime/count_layout.h; negative: none) are borrowed. Fails with CTX_E_IO, CTX_E_NOMEM. */
 CTX_MUST_CHECK enum ctx_status ctx_trace_listener_create(struct ctx_trace_segments *segments, int once_fd,
-							 struct ctx_trace_listener **ret,
+							 int entries_fd, struct ctx_trace_listener **ret,
 							 struct ctx_err *err);
 /* Nobody can connect any more. NULL is allowed. */
 void ctx_trace_listener_destroy(struct ctx_trace_listener *listener);

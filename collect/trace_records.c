@@ -1,7 +1,9 @@
 #include "collect/trace_records.h"
 
+#include "collect/entry_counters.h"
 #include "collect/trace_sync.h"
 #include "model/io_call.h"
+#include "model/profile.h"
 #include "model/traced.h"
 
 /*
@@ -121,6 +123,29 @@ static enum ctx_status take_omp(struct ctx_trace_taking *taking, const struct ct
 	trace->counts.operations++;
 	trace->counts.omp++;
 	return ctx_exp_omp(trace->writer, &event, err);
+}
+
+/* Of a threshold: an execution with its call stack, which stands for as many as its metric says. */
+static enum ctx_status take_raised(struct ctx_trace_taking *taking, const struct ctx_trace_record *record,
+				   struct ctx_err *err)
+{
+	struct ctx_trace *trace = taking->trace;
+	struct ctx_exp_sample sample = {
+		.time_ns = record->words[0],
+		.process = taking->segment->process,
+		.thread = taking->segment->threads[taking->slot],
+		.metric = trace->entries != NULL ? ctx_entry_counters_raised(trace->entries, record->words[1])
+						 : CTX_NONE,
+		.cpu = -1,
+		.frames = record->frames,
+		.n_frames = record->n_frames};
+
+	if (sample.metric == CTX_NONE || ctx_trace_is_impossible(trace, sample.time_ns)) {
+		trace->counts.damaged++;
+		return CTX_OK;
+	}
+	trace->counts.operations++;
+	return ctx_exp_sample(trace->writer, &sample, err);
 }
 
 /* Writes the events in trace->calls. */
@@ -256,6 +281,8 @@ static enum ctx_status take_timed(struct ctx_trace_taking *taking, const struct 
 		return take_mark(taking, record, err);
 	if (ctx_trace_omp_is(record->kind))
 		return take_omp(taking, record, err);
+	if (record->kind == CTX_RT_RAISED)
+		return take_raised(taking, record, err);
 	if (record->kind >= CTX_RT_IO)
 		return take_io(taking, record, err);
 	if (record->kind == CTX_RT_FREE) {

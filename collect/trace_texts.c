@@ -26,12 +26,13 @@ static const char *topic_of(const struct ctx_rec_trace *trace)
 		return trace->heap   ? "heap, input and output"
 		       : trace->sync ? "synchronisation, input and output"
 				     : "input and output";
-	return trace->heap		      ? "the heap"
-	       : trace->sync		      ? "synchronisation"
-	       : trace->omp		      ? "OpenMP"
-	       : trace->calls		      ? "calls"
-	       : trace->once && !trace->marks ? "coverage"
-					      : "what the program says of itself";
+	return trace->heap			? "the heap"
+	       : trace->sync			? "synchronisation"
+	       : trace->omp			? "OpenMP"
+	       : trace->calls			? "calls"
+	       : trace->once && !trace->marks	? "coverage"
+	       : trace->counts && !trace->marks ? "what indicators count"
+						: "what the program says of itself";
 }
 
 /* Without anything else that is recorded in the program. */
@@ -66,11 +67,11 @@ static void put_no_omp(char *text, size_t size)
 			 "is in a process that ran before ctxrec (-p) is not)");
 }
 
-/* The runtime is loaded for coverage, which says by itself what is missing. */
-static bool is_once_alone(const struct ctx_rec_trace *trace)
+/* The runtime is loaded for coverage or counters, which say by themselves what is missing. */
+static bool is_shared_alone(const struct ctx_rec_trace *trace)
 {
-	return trace->once && !trace->heap && !trace->sync && !trace->io && !trace->omp && !trace->marks &&
-	       !trace->calls;
+	return (trace->once || trace->counts) && !trace->heap && !trace->sync && !trace->io && !trace->omp &&
+	       !trace->marks && !trace->calls;
 }
 
 static void put_nothing(const struct ctx_rec_trace *trace, char *text, size_t size)
@@ -178,7 +179,7 @@ bool ctx_trace_text(const struct ctx_trace_counts *counts, const struct ctx_rec_
 	switch (which) {
 	case 0:
 		put_nothing(trace, text, size);
-		return counts->processes == 0 && trace->sample_bytes == 0 && !is_once_alone(trace) &&
+		return counts->processes == 0 && trace->sample_bytes == 0 && !is_shared_alone(trace) &&
 		       (!is_omp_alone(trace) || is_omp_missed(trace));
 	case 1:
 		put_dropped(counts, trace, text, size);

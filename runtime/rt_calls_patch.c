@@ -15,12 +15,14 @@
 #include "runtime/rt_calls_patch.h"
 #include "runtime/rt_calls.h"
 #include "runtime/rt_calls_work.h"
+#include "runtime/rt_count.h"
 #include "runtime/rt_memory.h"
-#include "runtime/rt_nops.h"
+#include "runtime/rt_once.h"
 #include "runtime/rt_process.h"
 #include "runtime/rt_real.h"
 #include "runtime/rt_returns.h"
 #include "runtime/rt_syscall.h"
+#include "runtime/rt_text.h"
 #include "runtime/rt_walk.h"
 
 #include <elf.h>
@@ -37,14 +39,10 @@
 
 #ifdef __x86_64__
 
-#define CALL_BYTES 5u
-#define LOOK_BYTES 16u /* of nops, with one of 11 bytes behind 4 */
 #define BEFORE_MAX 64u /* nops in front of a function */
 #define REGEX_BYTES ((size_t)64 << 20)
 #define REGEX_NAMES 2000u /* after so many the memory of regular expressions begins anew */
 #define ENDBR 0xfa1e0ff3u
-#define NEAR_STEP ((uint64_t)65536)
-#define NEAR_TRIES 4096u
 #define SLED_BYTES 11u
 
 enum target { ENTRY, SLED_ENTER, SLED_LEAVE, SLED_TAIL, TARGETS };
@@ -56,9 +54,7 @@ struct symbol {
 };
 
 struct object {
-	uint64_t base, begin, end; /* of what is loaded */
-	const ElfW(Phdr) * segments;
-	unsigned n_segments;
+	struct ctx_rt_text text;
 	const uint8_t *file; /* mapped */
 	size_t file_bytes;
 	struct symbol *symbols; /* by value; mapped */
@@ -179,10 +175,11 @@ static const ElfW(Shdr) * find_section(const struct object *object, const char *
 
 	while ((section = section_at(object, (*i)++)) != NULL) {
 		const char *its = name_of(object, section);
-		uint64_t at = object->base + section->sh_addr;
+		uint64_t at = object->text.base + section->sh_addr;
 
 		if (its != NULL && strcmp(its, name) == 0 && (section->sh_flags & SHF_ALLOC) != 0 &&
-		    at >= object->begin && section->sh_size <= object->end - at && at < object->end)
+		    at >= object->text.begin && section->sh_size <= object->text.end - at &&
+		    at < object->text.end)
 			return section;
 	}
 	return NULL;
@@ -225,8 +222,8 @@ static bool read_symbols(struct object *object, uint32_t type)
 					   : NULL;
 
 		if (name != NULL)
-			object->symbols[object->n_symbols++] =
-				(struct symbol){object->base + from[i].st_value, from[i].st_size, name, 0};
+			object->symbols[object->n_symbols++] = (struct symbol){
+				object->text.base + from[i].st_value, from[i].st_size, name, 0};
 	}
 	sort(object->symbols, object->n_symbols);
 	return object->symbols != NULL;
@@ -267,47 +264,6 @@ static struct symbol *symbol_of(struct object *object, uint64_t address)
 
 /* Code */
 
-static uint64_t page_of(uint64_t address)
-{
-	return address & ~(uint64_t)(CTX_RT_PAGE - 1);
-}
-
-/* Makes all code of an object writable, or again what it was. Where there are other threads it stays executable. */
-static bool open_code(struct object *object, bool opens)
-{
-	bool done = true;
-
-	for (unsigned i = 0; i < object->n_segments; i++) {
-		const ElfW(Phdr) *segment = &object->segments[i];
-		uint64_t begin = page_of(object->base + segment->p_vaddr);
-		uint64_t end = page_of(object->base + segment->p_vaddr + segment->p_memsz + CTX_RT_PAGE - 1);
-		int protection = ((segment->p_flags & PF_R) != 0 ? PROT_READ : 0) |
-				 ((segment->p_flags & PF_W) != 0 ? PROT_WRITE : 0) | PROT_EXEC;
-
-		if (segment->p_type == PT_LOAD && (segment->p_flags & PF_X) != 0)
-			done = ctx_rt_syscall(SYS_mprotect, begin, end - begin,
-					      !opens ? protection
-					      : __libc_single_threaded == 0
-						      ? PROT_READ | PROT_WRITE | PROT_EXEC
-						      : PROT_READ | PROT_WRITE) == 0 &&
-			       done;
-	}
-	return done;
-}
-
-static bool is_code(const struct object *object, uint64_t at, size_t n)
-{
-	for (unsigned i = 0; i < object->n_segments; i++) {
-		const ElfW(Phdr) *segment = &object->segments[i];
-		uint64_t begin = object->base + segment->p_vaddr;
-
-		if (segment->p_type == PT_LOAD && (segment->p_flags & PF_X) != 0 && at >= begin &&
-		    at - begin < segment->p_memsz && segment->p_memsz - (at - begin) >= n)
-			return true;
-	}
-	return false;
-}
-
 /* Jumps to the hooks, in a page that calls of 32 bits reach from all of the object. */
 static bool make_jumps(struct object *object)
 {
@@ -315,18 +271,14 @@ static bool make_jumps(struct object *object)
 						     [SLED_ENTER] = ctx_rt_calls_sled_enter,
 						     [SLED_LEAVE] = ctx_rt_calls_sled_leave,
 						     [SLED_TAIL] = ctx_rt_calls_sled_tail};
-	uint64_t at = page_of(object->end + NEAR_STEP);
-	long page = -1;
+	uint8_t *page = object->jumps;
 
-	if (object->jumps != NULL || object->end - object->begin > (uint64_t)1 << 30)
-		return object->jumps != NULL;
-	for (unsigned i = 0; i < NEAR_TRIES && page == -1; i++)
-		page = ctx_rt_syscall(CTX_RT_SYS_MMAP, at + i * NEAR_STEP, CTX_RT_PAGE,
-				      PROT_READ | PROT_WRITE,
-				      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-	if (page == -1)
+	if (page != NULL)
+		return true;
+	page = ctx_rt_text_near(&object->text, CTX_RT_PAGE);
+	if (page == NULL)
 		return false;
-	object->jumps = (uint8_t *)page;
+	object->jumps = page;
 	for (unsigned i = 0; i < TARGETS; i++) {
 		static const uint8_t jump[8] = {0xff, 0x25, 0x02, 0x00, 0x00, 0x00, 0x90, 0x90};
 		uint64_t target = (uint64_t)(uintptr_t)targets[i];
@@ -351,36 +303,17 @@ static bool write_call(struct object *object, uint64_t at, uint8_t code, enum ta
 
 	if ((__libc_single_threaded == 0 && !object->is_new) || !make_jumps(object))
 		return false;
-	object->is_open = object->is_open || open_code(object, true);
+	object->is_open = object->is_open || ctx_rt_text_open(&object->text, true);
 	if (!object->is_open)
 		return false;
-	distance = (int32_t)((uint64_t)(uintptr_t)(object->jumps + 16 * target) - (at + CALL_BYTES));
+	distance = (int32_t)((uint64_t)(uintptr_t)(object->jumps + 16 * target) - (at + CTX_RT_JUMP_BYTES));
 	memcpy(bytes + 1, &distance, sizeof(distance));
 	if (n == SLED_BYTES)
-		memcpy(bytes + CALL_BYTES, (const uint8_t[]){0x66, 0x0f, 0x1f, 0x44, 0x00, 0x00}, 6);
+		memcpy(bytes + CTX_RT_JUMP_BYTES, (const uint8_t[]){0x66, 0x0f, 0x1f, 0x44, 0x00, 0x00}, 6);
 	else
-		memset(bytes + CALL_BYTES, 0x90, n - CALL_BYTES);
+		memset(bytes + CTX_RT_JUMP_BYTES, 0x90, n - CTX_RT_JUMP_BYTES);
 	memcpy((void *)(uintptr_t)at, bytes, n);
 	return true;
-}
-
-/* The end of the nop that the call's last byte is in, or 0: there is no room. */
-static size_t room_at(const struct object *object, uint64_t at)
-{
-	uint8_t code[LOOK_BYTES];
-	size_t n = 0;
-
-	if (!is_code(object, at, LOOK_BYTES))
-		return 0;
-	memcpy(code, (const void *)(uintptr_t)at, sizeof(code));
-	while (n < CALL_BYTES) {
-		size_t more = ctx_rt_nop(code + n, sizeof(code) - n);
-
-		if (more == 0)
-			return 0;
-		n += more;
-	}
-	return n <= SLED_BYTES ? n : 0;
 }
 
 /* Nops at a function's begin, or in front of it as well. */
@@ -389,7 +322,7 @@ static void patch_entry(struct object *object, uint64_t at)
 	struct symbol *symbol;
 	size_t next, room;
 
-	if (!is_code(object, at, LOOK_BYTES))
+	if (!ctx_rt_text_has(&object->text, at, CTX_RT_LOOK_BYTES))
 		return;
 	symbol = symbol_of(object, at);
 	next = find_symbol(object, at + 1);
@@ -397,7 +330,7 @@ static void patch_entry(struct object *object, uint64_t at)
 		uint32_t first;
 
 		at = object->symbols[next].value;
-		if (!is_code(object, at, LOOK_BYTES))
+		if (!ctx_rt_text_has(&object->text, at, CTX_RT_LOOK_BYTES))
 			return;
 		symbol = symbol_of(object, at);
 		memcpy(&first, (const void *)(uintptr_t)at, sizeof(first));
@@ -405,7 +338,7 @@ static void patch_entry(struct object *object, uint64_t at)
 	}
 	if (!is_chosen(symbol))
 		return;
-	room = room_at(object, at);
+	room = ctx_rt_text_room(&object->text, at);
 	count(room != 0 && write_call(object, at, 0xe8, ENTRY, room));
 }
 
@@ -415,10 +348,10 @@ static void patch_entries(struct object *object, const char *name, bool only_nop
 	unsigned i = 0;
 
 	while ((section = find_section(object, name, &i)) != NULL) {
-		const uint64_t *places = (const uint64_t *)(uintptr_t)(object->base + section->sh_addr);
+		const uint64_t *places = (const uint64_t *)(uintptr_t)(object->text.base + section->sh_addr);
 
 		for (size_t k = 0; k < section->sh_size / sizeof(*places); k++) {
-			if (!only_nops || room_at(object, places[k]) != 0)
+			if (!only_nops || ctx_rt_text_room(&object->text, places[k]) != 0)
 				patch_entry(object, places[k]);
 		}
 	}
@@ -441,7 +374,8 @@ static void patch_sled(struct object *object, const struct sled *sled)
 	const uint8_t *code = (const uint8_t *)(uintptr_t)at;
 	bool leaves = sled->kind == 1, is_fine;
 
-	if (sled->kind > 3 || !is_code(object, at, SLED_BYTES) || !is_chosen(symbol_of(object, function)))
+	if (sled->kind > 3 || !ctx_rt_text_has(&object->text, at, SLED_BYTES) ||
+	    !is_chosen(symbol_of(object, function)))
 		return;
 	is_fine = leaves ? code[0] == 0xc3 : memcmp(code, skip, sizeof(skip)) == 0;
 	is_fine = is_fine && write_call(object, at, leaves ? 0xe9 : 0xe8, targets[sled->kind], SLED_BYTES);
@@ -455,7 +389,8 @@ static void patch_sleds(struct object *object)
 	unsigned i = 0;
 
 	while ((section = find_section(object, "xray_instr_map", &i)) != NULL) {
-		const struct sled *sleds = (const struct sled *)(uintptr_t)(object->base + section->sh_addr);
+		const struct sled *sleds =
+			(const struct sled *)(uintptr_t)(object->text.base + section->sh_addr);
 
 		for (size_t k = 0; k < section->sh_size / sizeof(*sleds); k++)
 			patch_sled(object, &sleds[k]);
@@ -475,32 +410,14 @@ static bool has_places(const struct object *object)
 	return has;
 }
 
-static void set_bounds(struct object *object)
-{
-	object->begin = UINT64_MAX;
-	for (unsigned i = 0; i < object->n_segments; i++) {
-		uint64_t begin = object->base + object->segments[i].p_vaddr;
-
-		if (object->segments[i].p_type != PT_LOAD)
-			continue;
-		object->begin = begin < object->begin ? begin : object->begin;
-		if (begin + object->segments[i].p_memsz > object->end)
-			object->end = begin + object->segments[i].p_memsz;
-	}
-}
-
 /* `context`: NULL, or the object has just been opened, and no thread knows of it. */
 static int patch_object(struct dl_phdr_info *info, size_t size, void *context)
 {
-	struct object object = {.base = info->dlpi_addr,
-				.segments = info->dlpi_phdr,
-				.n_segments = info->dlpi_phnum,
-				.is_new = context != NULL};
+	struct object object = {.text = ctx_rt_text_of(info), .is_new = context != NULL};
 	const char *name = info->dlpi_name[0] != '\0' ? info->dlpi_name : "/proc/self/exe";
 
 	(void)size;
-	set_bounds(&object);
-	if (object.begin >= object.end || !map_file(&object, name))
+	if (object.text.begin >= object.text.end || !map_file(&object, name))
 		return 0;
 	if (memcmp(object.file, ELFMAG, SELFMAG) == 0 && object.file[EI_CLASS] == ELFCLASS64 &&
 	    has_places(&object)) {
@@ -510,7 +427,7 @@ static int patch_object(struct dl_phdr_info *info, size_t size, void *context)
 		patch_sleds(&object);
 	}
 	if (object.is_open)
-		(void)open_code(&object, false);
+		(void)ctx_rt_text_open(&object.text, false);
 	if (object.symbols != NULL)
 		ctx_rt_memory_unmap(object.symbols, object.n_symbols * sizeof(*object.symbols));
 	ctx_rt_memory_unmap((void *)(uintptr_t)object.file, object.file_bytes);
@@ -600,6 +517,11 @@ static int see_object(struct dl_phdr_info *info, size_t size, void *context)
 	return 0;
 }
 
+static bool are_recorded(void)
+{
+	return atomic_load(&ctx_rt_calls_mode) != CTX_RT_CALLS_OFF;
+}
+
 void ctx_rt_calls_see_loaded(struct ctx_rt_loaded *ret, const void *caller)
 {
 	struct seeing seeing = {ret, (uintptr_t)caller, false};
@@ -607,8 +529,9 @@ void ctx_rt_calls_see_loaded(struct ctx_rt_loaded *ret, const void *caller)
 	ret->n = 0;
 	ret->is_own_search = ret->is_inherited_search = false;
 	ret->is_alone = __libc_single_threaded != 0;
-	ret->is_wanted = atomic_load(&ctx_rt_calls_mode) != CTX_RT_CALLS_OFF && !ctx_rt_is_restricted() &&
-			 !ctx_rt_is_late() && environ != NULL;
+	ret->has_hooks = are_recorded();
+	ret->is_wanted = (ret->has_hooks || ctx_rt_once_is_on() || ctx_rt_count_is_on()) &&
+			 !ctx_rt_is_restricted() && !ctx_rt_is_late() && environ != NULL;
 	if (ret->is_wanted)
 		(void)dl_iterate_phdr(see_object, &seeing);
 	/* For code that is in no object the loader takes the program. */
@@ -642,7 +565,7 @@ void ctx_rt_calls_patch_opened(const struct ctx_rt_loaded *before, const void *h
 	uint64_t done, left;
 	int error = errno;
 
-	if (!before->is_wanted || before->n > CTX_RT_LOADED_MAX)
+	if (!before->is_wanted || !before->has_hooks || before->n > CTX_RT_LOADED_MAX)
 		return;
 	while (atomic_exchange(&is_busy, 1) != 0)
 		(void)sched_yield();

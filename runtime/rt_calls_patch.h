@@ -12,7 +12,8 @@
 
 /* What is loaded. */
 struct ctx_rt_loaded {
-	bool is_wanted; /* calls are recorded, so that what comes is patched; else the rest means nothing */
+	bool is_wanted; /* what comes is patched, for calls, coverage or counters; else the rest means nothing */
+	bool has_hooks; /* for calls */
 	bool is_alone;	/* there is one thread */
 	/*
 	 * The loader searches elsewhere for the caller than for the runtime: what it opens by a name alone, and everything (what

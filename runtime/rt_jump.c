@@ -8,6 +8,7 @@
 #include "runtime/rt_calls_patch.h"
 #include "runtime/rt_calls_work.h"
 #include "runtime/rt_code.h"
+#include "runtime/rt_count.h"
 #include "runtime/rt_filter.h"
 #include "runtime/rt_io.h"
 #include "runtime/rt_once.h"
@@ -219,19 +220,21 @@ static bool open_here(const char *name, int flags, const void *caller)
 {
 	void *(*real)(const char *, int);
 	struct ctx_rt_loaded before;
+	bool is_path;
 
 	if (name == NULL || strchr(name, '$') != NULL || (flags & RTLD_NOLOAD) != 0)
 		return false;
 	ctx_rt_calls_see_loaded(&before, caller);
-	if (before.is_wanted
-		    ? before.is_inherited_search || (before.is_own_search && strchr(name, '/') == NULL)
-		    : !ctx_rt_once_is_on() || strchr(name, '/') == NULL)
+	is_path = strchr(name, '/') != NULL;
+	if (!before.is_wanted || (before.is_inherited_search && (before.has_hooks || !is_path)) ||
+	    (before.is_own_search && !is_path))
 		return false;
 	*(void **)&real = find(DLOPEN);
 	opened = real(name, flags);
 	if (opened != NULL) {
 		ctx_rt_calls_patch_opened(&before, opened);
 		ctx_rt_once_opened();
+		ctx_rt_count_opened(before.is_alone, opened);
 	}
 	return true;
 }

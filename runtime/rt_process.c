@@ -171,6 +171,8 @@ static uint32_t read_settings(const char *text)
 		ctx_rt_settings.what |= CTX_RT_WHAT_OMP;
 	if (strchr(letters, 'e') != NULL)
 		ctx_rt_settings.what |= CTX_RT_WHAT_ONCE;
+	if (strchr(letters, 'k') != NULL)
+		ctx_rt_settings.what |= CTX_RT_WHAT_COUNT;
 	return ctx_rt_settings.what;
 }
 

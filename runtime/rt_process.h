@@ -28,7 +28,8 @@ enum ctx_rt_what {
 	CTX_RT_WHAT_CALLS = 16,
 	CTX_RT_WHAT_OMP = 32,
 	CTX_RT_WHAT_ONCE = 64,
-	CTX_RT_WHAT_ALL = 127,
+	CTX_RT_WHAT_COUNT = 128,
+	CTX_RT_WHAT_ALL = 255,
 };
 
 struct ctx_rt_settings {

@@ -55,7 +55,7 @@
 
 /*
  * The environment variable that switches the runtime on: "SOCKET:LETTERS", an abstract socket's name, which is also
- * that of a socket in the directory CTX_RT_SOCKETS (for processes in another network namespace), and a letter for each thing: e which instructions are executed at all (once_layout.h), h heap, i input and output, m marks, o OpenMP, q a tool of the program's own is asked before that, s synchronisation, t ticks of the processor are times of OpenMP and of calls, w wait where a ring is full, b the runtime is
+ * that of a socket in the directory CTX_RT_SOCKETS (for processes in another network namespace), and a letter for each thing: e which instructions are executed at all (once_layout.h), h heap, i input and output, k executions are counted (count_layout.h), m marks, o OpenMP, q a tool of the program's own is asked before that, s synchronisation, t ticks of the processor are times of OpenMP and of calls, w wait where a ring is full, b the runtime is
  * installed for both, 32 and 64 bits. Behind h stands
  * how many bytes apart allocations are sampled, 0: all are recorded. Behind s stands the shortest wait that is
  * recorded, in ns; 0: all waits, and how long each lock was held. Calls are c, behind which stands the shortest one that is recorded, in ticks; then d and how
@@ -177,6 +177,7 @@ enum ctx_rt_kind {
 	/* OpenMP: time, of the processor's clock where letter t says so, value << 8 | enum ctx_omp_event, and perhaps a stack */
 	CTX_RT_OMP,
 	CTX_RT_OMP_BODY, /* the same, address of the function that the construct runs */
+	CTX_RT_RAISED,	 /* time, number of the site (count_layout.h) whose threshold was reached, and a stack */
 	CTX_RT_KIND_N = 64,
 };
 
@@ -188,6 +189,7 @@ static inline unsigned ctx_rt_words(enum ctx_rt_kind kind)
 		[CTX_RT_WAIT] = 5,     [CTX_RT_HOLD] = 4,     [CTX_RT_ORDER] = 4,    [CTX_RT_IO] = 4,
 		[CTX_RT_IO_NAMED] = 4, [CTX_RT_MAPPING] = 4,  [CTX_RT_MARK] = 3,     [CTX_RT_UNFIT] = 2,
 		[CTX_RT_CALLS] = 5,    [CTX_RT_OMP] = 2,      [CTX_RT_OMP_BODY] = 3,
+		[CTX_RT_RAISED] = 2,
 	};
 
 	return words[kind];

@@ -33,8 +33,9 @@ static const char *const kinds[CTX_PROBE_KIND_N] = {
 static enum ctx_status print_place(void *context, const struct ctx_probe_place *place, struct ctx_err *err)
 {
 	(void)context;
-	printf("%s\t%" PRIx64 "\t%" PRIx64 "\t%" PRIx64 "\t", kinds[place->kind], place->offset,
-	       place->address, place->length_bytes);
+	printf("%s\t%" PRIx64 "\t%" PRIx64 "\t%" PRIx64 "\t",
+	       place->has_room ? CTX_PLACE_PATCHABLE : kinds[place->kind], place->offset, place->address,
+	       place->length_bytes);
 	for (const char *at = place->name; *at != '\0'; at++)
 		putchar((unsigned char)*at < ' ' ? '?' : *at);
 	putchar('\n');

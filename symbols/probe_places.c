@@ -13,6 +13,7 @@
 #include "symbols/probe_inlines.h"
 #include "symbols/probe_names.h"
 #include "symbols/probe_once.h"
+#include "symbols/probe_room.h"
 #include "symbols/source_map.h"
 #include "symbols/symtab.h"
 
@@ -430,8 +431,10 @@ static int by_address(const void *a, const void *b)
 static enum ctx_status hand_out(struct finding *finding, ctx_probe_place_fn each, void *context,
 				struct ctx_err *err)
 {
+	struct ctx_probe_room room;
 	enum ctx_status status = CTX_OK;
 
+	ctx_probe_room_init(&room, &finding->image);
 	if (finding->n != 0)
 		qsort(finding->items, finding->n, sizeof(*finding->items), by_address);
 	for (size_t i = 0; i < finding->n && status == CTX_OK; i++) {
@@ -440,8 +443,11 @@ static enum ctx_status hand_out(struct finding *finding, ctx_probe_place_fn each
 		if (i != 0 && found->place.address == found[-1].place.address)
 			continue;
 		found->place.name = found->name;
+		found->place.has_room = found->place.kind == CTX_PROBE_AT_ENTRY &&
+					ctx_probe_room_is_at(&room, found->place.address);
 		status = each(context, &found->place, err);
 	}
+	ctx_probe_room_deinit(&room);
 	return status;
 }
 

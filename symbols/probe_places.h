@@ -14,6 +14,7 @@
 
 #include "base/err.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum ctx_probe_what {
@@ -49,6 +50,7 @@ struct ctx_probe_place {
 	uint64_t offset;       /* in the file; of data 0 */
 	uint64_t address;      /* in the object's own address space */
 	uint64_t length_bytes; /* of data; 0: of code */
+	bool has_room;	       /* of an entry: a jump can be written over it (symbols/probe_room.h) */
 	const char *name;      /* of the function or variable; valid during the call */
 };
 

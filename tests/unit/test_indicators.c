@@ -1,6 +1,7 @@
 /* Indicators: specifications, places, load objects, debug registers, definitions of uprobes, lines of the header. */
 #include "base/mem.h"
 #include "collect/breakpoints.h"
+#include "collect/entry_counters.h"
 #include "collect/indicator_list.h"
 #include "collect/indicator_places.h"
 #include "collect/indicator_spec.h"
@@ -9,6 +10,7 @@
 #include "collect/once.h"
 #include "collect/uprobes.h"
 #include "model/indicator.h"
+#include "runtime/count_layout.h"
 #include "runtime/once_layout.h"
 
 #include <limits.h>
@@ -89,6 +91,11 @@ static void test_indicators__a_specification_is_a_place_with_options_behind_it(v
 	spec = parse("*");
 	assert_string_equal(spec.name, "*");
 	assert_false(spec.once);
+	assert_false(spec.callers);
+	spec = parse("f:callers:threshold=9");
+	assert_true(spec.callers);
+	assert_int_equal(spec.threshold, 9);
+	assert_string_equal(spec.name, "f");
 	spec = parse("libz.so:inf*:once");
 	assert_true(spec.once);
 	assert_string_equal(spec.object, "libz.so");
@@ -120,6 +127,10 @@ static void test_indicators__what_cannot_be_meant_is_refused(void **state)
 					    ":",
 					    "f:",
 					    "f+4:once",
+					    "f:once:callers",
+					    "f+4:callers",
+					    "f%return:callers",
+					    "a.c:1:callers",
 					    "v:w:once",
 					    "a.c:1:once",
 					    "f%return:once",
@@ -188,10 +199,15 @@ static void test_indicators__places_are_lines_of_the_helper(void **state)
 	assert_int_equal(ctx_indicator_places_parse(&places, "/bin/app",
 						    "entry\t1139\t401139\t0\tparse line(int)\n"
 						    "inlined\t1200\t401200\t0\t\n"
-						    "data\t0\t404010\t8\tcounter\n",
+						    "data\t0\t404010\t8\tcounter\n"
+						    "patchable\t1300\t401300\t0\tf\n",
 						    NULL),
 			 CTX_OK);
-	assert_int_equal(places.n, 3);
+	assert_int_equal(places.n, 4);
+	assert_false(places.items[0].has_room);
+	assert_int_equal(places.items[3].at, CTX_INDICATOR_AT_ENTRY);
+	assert_true(places.items[3].has_room);
+	assert_int_equal(places.items[3].address, 0x401300);
 	assert_int_equal(places.items[0].at, CTX_INDICATOR_AT_ENTRY);
 	assert_int_equal(places.items[0].offset, 0x1139);
 	assert_int_equal(places.items[0].address, 0x401139);
@@ -214,6 +230,8 @@ static void test_indicators__damaged_lines_of_the_helper_are_refused(void **stat
 		"entry\t1\t2\t0name\n",
 		"entry\t1\t2\t8\tname\n",
 		"data\t1\t2\t0\tname\n",
+		"patchable\t1\t2\t8\tname\n",
+		"patchables\t1\t2\t0\tname\n",
 		"entry\t1\t2\n\t0\tname\n",
 		"\n",
 		"entry\t11112222333344445\t2\t0\tname\n",
@@ -566,6 +584,54 @@ static void test_indicators__a_site_of_coverage_belongs_to_one_indicator(void **
 	ctx_once_destroy(once);
 }
 
+/* Two indicators have an entry in common: two sites, one behind the other. */
+static void test_indicators__entries_are_sites_of_the_targets_memory(void **state)
+{
+	const struct ctx_indicator_place places[] = {{.address = 0x2000, .path = "/proc/self/exe"},
+						     {.address = 0x1000, .path = "/proc/self/exe"},
+						     {.address = 0x1000, .path = "/proc/self/exe"},
+						     {.address = 0x500, .path = "/proc/self/maps"}};
+	const struct ctx_entry_metrics metrics[] = {
+		{1, CTX_NONE, 0}, {1, CTX_NONE, 0}, {2, 3, 100}, {1, CTX_NONE, 0}};
+	struct ctx_entry_counters *counters = NULL;
+	struct ctx_rt_count_header *shared;
+	char text[512] = "";
+	size_t at = 0;
+	int fd = -1;
+
+	(void)state;
+	assert_int_equal(ctx_entry_counters_create(&counters, NULL), CTX_OK);
+	for (size_t i = 0; i < CTX_COUNT_OF(places); i++)
+		assert_int_equal(ctx_entry_counters_add(counters, &places[i], &metrics[i], NULL), CTX_OK);
+	assert_int_equal(ctx_entry_counters_share(counters, &fd, NULL), CTX_OK);
+	shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	assert_true(shared != MAP_FAILED);
+	assert_int_equal(shared->n_objects, 2);
+	assert_int_equal(shared->n_sites, 4);
+	assert_true(shared->n_blocks >= 64);
+	assert_int_equal(ctx_rt_count_objects(shared)[0].n, 3);
+	assert_int_equal(ctx_rt_count_objects(shared)[1].first, 3);
+	for (uint32_t i = 0; i < 4; i++) {
+		const struct ctx_rt_count_site *site = &ctx_rt_count_sites(shared)[i];
+
+		assert_int_equal(site->address, ((uint64_t[]){0x1000, 0x1000, 0x2000, 0x500})[i]);
+		assert_int_equal(site->threshold, i == 1 ? 100 : 0);
+		assert_int_equal(site->object, i == 3);
+		assert_int_equal(ctx_entry_counters_raised(counters, i), i == 1 ? 3 : CTX_NONE);
+	}
+	assert_int_equal(ctx_entry_counters_raised(counters, 4), CTX_NONE);
+	assert_int_equal(ctx_entry_counters_count(counters, 1), 0);
+	ctx_rt_count_objects(shared)[0].patched = 2;
+	ctx_rt_count_objects(shared)[0].refused = 1;
+	assert_true(ctx_entry_counters_next_warning(counters, &at, text, sizeof(text)));
+	assert_non_null(strstr(text, "1 functions of /proc/self/exe"));
+	assert_true(ctx_entry_counters_next_warning(counters, &at, text, sizeof(text)));
+	assert_non_null(strstr(text, "no process has loaded /proc/self/maps"));
+	assert_false(ctx_entry_counters_next_warning(counters, &at, text, sizeof(text)));
+	munmap(shared, 4096);
+	ctx_entry_counters_destroy(counters);
+}
+
 static void test_indicators__a_return_belongs_to_the_entry_with_its_stack_pointer(void **state)
 {
 	const struct ctx_indicator_rule rules[] = {{.role = CTX_INDICATOR_ENTERS},
@@ -609,6 +675,7 @@ int main(void)
 		cmocka_unit_test(test_indicators__a_listing_is_what_ctxan_prints),
 		cmocka_unit_test(test_indicators__windows_are_those_of_looking_back),
 		cmocka_unit_test(test_indicators__a_site_of_coverage_belongs_to_one_indicator),
+		cmocka_unit_test(test_indicators__entries_are_sites_of_the_targets_memory),
 		cmocka_unit_test(test_indicators__a_return_belongs_to_the_entry_with_its_stack_pointer),
 	};
 

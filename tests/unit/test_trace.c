@@ -421,7 +421,7 @@ static void test_trace_listener__a_process_is_answered_at_both_sockets(void **st
 
 	(void)state;
 	ctx_trace_segments_init(&segments, 1 << 20);
-	assert_int_equal(ctx_trace_listener_create(&segments, -1, &listener, NULL), CTX_OK);
+	assert_int_equal(ctx_trace_listener_create(&segments, -1, -1, &listener, NULL), CTX_OK);
 	assert_int_equal(ctx_trace_listener_start(listener, NULL), CTX_OK);
 	snprintf(path, sizeof(path), CTX_RT_SOCKETS "/%s", ctx_trace_listener_name(listener));
 	for (unsigned char i = 0; i < 2; i++) {
@@ -442,7 +442,7 @@ static void test_trace_listener__a_process_is_answered_at_both_sockets(void **st
 	fd = socket(AF_UNIX, SOCK_STREAM, 0);
 	assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
 	close(fd);
-	assert_int_equal(ctx_trace_listener_create(&segments, -1, &other, NULL), CTX_OK);
+	assert_int_equal(ctx_trace_listener_create(&segments, -1, -1, &other, NULL), CTX_OK);
 	ctx_trace_listener_destroy(other);
 	assert_int_not_equal(access(left, F_OK), 0);
 	assert_int_equal(access(path, F_OK), 0);
@@ -475,7 +475,7 @@ static void test_trace_listener__of_those_who_say_nothing_the_oldest_are_dropped
 
 	(void)state;
 	ctx_trace_segments_init(&segments, 1 << 20);
-	assert_int_equal(ctx_trace_listener_create(&segments, -1, &listener, NULL), CTX_OK);
+	assert_int_equal(ctx_trace_listener_create(&segments, -1, -1, &listener, NULL), CTX_OK);
 	for (unsigned i = 0; i < SILENT; i++)
 		silent[i] = connect_to(ctx_trace_listener_name(listener), false);
 	assert_int_equal(ctx_trace_listener_start(listener, NULL), CTX_OK);
@@ -506,7 +506,7 @@ static void test_trace_listener__who_goes_on_without_is_counted_and_gets_nothing
 
 	(void)state;
 	ctx_trace_segments_init(&segments, 1 << 20);
-	assert_int_equal(ctx_trace_listener_create(&segments, -1, &listener, NULL), CTX_OK);
+	assert_int_equal(ctx_trace_listener_create(&segments, -1, -1, &listener, NULL), CTX_OK);
 	for (size_t i = 0; i < CTX_COUNT_OF(why); i++) {
 		fd = connect_to(ctx_trace_listener_name(listener), false);
 		assert_int_equal(write(fd, &why[i], 1), 1);
@@ -539,7 +539,7 @@ static void test_trace_listener__what_was_said_before_the_end_is_counted(void **
 
 	(void)state;
 	ctx_trace_segments_init(&segments, 1 << 20);
-	assert_int_equal(ctx_trace_listener_create(&segments, -1, &listener, NULL), CTX_OK);
+	assert_int_equal(ctx_trace_listener_create(&segments, -1, -1, &listener, NULL), CTX_OK);
 	for (unsigned i = 0; i < 100; i++) {
 		int fd = connect_to(ctx_trace_listener_name(listener), false);
 

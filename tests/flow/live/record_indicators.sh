@@ -32,6 +32,40 @@ if [ -n "$has_data" ]; then
 	expect 1 'table:w.: needs 4 hardware breakpoints; 3 of ' ctxrec -q -O -o no.er --indicator counter:w --indicator table:w -- ./ind
 fi
 
+# In the program's own memory, where entries have room for a jump; no privileges are needed.
+if [ -e "$bin/libctxrt.so" ]; then
+	gcc -O2 -g -fpatchable-function-entry=5 "$targets/indicators.c" -o room -pthread || exit 1
+	record --indicator leaf --indicator often:threshold=100 --indicator 'oft*' --indicator never -- ./room 2 1
+	cmp -s wanted.txt out.txt || fail "in memory: the program prints something else"
+	rows "[.rows[] | .count] == [$(wanted leaf), $(wanted often), $(wanted often), 0]" "in memory"
+	rows '([.rows[] | .mechanism] | unique) == ["in-process counter"] and (.rows[0].by_thread | map(.count)) == [2120, 2120, 2120, 2120] and .rows[1].raised == 40' "in memory, in detail"
+	ctxan run.er -r tree --metric 'often:threshold=100 raised' --function main --format json | jq -e '.rows | map(.function) | index("often") and index("work")' >/dev/null ||
+		fail "call stacks of in-process counters: $(ctxan run.er -r tree --metric 'often:threshold=100 raised')"
+	for flags in '-pg -mfentry -mnop-mcount -mrecord-mcount -fno-pie -no-pie' '-fcf-protection -fpatchable-function-entry=8,3'; do
+		gcc -O2 -g $flags "$targets/indicators.c" -o room -pthread || exit 1
+		record --indicator leaf -- ./room 2 1
+		rows "[.rows[] | [.count, .mechanism]] == [[$(wanted leaf), \"in-process counter\"]]" "$flags"
+	done
+	gcc -O2 -g -fpatchable-function-entry=5 "$targets/counted.c" -o counted -pthread || exit 1
+	printf 'static volatile int sink;\nvoid from_library(void) { sink++; }\n' >library.c
+	gcc -O2 -fpatchable-function-entry=5 -shared -fPIC library.c -o library.so || exit 1
+	for how in '' kill signals; do
+		record --indicator f --indicator f:threshold=10 -- ./counted $how
+		rows "[.rows[] | .count] == [$(cat out.txt), $(cat out.txt)] and .rows[0].mechanism == \"in-process counter\" and .lost_samples == 0" "counted $how"
+	done
+	record --indicator ./library.so:from_library -- ./counted library ./library.so
+	rows '[.rows[] | .count] == [100] and .rows[0].mechanism == "in-process counter"' "a library that is opened twice"
+	LD_LIBRARY_PATH=. record --indicator ./library.so:from_library -- ./counted library library.so
+	rows '[.rows[] | .count] == [100]' "a library that is opened by its name alone"
+	# What needs the kernel is counted by it, at this place by all.
+	if [ "$(id -u)" = 0 ] && [ -e /sys/kernel/tracing/uprobe_events ]; then
+		record --indicator f --indicator f:callers --indicator g -- ./counted exec 0
+		rows '[.rows[] | [.count, .mechanism]] == [[7, "uprobe"], [7, "uprobe"], [7, "in-process counter"]] and .rows[1].callers[0].function == "main"' "callers of each"
+		record --calls --indicator g -- ./counted exec 0
+		rows '[.rows[] | [.count, .mechanism]] == [[7, "uprobe"]]' "beside --calls"
+	fi
+fi
+
 # By uprobes.
 if need_tracefs && [ "$(id -u)" = 0 ] && [ -e /sys/kernel/tracing/uprobe_events ]; then
 	record --indicator leaf --indicator often:threshold=100 --indicator inlined --indicator "indicators.c:$line" --indicator seldom%return --indicator never -- ./ind 2 1

@@ -19,6 +19,18 @@ done
 # Hits of a breakpoint, by gdb.
 theirs=$(gdb -batch -ex 'break *leaf' -ex 'ignore 1 1000000' -ex run -ex 'info breakpoints' ./ind 2>/dev/null | awk '/already hit/ { print $4 }')
 [ "$(count leaf)" = "$theirs" ] || fail "leaf: $(count leaf), gdb $theirs"
+# The same where entries have room and count by themselves.
+gcc -O2 -g -fpatchable-function-entry=5 "$targets/indicators.c" -o room -pthread || exit 1
+for function in leaf often seldom with_two_inlined; do
+	eval "kernel_$function=$(count $function)"
+done
+ctxrec -q -O -o run.er --indicator leaf --indicator often --indicator seldom --indicator with_two_inlined -- ./room >/dev/null || fail "ctxrec: in memory"
+for function in leaf often seldom with_two_inlined; do
+	eval "theirs=\$kernel_$function"
+	[ "$(count $function)" = "$theirs" ] || fail "$function in memory: $(count $function), as valgrind says $theirs"
+done
+ctxan run.er -r indicators --format json | jq -e '[.rows[] | .mechanism] | unique == ["in-process counter"]' >/dev/null || fail "not in memory: $(ctxan run.er -r indicators)"
+ctxrec -q -O -o run.er --indicator counter:rw -- ./ind >/dev/null || fail "ctxrec: data"
 # Accesses, by perf: of a program at a fixed address.
 gcc -O2 -g -no-pie -fno-pie "$targets/indicators.c" -o fixed -pthread
 address=$(nm fixed | awk '$3 == "counter" { print $1 }')

@@ -1,0 +1,141 @@
+/*
+ *	code of an entry --no block--> take_block, bump
+ *	                 --threshold--> raise_site --> ring of the thread
+ */
+#include "runtime/rt_count_hits.h"
+
+#include "base/clock.h"
+#include "runtime/rt_filter.h"
+#include "runtime/rt_process.h"
+#include "runtime/rt_syscall.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <time.h>
+#include <unistd.h>
+
+struct ctx_rt_counting ctx_rt_counting;
+
+#ifdef __x86_64__
+
+static __thread uint64_t **own CTX_RT_TLS; /* NULL: the thread has no block */
+
+int32_t ctx_rt_count_tls(void)
+{
+	return (int32_t)((intptr_t)&own - (intptr_t)__builtin_thread_pointer());
+}
+
+/* Blocks */
+
+static void fill_block(uint64_t *block)
+{
+	const struct ctx_rt_count_site *sites = ctx_rt_count_sites(ctx_rt_counting.shared);
+
+	for (uint32_t i = 0; i < ctx_rt_counting.shared->n_objects; i++)
+		block[i] = ctx_rt_counting.bases[i];
+	for (uint32_t i = 0; i < ctx_rt_counting.shared->n_sites; i++) {
+		if (sites[i].threshold != 0)
+			block[ctx_rt_count_countdown(ctx_rt_counting.shared, i)] = sites[i].threshold;
+	}
+}
+
+static void note_used(uint32_t number)
+{
+	uint32_t used = atomic_load(&ctx_rt_counting.shared->n_used);
+
+	while (used <= number &&
+	       !atomic_compare_exchange_weak(&ctx_rt_counting.shared->n_used, &used, number + 1))
+		;
+}
+
+/* For the calling thread; NULL: it can have none. */
+static uint64_t *take_block(void)
+{
+	struct ctx_rt_count_owner *owners = ctx_rt_count_owners(ctx_rt_counting.shared);
+
+	if (__builtin_thread_pointer() == NULL || ctx_rt_is_restricted())
+		return NULL;
+	for (uint32_t i = 1; i < ctx_rt_counting.shared->n_blocks; i++) {
+		uint32_t free_one = CTX_RT_COUNT_FREE;
+		uint64_t *block = ctx_rt_count_block(ctx_rt_counting.shared, i);
+
+		if (atomic_load_explicit(&owners[i].state, memory_order_relaxed) != free_one ||
+		    !atomic_compare_exchange_strong(&owners[i].state, &free_one, CTX_RT_COUNT_TAKING))
+			continue;
+		note_used(i);
+		owners[i].pid = (uint32_t)ctx_rt_syscall(SYS_getpid);
+		owners[i].tid = (uint32_t)ctx_rt_syscall(SYS_gettid);
+		owners[i].begin_ns = ctx_clock_ns(CLOCK_MONOTONIC);
+		fill_block(block);
+		atomic_store(&owners[i].state, CTX_RT_COUNT_OWNED);
+		ctx_rt_counting.cells[i] = block;
+		own = &ctx_rt_counting.cells[i];
+		return block;
+	}
+	return NULL;
+}
+
+bool ctx_rt_count_is_same(uint32_t site, uint32_t other)
+{
+	const struct ctx_rt_count_site *sites = ctx_rt_count_sites(ctx_rt_counting.shared);
+
+	return other < ctx_rt_counting.shared->n_sites && sites[other].object == sites[site].object &&
+	       sites[other].address == sites[site].address;
+}
+
+/* Hits */
+
+static void raise_site(uint32_t site, const struct ctx_rt_count_hit *hit)
+{
+	const struct ctx_rt_count_site *at = &ctx_rt_count_sites(ctx_rt_counting.shared)[site];
+	const struct ctx_rt_registers caller = {.pc = ctx_rt_counting.bases[at->object] + at->address + 1,
+						.sp = (uintptr_t)(hit + 1),
+						.fp = hit->fp};
+	struct ctx_rt_operation operation = {.kind = CTX_RT_RAISED};
+	struct ctx_rt_thread *thread = ctx_rt_thread_acquire(CTX_RT_WHAT_COUNT);
+
+	if (thread == NULL)
+		return;
+	operation.words[0] = ctx_clock_ns(CLOCK_MONOTONIC);
+	operation.words[1] = site;
+	ctx_rt_record(thread, &operation, &caller);
+	ctx_rt_thread_release();
+}
+
+/* What the code would have done with a block. */
+static void bump(uint64_t *block, uint32_t site, const struct ctx_rt_count_hit *hit)
+{
+	uint64_t *countdown = block + ctx_rt_count_countdown(ctx_rt_counting.shared, site);
+	const uint64_t threshold = ctx_rt_count_sites(ctx_rt_counting.shared)[site].threshold;
+
+	block[ctx_rt_count_counter(ctx_rt_counting.shared, site)]++;
+	if (threshold == 0 || --*countdown != 0)
+		return;
+	*countdown += threshold;
+	raise_site(site, hit);
+}
+
+__attribute__((used)) void ctx_rt_count_work(const struct ctx_rt_count_hit *hit)
+{
+	uint32_t site = (uint32_t)hit->site;
+	int error = errno;
+
+	if (hit->raises != 0) {
+		(*own)[ctx_rt_count_countdown(ctx_rt_counting.shared, site)] +=
+			ctx_rt_count_sites(ctx_rt_counting.shared)[site].threshold;
+		raise_site(site, hit);
+	} else {
+		uint64_t *block = take_block(), *others = ctx_rt_count_block(ctx_rt_counting.shared, 0);
+
+		for (uint32_t i = site; ctx_rt_count_is_same(site, i); i++) {
+			if (block != NULL)
+				bump(block, i, hit);
+			else
+				__atomic_fetch_add(&others[ctx_rt_count_counter(ctx_rt_counting.shared, i)],
+						   1, __ATOMIC_RELAXED);
+		}
+	}
+	errno = error;
+}
+
+#endif
