@@ -83,8 +83,9 @@ static size_t je_end(const struct ctx_rt_count_code *code, size_t begin, size_t 
 
 size_t ctx_rt_count_jump(uint64_t at, uint64_t target, uint8_t out[5])
 {
-	struct writing writing = {.out = out, .at = at};
+	struct writing writing = {.at = at};
 
+	writing.out = out;
 	PUT(&writing, 0xe9);
 	put_distance(&writing, target);
 	return writing.failed ? 0 : writing.n;
@@ -92,9 +93,11 @@ size_t ctx_rt_count_jump(uint64_t at, uint64_t target, uint8_t out[5])
 
 size_t ctx_rt_count_encode(const struct ctx_rt_count_code *code, uint8_t *out, size_t *ret_entry)
 {
-	struct writing writing = {.out = out, .at = code->at};
-	size_t slow = put_call(&writing, code->bumps[0].site, code->slots), bumps;
+	struct writing writing = {.at = code->at};
+	size_t slow, bumps;
 
+	writing.out = out;
+	slow = put_call(&writing, code->bumps[0].site, code->slots);
 	*ret_entry = writing.n;
 	PUT(&writing, 0x51, 0x50);		     /* push %rcx; push %rax */
 	PUT(&writing, 0x64, 0x48, 0x8b, 0x0c, 0x25); /* mov %fs:tls, %rcx */
