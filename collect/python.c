@@ -34,6 +34,8 @@ struct process {
 	uint32_t pid; /* 0: the place is free */
 	uint64_t code_type, eval_begin, eval_end;
 	uint64_t runtime;
+	uint32_t version; /* as Py_Version has it */
+	bool is_written;  /* as a virtual machine */
 	const struct ctx_python_layout *layout;
 	struct ctx_map64 of_address; /* a code object's -> index in codes */
 	struct code *codes;	     /* owned */
@@ -227,6 +229,7 @@ static enum ctx_status add_process(struct ctx_python *python, const struct proce
 				  .eval_begin = like->eval_begin,
 				  .eval_end = like->eval_end,
 				  .runtime = like->runtime,
+				  .version = like->version,
 				  .layout = like->layout};
 
 	if (place == NULL)
@@ -308,6 +311,7 @@ static enum ctx_status add_map(struct ctx_python *python, uint32_t pid, const st
 				   .eval_begin = file->eval + shift,
 				   .eval_end = file->eval + shift + file->eval_size,
 				   .runtime = file->runtime + shift,
+				   .version = file->version,
 				   .layout = ctx_python_layout_of(file->version)};
 	return add_process(python, &process, pid, err);
 }
@@ -497,6 +501,27 @@ static enum ctx_status name_chain(struct ctx_python *python, struct process *pro
 	return CTX_OK;
 }
 
+/* A process that has ended by now has no command. */
+static enum ctx_status write_vm(struct ctx_python *python, struct process *process,
+				const struct ctx_python_stack *stack, struct ctx_err *err)
+{
+	struct ctx_buf command CTX_AUTO_BUF = {0};
+	struct ctx_exp_vm vm = {.process = stack->process,
+				.time_ns = stack->time_ns,
+				.name = "CPython",
+				.collector = "",
+				.command = ""};
+	char version[32];
+
+	process->is_written = true;
+	snprintf(version, sizeof(version), "%u.%u.%u", process->version >> 24, process->version >> 16 & 0xff,
+		 process->version >> 8 & 0xff);
+	vm.version = version;
+	if (ctx_procfs_command(process->pid, &command, NULL) == CTX_OK && command.bytes != NULL)
+		vm.command = (const char *)command.bytes;
+	return ctx_exp_vm(python->writer, &vm, err);
+}
+
 enum ctx_status ctx_python_name(struct ctx_python *python, const struct ctx_python_stack *stack,
 				struct ctx_python_stack *ret, bool *ret_named, struct ctx_err *err)
 {
@@ -531,7 +556,7 @@ enum ctx_status ctx_python_name(struct ctx_python *python, const struct ctx_pyth
 	ret->frames = python->out;
 	ret->n = n;
 	*ret_named = true;
-	return CTX_OK;
+	return process->is_written ? CTX_OK : write_vm(python, process, stack, err);
 }
 
 bool ctx_python_text(const struct ctx_python *python, unsigned i, char text[CTX_PYTHON_TEXT_MAX])

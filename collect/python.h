@@ -45,13 +45,15 @@ const struct ctx_python_chain *ctx_python_chain_of(struct ctx_python *python,
 
 struct ctx_python_stack {
 	uint32_t pid;
+	uint32_t process; /* in the experiment */
+	uint64_t time_ns;
 	const struct ctx_python_chain *chain;
 	const uint64_t *frames; /* leaf first */
 	size_t n;
 };
 
 /*
- * The stack with Python's frames, in `*ret`, or as it is. Borrowed until the next call. Fails as the writer does. True in
+ * The first such stack of a process makes it a virtual machine of the recording. The stack with Python's frames, in `*ret`, or as it is. Borrowed until the next call. Fails as the writer does. True in
  * *ret_named: it has some.
  */
 CTX_MUST_CHECK enum ctx_status ctx_python_name(struct ctx_python *python,

@@ -554,6 +554,8 @@ static enum ctx_status put_python(struct ctx_sample_batch *batch, const struct i
 	if (item->job == NULL || item->input->python == NULL)
 		return CTX_OK;
 	native.pid = item->input->record.pid;
+	native.process = item->process;
+	native.time_ns = item->input->record.time_ns;
 	native.chain = item->input->python;
 	status = ctx_python_name(batch->options.python, &native, &with, &is_named, err);
 	if (status == CTX_OK && is_named)

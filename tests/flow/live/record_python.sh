@@ -11,6 +11,13 @@ grep -q 'which needs root' said.txt && skip "no probes in the kernel here: $(cat
 python_paths known.er _PyEval_EvalFrameDefault
 grep -q ';sub_work [0-9]*$' user.folded || fail "no samples of the sub-interpreter: $(cat user.folded)"
 
+# A row for it, and for each of its children with functions of Python; samples inside are those of the threads.
+ctxan -q known.er -r vms --format json >vms.json || fail "vms: $(ctxan known.er -r vms 2>&1)"
+jq -e --arg version "$("$python" -c 'import platform; print(platform.python_version())')" \
+	'.rows | length >= 1 and all(.name == "CPython" and .version == $version and .inside_samples > 0 and .collector == null and .heap_used_bytes == null) and any(.command | test("known.py 0.1"))' vms.json >/dev/null || fail "vms: $(cat vms.json)"
+ctxan -q known.er -r threads --limit 0 --format json | jq '[.rows[].inside_samples] | add' >threads.txt
+[ "$(jq '[.rows[].inside_samples] | add' vms.json)" = "$(cat threads.txt)" ] || fail "vms: threads have $(cat threads.txt) samples inside: $(cat vms.json)"
+
 # A program that runs already.
 "$python" "$source_dir/testdata/python/known.py" 0.3 &
 pid=$!
