@@ -46,6 +46,7 @@ struct ctx_diff_spec {
 	bool folds; /* tree: recursion is its first instance */
 	const struct ctx_renames *renames; /* of functions; borrowed; NULL: none */
 	struct ctx_weighting weighting;
+	const char *unit; /* what a source of a side is, for headings: "host"; NULL: "recording" */
 };
 
 struct ctx_diff_row {

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "ctxan/exporting.h"
+#include "ctxan/fleet_difference.h"
 #include "ctxan/fleet_login.h"
 #include "ctxan/refusals.h"
 #include "fleet/fleet_index.h"
@@ -148,7 +149,7 @@ static enum ctx_status ask_tested(struct ctx_fleet_source_spec *spec, const stru
 	spec->tests = tests;
 	spec->n_tests = words->n_tests;
 	spec->filter = (const char *)filter.bytes;
-	return ask(spec, options, err);
+	return options->diff.wanted ? ctx_fleet_difference(spec, options, err) : ask(spec, options, err);
 }
 
 static enum ctx_status check_keys(const struct ctx_options *options, struct ctx_err *err)

@@ -168,7 +168,8 @@ static enum ctx_status check_diff(const struct ctx_options *options, struct ctx_
 		return ctx_err_set(
 			err, CTX_E_ARG,
 			"--diff: --sort is exclusive (a function's own time) or inclusive, not '%s'", sort);
-	return check_diff_sides(options, err);
+	/* Of a fleet the sides are terms. */
+	return options->fleet.command != CTX_FLEET_NONE ? CTX_OK : check_diff_sides(options, err);
 }
 
 /* Rules print their own summary; an archive prints nothing. */

@@ -28,7 +28,6 @@ static enum ctx_status check_asking(const struct ctx_options *options, struct ct
 			    : options->browse			? "--browse"
 			    : options->output.sql != NULL	? "--sql"
 			    : options->output.show_sql		? "--show-sql"
-			    : options->diff.wanted		? "--diff"
 			    : options->baseline.rules != NULL	? "--rules"
 			    : options->baseline.archive != NULL ? "--archive"
 			    : options->opening.merge		? "--merge"

@@ -12,6 +12,7 @@ struct ctx_fleet_groups {
 	struct ctx_strtab hosts; /* of the pairs (row, host) */
 	struct ctx_report_fleet_group *rows;
 	size_t n, cap;
+	struct ctx_interval interval; /* of the choice, times of day */
 };
 
 /* A recording, as it comes. Texts are in `texts`. */
@@ -82,6 +83,16 @@ static enum ctx_status count_host(struct ctx_fleet_groups *groups, uint32_t row,
 	return status;
 }
 
+/* Of it, what lies in the interval. */
+static uint64_t recorded_in(const struct ctx_fleet_groups *groups, const struct fact *fact)
+{
+	uint64_t begin_ns =
+		fact->begin_ns > groups->interval.begin_ns ? fact->begin_ns : groups->interval.begin_ns;
+	uint64_t end_ns = fact->end_ns < groups->interval.end_ns ? fact->end_ns : groups->interval.end_ns;
+
+	return end_ns > begin_ns ? end_ns - begin_ns : 0;
+}
+
 static enum ctx_status add(struct ctx_fleet_groups *groups, const struct fact *fact, struct ctx_err *err)
 {
 	struct ctx_report_fleet_group *row;
@@ -110,7 +121,7 @@ static enum ctx_status add(struct ctx_fleet_groups *groups, const struct fact *f
 	row->recordings++;
 	if (fact->end_ns > row->end_ns)
 		row->end_ns = fact->end_ns;
-	row->recorded_ns += fact->end_ns - fact->begin_ns;
+	row->recorded_ns += recorded_in(groups, fact);
 	row->lost += fact->lost;
 	row->damaged += fact->damaged;
 	row->unclosed += !fact->closed;
@@ -177,8 +188,14 @@ enum ctx_status ctx_fleet_groups_make(const struct ctx_fleet_index_spec *spec, s
 				      struct ctx_err *err)
 {
 	struct ctx_fleet_groups *groups = ctx_calloc(1, sizeof(*groups));
-	enum ctx_status status = groups != NULL ? read_facts(groups, spec, err) : ctx_err_nomem(err);
+	enum ctx_status status = CTX_OK;
 
+	if (groups == NULL)
+		return ctx_err_nomem(err);
+	groups->interval = (struct ctx_interval){0, UINT64_MAX};
+	if (spec->choice->has_interval)
+		groups->interval = spec->choice->hull;
+	status = read_facts(groups, spec, err);
 	if (status == CTX_OK)
 		status = weigh(groups, spec, err);
 	if (status != CTX_OK) {

@@ -86,6 +86,15 @@ static enum ctx_status read_keys(struct ctx_fleet_index *index, const char *by, 
 	return status;
 }
 
+static enum ctx_status add_stack_key(struct ctx_fleet_index *index, struct ctx_err *err)
+{
+	if (index->n_by == CTX_INDEX_KEYS_MAX)
+		return ctx_err_set(err, CTX_E_LIMIT, "--by: more than %u keys", CTX_INDEX_KEYS_MAX - 1);
+	index->subjects[index->n_by] = OF_STACK;
+	index->by[index->n_by++] = (struct ctx_report_index_key){"stack", true, CTX_INDEX_NUMBER};
+	return CTX_OK;
+}
+
 enum ctx_status ctx_fleet_index_check(const char *by, struct ctx_err *err)
 {
 	struct ctx_fleet_index index = {0};
@@ -232,9 +241,13 @@ static enum ctx_status put_stack(const struct ctx_fleet_index *index, const stru
 	}
 	function = profile->cct.key[node];
 	for (size_t i = 0; i < index->n_by; i++) {
-		if (index->subjects[i] != OF_STACK || node == CTX_TRIE_ROOT)
+		if (index->subjects[i] != OF_STACK)
 			continue;
-		if (index->by[i].entity == CTX_INDEX_FUNCTION)
+		if (index->by[i].entity == CTX_INDEX_NUMBER)
+			ret.values[i] = node;
+		else if (node == CTX_TRIE_ROOT)
+			continue;
+		else if (index->by[i].entity == CTX_INDEX_FUNCTION)
 			ret.values[i] = function;
 		else if (profile->functions[function].object != CTX_NONE)
 			ret.values[i] = profile->functions[function].object;
@@ -362,6 +375,8 @@ enum ctx_status ctx_fleet_index_make(const struct ctx_fleet_index_spec *spec, st
 	if (index == NULL)
 		return ctx_err_nomem(err);
 	status = read_keys(index, spec->by, err);
+	if (status == CTX_OK && spec->by_stack)
+		status = add_stack_key(index, err);
 	index->totals = ctx_calloc(spec->n_metrics + 1, sizeof(*index->totals));
 	if (status == CTX_OK && index->totals == NULL)
 		status = ctx_err_nomem(err);

@@ -29,6 +29,7 @@ struct ctx_fleet_index_spec { /* borrowed */
 	size_t n_metrics;
 	const char *by;			       /* keys, separated by commas; borrowed while the index lives */
 	const struct ctx_fleet_tests *tests;   /* bound to the fleet's profile */
+	bool by_stack;			       /* a last key "stack": the CCT node */
 	const struct ctx_index_stacks *stacks; /* NULL: those of the fleet */
 };
 

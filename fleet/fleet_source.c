@@ -652,6 +652,14 @@ static void free_histograms(struct ctx_histogram *histograms, size_t n)
 	free(histograms);
 }
 
+enum ctx_status ctx_fleet_source_blocks(struct ctx_report_source *base, const char *key,
+					struct ctx_fleet_blocks **ret, struct ctx_err *err)
+{
+	const struct ctx_fleet_index_spec spec = index_of(source_of(base), key, NULL);
+
+	return ctx_fleet_blocks_make(&spec, &base->selection, ret, err);
+}
+
 void ctx_fleet_source_close(struct ctx_report_source *base)
 {
 	struct source *source = base != NULL ? source_of(base) : NULL;

@@ -11,6 +11,7 @@
 #ifndef CTX_FLEET_FLEET_SOURCE_H
 #define CTX_FLEET_FLEET_SOURCE_H
 
+#include "fleet/fleet_blocks.h"
 #include "fleet/fleet_choice.h"
 #include "fleet/fleet_server.h"
 #include "model/report_source.h"
@@ -39,5 +40,9 @@ void ctx_fleet_source_close(struct ctx_report_source *base); /* NULL does nothin
 CTX_MUST_CHECK enum ctx_status ctx_fleet_source_load(struct ctx_report_source *source,
 						     const uint32_t *metrics, size_t n, bool waits,
 						     struct ctx_err *err);
+
+/* The recordings of a source that is loaded in blocks by a key, while it is open (fleet/fleet_blocks.h). */
+CTX_MUST_CHECK enum ctx_status ctx_fleet_source_blocks(struct ctx_report_source *source, const char *key,
+						       struct ctx_fleet_blocks **ret, struct ctx_err *err);
 
 #endif

@@ -154,7 +154,7 @@ struct ctx_report_fleet_group {
 	const char *name;		      /* of the only recording; otherwise NULL */
 	uint64_t recordings, hosts;
 	uint64_t begin_ns, end_ns; /* of the first and the last, times of day since 1970; whole recordings */
-	uint64_t recorded_ns;	   /* of all together, whole recordings */
+	uint64_t recorded_ns;	   /* of all together, in the interval */
 	uint64_t lost, damaged, unclosed; /* records, records, recordings */
 	struct ctx_report_sum sum;	  /* of the first metric */
 };

@@ -182,6 +182,11 @@ static void put_title(struct ctx_diff_page *page)
 							page->form->title, whole, weights));
 }
 
+static const char *side_unit(const struct ctx_diff_page *page)
+{
+	return page->spec->unit != NULL ? page->spec->unit : "recording";
+}
+
 static void put_side(struct ctx_diff_page *page, enum ctx_compare_side side)
 {
 	const struct ctx_diff_side *given = &page->spec->sides[side];
@@ -194,9 +199,9 @@ static void put_side(struct ctx_diff_page *page, enum ctx_compare_side side)
 	}
 	ctx_buf_printf(&text, ": %" PRIu64 " samples, ", totals->samples);
 	if (given->n > 1)
-		ctx_buf_printf(&text, "%zu recordings", given->n);
+		ctx_buf_printf(&text, "%zu %ss", given->n, side_unit(page));
 	else if (page->diff.no_samples)
-		ctx_buf_put_text(&text, "1 recording");
+		ctx_buf_printf(&text, "1 %s", side_unit(page));
 	else
 		ctx_buf_printf(&text, "%zu blocks of %.0f ms", totals->blocks,
 			       (double)totals->length_ns / 1e6);
@@ -336,9 +341,9 @@ void ctx_diff_page_put_titles(struct ctx_diff_page *page)
 		put_detectable_total(page, least);
 	else if (diff->no_samples)
 		ctx_out_wrapped(&page->out, "",
-				"A recording that was archived without samples does not tell changes from "
-				"chance by itself: several "
-				"recordings of a side do, or ctxan --archive --with-samples.",
+				"Without samples one by one (an archive, a fleet) a recording does not tell "
+				"changes from "
+				"chance by itself: several of a side do, or ctxan --archive --with-samples.",
 				0);
 	else if (page->spec->weighting.weights != CTX_WEIGHTS_SHARE)
 		ctx_out_wrapped(
@@ -415,8 +420,10 @@ static void put_test(struct ctx_diff_page *page)
 	struct ctx_out *out = &page->out;
 	const struct ctx_cell cells[] = {
 		ctx_cell_name(single ? "Student's t, Benjamini-Hochberg"
-				     : "Student's t, Benjamini-Hochberg, permutation of recordings"),
-		ctx_cell_name(single ? "block" : "recording"),
+				     : ctx_out_format(out,
+						      "Student's t, Benjamini-Hochberg, permutation of %ss",
+						      side_unit(page))),
+		ctx_cell_name(single ? "block" : side_unit(page)),
 		ctx_cell_number(page->diff.n_tested),
 		ctx_cell_figure(ctx_out_format(out, "%g", CTX_DIFF_RATE)),
 		single ? ctx_cell_figure(ctx_out_format(out, "%g", CTX_DIFF_NOISE)) : ctx_cell_name(NULL),

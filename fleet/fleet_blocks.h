@@ -1,0 +1,32 @@
+/*
+ * The recordings of a fleet in blocks, for comparisons: each is a source of its own, with a histogram of the fleet's first metric.
+ *
+ *	recordings --by host, or one by one--> blocks --struct ctx_report_source--> sides of compare/diff.h
+ *
+ * What is recorded on one host has causes in common, so hosts are what differs by chance, where there are enough of them. A block
+ * has no samples one by one, as a recording that was archived without (struct ctx_losses).
+ */
+#ifndef CTX_FLEET_FLEET_BLOCKS_H
+#define CTX_FLEET_FLEET_BLOCKS_H
+
+#include "fleet/fleet_index.h"
+
+#define CTX_FLEET_BLOCKS_MAX 200u
+
+struct ctx_fleet_blocks; /* opaque */
+
+/*
+ * By `spec->by`, a key of recordings ("host", "recording"), of the first metric. More than CTX_FLEET_BLOCKS_MAX are put together, neighbours
+ * by name. `groups` are those of the same key. All of the spec is borrowed while the blocks live, and so is `selection`, which
+ * the sources have but for their names and times. Errors as of ctx_fleet_index_make.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_fleet_blocks_make(const struct ctx_fleet_index_spec *spec,
+						     const struct ctx_report_selection *selection,
+						     struct ctx_fleet_blocks **ret, struct ctx_err *err);
+void ctx_fleet_blocks_destroy(struct ctx_fleet_blocks *blocks); /* NULL does nothing */
+
+/* Borrowed from the blocks; at least one. */
+struct ctx_report_source *const *ctx_fleet_blocks_sources(const struct ctx_fleet_blocks *blocks,
+							  size_t *ret_n);
+
+#endif
