@@ -2,7 +2,9 @@
  * Sums of a fleet by keys, groups of recordings and tests of stacks, from a server that adds its cells up the slow way.
  */
 #include "base/cursor.h"
+#include "fleet/fleet_blocks.h"
 #include "fleet/fleet_groups.h"
+#include "model/histogram.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -383,6 +385,61 @@ static void test_groups__have_what_their_recordings_have_in_all(void **state)
 	fleet_deinit(&fleet);
 }
 
+static uint64_t histogram_weight(struct ctx_report_source *source, uint32_t stack)
+{
+	struct ctx_report_parts parts;
+	const struct ctx_hist_entry *entry;
+
+	assert_int_equal(source->parts(source, &(struct ctx_parts_query){0}, &parts, NULL), CTX_OK);
+	assert_true(parts.n == 1 && parts.n_metrics == 1);
+	entry = ctx_histogram_get(parts.parts[0].histograms, stack);
+	return entry != NULL ? entry->weight : 0;
+}
+
+static void test_blocks__are_sources_of_a_host_or_a_recording_each(void **state)
+{
+	struct fleet fleet;
+	const struct ctx_fleet_server server = {serve, &fleet};
+	const struct ctx_report_selection selection = {.metrics = metrics, .n_metrics = 1, .filter = ""};
+	struct ctx_fleet_index_spec spec;
+	struct ctx_fleet_blocks *blocks;
+	struct ctx_report_source *const *sources;
+	struct ctx_report_parts parts;
+	const uint32_t parse = 2, read = 3; /* nodes */
+	size_t n;
+
+	(void)state;
+	fleet_init(&fleet);
+	spec = spec_of(&fleet, &server, "host");
+	assert_int_equal(ctx_fleet_blocks_make(&spec, &selection, &blocks, NULL), CTX_OK);
+	sources = ctx_fleet_blocks_sources(blocks, &n);
+	assert_int_equal(n, 3);
+	assert_string_equal(sources[0]->selection.path, "h1");
+	assert_true(histogram_weight(sources[0], parse) == 110 && histogram_weight(sources[0], read) == 21);
+	assert_string_equal(sources[2]->selection.path, "h2");
+	assert_true(histogram_weight(sources[2], read) == 5 && histogram_weight(sources[2], parse) == 0);
+	/* As long as what was recorded there. */
+	assert_int_equal(sources[0]->selection.intervals[0].end_ns, 150);
+	/* It has no samples one by one, and the fleet's own profile still has. */
+	assert_true(sources[0]->selection.profile->losses.sample_blocks);
+	assert_false(fleet.profile.profile.losses.sample_blocks);
+	assert_int_equal(
+		sources[0]->parts(sources[0], &(struct ctx_parts_query){.per_thread = true}, &parts, NULL),
+		CTX_E_ARG);
+	assert_int_equal(sources[0]->samples(sources[0], NULL, NULL, NULL, NULL), CTX_E_ARG);
+	ctx_fleet_blocks_destroy(blocks);
+
+	/* Recordings are called by their names. */
+	spec.by = "recording";
+	assert_int_equal(ctx_fleet_blocks_make(&spec, &selection, &blocks, NULL), CTX_OK);
+	sources = ctx_fleet_blocks_sources(blocks, &n);
+	assert_int_equal(n, RECORDINGS);
+	assert_string_equal(sources[2]->selection.path, "c.er");
+	assert_true(histogram_weight(sources[2], parse) == 100 && histogram_weight(sources[2], read) == 1);
+	ctx_fleet_blocks_destroy(blocks);
+	fleet_deinit(&fleet);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -392,6 +449,7 @@ int main(void)
 		cmocka_unit_test(test_index__what_is_no_key_is_refused),
 		cmocka_unit_test(test_index__a_cut_answer_is_refused),
 		cmocka_unit_test(test_groups__have_what_their_recordings_have_in_all),
+		cmocka_unit_test(test_blocks__are_sources_of_a_host_or_a_recording_each),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -39,6 +39,17 @@ done
 python3 "$source_dir/tests/flow/fleet_same.py" "$bin/ctxan" "$second" 1 40 ./*.er || fail "kept and generated recordings"
 python3 "$source_dir/tests/flow/fleet_same.py" "$bin/ctxan" "$first" 2 25 ./gen*.er || fail "generated recordings"
 
+# A comparison is that of the same recordings in archives, which have no samples one by one either.
+ctxan -q --archive before.db before.?.er && ctxan -q --archive after.db after.?.er || fail "archives"
+for report in functions objects callers-callees stacks tree; do
+	ctxan -q before.db after.db --diff --per share -r $report --format json --limit 0 | jq -S '.rows | sort_by(tojson)' >wanted.json || fail "diff of archives: $report"
+	ctxan fleet "$first" -q service=made --diff 'pick=before.*' 'pick=after.*' -r $report --format json --limit 0 | jq -S '.rows | sort_by(tojson)' >got.json || fail "diff: $report"
+	[ "$(jq length wanted.json)" -gt 2 ] || fail "diff of archives: $report has no rows"
+	cmp -s wanted.json got.json || fail "diff of $report: $(diff wanted.json got.json | head -n 5)"
+done
+ctxan fleet "$first" -q service=made --diff 'pick=before.*' 'pick=after.*' -r lines >said 2>&1 && fail "lines of fleets are compared"
+ctxan fleet "$first" -q service=made --diff 'pick=before.*' 'pick=after.*' --export html -o diff.html && [ -s diff.html ] || fail "page of a difference"
+
 # Again, and two at once: nothing more.
 ctxan push marked.er --to "$second" -q >said 2>&1
 grep -q 'is there already' said || fail "pushed again: $(cat said)"
