@@ -13,12 +13,12 @@
 #include "base/fileio.h"
 #include "base/mem.h"
 #include "ingest/omp_outlined.h"
+#include "ingest/omp_source.h"
 #include "ingest/resolver_place.h"
 
 #include <string.h>
 
 #define MODULE "<OpenMP>"
-#define SOURCE_MAX ((size_t)16 << 20) /* bytes of a file that is looked at */
 
 enum construct { REGION, TASK, SHARE /* and enum ctx_omp_share */ };
 
@@ -153,16 +153,47 @@ struct named {
 	enum construct construct;
 	uint32_t
 		at; /* location that names it: of the function that it runs, or of the construct; CTX_NONE unknown */
-	uint32_t base; /* the stack of what it was begun in */
+	uint32_t base;	/* the stack of what it was begun in */
+	bool is_before; /* the line is that of a statement before: of a call by gcc */
 };
 
-/* gcc gives the call at the begin of loops and sections no line of its own: it has that of a statement before. */
+/* The words that directives of the construct have. */
+static const char *words_of(enum construct construct)
+{
+	static const char *const words[CTX_OMP_SHARE_N] = {
+		[CTX_OMP_SHARE_LOOP] = "for do loop",	   [CTX_OMP_SHARE_SECTIONS] = "sections",
+		[CTX_OMP_SHARE_SINGLE] = "single",	   [CTX_OMP_SHARE_WORKSHARE] = "workshare",
+		[CTX_OMP_SHARE_DISTRIBUTE] = "distribute",
+	};
+
+	return construct == REGION ? "parallel"
+	       : construct == TASK ? "task taskloop"
+				   : words[construct - SHARE];
+}
+
+/*
+ * gcc gives the call at the begin of loops and sections no line of its own: it has that of a statement before, perhaps one of a function that is
+ * inlined there. The innermost function that has such a directive behind that line is the construct's.
+ */
 static struct ctx_resolver_place place_of(const struct ingest *in, const struct named *named)
 {
-	struct ctx_resolver_place place = ctx_resolver_place(in->resolver, named->at);
+	struct ctx_resolver_place place = ctx_resolver_place(in->resolver, named->at), around;
+	uint32_t site;
 
-	if (in->omp->is_gccs && named->construct >= SHARE)
-		place.line = 0;
+	if (!named->is_before)
+		return place;
+	for (site = ctx_resolver_site(in->resolver, named->at); site != CTX_NONE;) {
+		uint32_t line;
+
+		around = ctx_resolver_site_place(in->resolver, &site);
+		line = ctx_omp_source_find(around.file, around.line, words_of(named->construct));
+		if (line != 0) {
+			around.object = place.object;
+			around.line = line;
+			return around;
+		}
+	}
+	place.line = 0;
 	return place;
 }
 
@@ -272,6 +303,17 @@ static enum ctx_status without_runtime(struct ingest *in, uint32_t raw, uint32_t
 	return status;
 }
 
+/* Whether `leaf` has called the runtime by a function of libgomp, which LLVM's has, too; `raw` is the whole stack. */
+static bool is_call_of_gcc(const struct ingest *in, uint32_t raw, uint32_t leaf)
+{
+	const struct ctx_trie *trie = &in->stacks.raw;
+
+	while (raw != CTX_TRIE_ROOT && raw != leaf && trie->parent[raw] != leaf)
+		raw = trie->parent[raw];
+	return raw != CTX_TRIE_ROOT && raw != leaf &&
+	       strncmp(ctx_resolver_place(in->resolver, trie->key[raw]).function, "GOMP_", 5) == 0;
+}
+
 /* Whether the runtime has called anything on the stack. */
 static enum ctx_status is_in_outlined(struct ingest *in, uint32_t raw, bool *ret, struct ctx_err *err)
 {
@@ -362,7 +404,8 @@ static enum ctx_status append_own(struct ingest *in, const struct joined *joined
 struct construct_stack {
 	uint32_t
 		at; /* location that names it: of the function that it runs, or of the construct; CTX_NONE unknown */
-	uint32_t raw; /* of the construct; of a thread in a region its own frames below that */
+	uint32_t raw;	/* of the construct; of a thread in a region its own frames below that */
+	bool is_before; /* struct named */
 };
 
 static enum ctx_status place_construct(struct ingest *in, const struct ctx_event *event, uint32_t raw_stack,
@@ -377,6 +420,7 @@ static enum ctx_status place_construct(struct ingest *in, const struct ctx_event
 	if (event->omp.has_body && raw_stack != CTX_TRIE_ROOT)
 		raw_stack = in->stacks.raw.parent[raw_stack];
 	status = without_runtime(in, raw_stack, &ret->raw, err);
+	ret->is_before = !event->omp.has_body && is_call_of_gcc(in, raw_stack, ret->raw);
 	if (!event->omp.has_body)
 		ret->at = in->stacks.raw.key[ret->raw];
 	if (status != CTX_OK || base.raw == CTX_TRIE_ROOT)
@@ -417,7 +461,8 @@ static enum ctx_status place_region(struct ingest *in, const struct ctx_event *e
 	enum ctx_status status = place_construct(in, event, raw_stack, &stack, err);
 
 	if (status == CTX_OK)
-		status = function_of(in, &(struct named){REGION, stack.at, base}, &function, err);
+		status = function_of(in, &(struct named){REGION, stack.at, base, stack.is_before}, &function,
+				     err);
 	in->omp->is_gccs |= event->omp.has_body;
 	if (status == CTX_OK && event->omp.has_body)
 		status = note_body(in, stack.at, function, err);
@@ -438,7 +483,8 @@ static enum ctx_status place_task(struct ingest *in, const struct ctx_event *eve
 	enum ctx_status status = place_construct(in, event, raw_stack, &stack, err);
 
 	if (status == CTX_OK)
-		status = function_of(in, &(struct named){TASK, stack.at, base}, &input->work, err);
+		status = function_of(in, &(struct named){TASK, stack.at, base, stack.is_before}, &input->work,
+				     err);
 	if (status == CTX_OK && event->omp.has_body)
 		status = note_body(in, stack.at, input->work, err);
 	input->raw_stack = stack.raw;
@@ -513,7 +559,8 @@ static enum ctx_status place_share(struct ingest *in, uint32_t raw_stack, struct
 	status = function_of(in,
 			     &(struct named){SHARE + ctx_omp_share_of(input->value),
 					     leaf != CTX_TRIE_ROOT ? in->stacks.raw.key[leaf] : CTX_NONE,
-					     base.raw},
+					     base.raw,
+					     in->omp->is_gccs || is_call_of_gcc(in, raw_stack, leaf)},
 			     &function, err);
 	if (status == CTX_OK)
 		status = count_own(in, leaf, &n, err);
@@ -522,30 +569,6 @@ static enum ctx_status place_share(struct ingest *in, uint32_t raw_stack, struct
 		status =
 			append_own(in, &(struct joined){base, leaf, function, false}, &input->raw_stack, err);
 	return status == CTX_OK ? note_inside(in, input->raw_stack, function, leaf, err) : status;
-}
-
-/* Whether the line of a place in a source file, which may not be there any more, names a barrier. */
-static bool names_barrier(const struct ctx_resolver_place *place)
-{
-	struct ctx_buf text CTX_AUTO_BUF = {0};
-	char *line, *end;
-
-	if (place->file == NULL || place->line == 0 ||
-	    ctx_file_read(place->file, SOURCE_MAX, &text, NULL) != CTX_OK)
-		return true;
-	ctx_buf_put_u8(&text, 0);
-	if (text.failed)
-		return true;
-	line = (char *)text.bytes;
-	for (uint32_t i = 1; i < place->line && line != NULL; i++) {
-		line = strchr(line, '\n');
-		line = line != NULL ? line + 1 : NULL;
-	}
-	if (line == NULL)
-		return true;
-	end = line + strcspn(line, "\n");
-	*end = '\0';
-	return strcasestr(line, "barrier") != NULL;
 }
 
 /*
@@ -562,7 +585,8 @@ static enum ctx_status find_barrier(struct ingest *in, uint32_t leaf, uint32_t *
 	if (*known == CTX_MAP64_NONE) {
 		const struct ctx_resolver_place place = ctx_resolver_place(in->resolver, location);
 
-		*known = names_barrier(&place) ? CTX_OMP_EXPLICIT_BARRIER : CTX_OMP_IMPLICIT_BARRIER;
+		*known = ctx_omp_source_names_barrier(place.file, place.line) ? CTX_OMP_EXPLICIT_BARRIER
+									      : CTX_OMP_IMPLICIT_BARRIER;
 	}
 	*state = *known;
 	return CTX_OK;
@@ -576,7 +600,8 @@ static enum ctx_status place_wait(struct ingest *in, uint32_t raw_stack, struct 
 	enum ctx_status status = without_runtime(in, raw_stack, &leaf, err);
 
 	input->is_called = input->value == CTX_OMP_EXPLICIT_BARRIER;
-	if (status == CTX_OK && input->is_called && in->omp->is_gccs && leaf != CTX_TRIE_ROOT)
+	if (status == CTX_OK && input->is_called && leaf != CTX_TRIE_ROOT &&
+	    (in->omp->is_gccs || is_call_of_gcc(in, raw_stack, leaf)))
 		status = find_barrier(in, leaf, &input->value, err);
 	base = ctx_omp_threads_base(in->omp->threads, input->thread,
 				    input->value == CTX_OMP_IMPLICIT_BARRIER && !input->is_called

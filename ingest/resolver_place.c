@@ -5,25 +5,41 @@
 
 #include <string.h>
 
+uint32_t ctx_resolver_site(const struct ctx_resolver *resolver, uint32_t location)
+{
+	uint32_t site = location < resolver->n_locations ? resolver->locations[location].site : CTX_NONE;
+
+	return site < resolver->n_sites ? site : CTX_NONE;
+}
+
+struct ctx_resolver_place ctx_resolver_site_place(const struct ctx_resolver *resolver, uint32_t *site)
+{
+	const struct ctx_site *at = &resolver->sites[*site];
+	struct ctx_resolver_place place = {.function = "", .object = "", .line = at->line};
+
+	if (at->function < resolver->n_functions)
+		place.function = resolver->functions[at->function].name;
+	if (at->file < resolver->files.n)
+		place.file = resolver->files.strings[at->file];
+	*site = at->caller < resolver->n_sites ? at->caller : CTX_NONE;
+	return place;
+}
+
 struct ctx_resolver_place ctx_resolver_place(const struct ctx_resolver *resolver, uint32_t location)
 {
 	struct ctx_resolver_place place = {.function = "", .object = ""};
+	uint32_t site = ctx_resolver_site(resolver, location);
 	const struct ctx_location *at;
-	const struct ctx_site *site;
 
 	if (location >= resolver->n_locations)
 		return place;
 	at = &resolver->locations[location];
+	if (site != CTX_NONE)
+		place = ctx_resolver_site_place(resolver, &site);
 	if (at->object < resolver->n_objects)
 		place.object = resolver->objects[at->object].path;
 	if (at->function < resolver->n_functions)
 		place.function = resolver->functions[at->function].name;
-	if (at->site >= resolver->n_sites)
-		return place;
-	site = &resolver->sites[at->site];
-	place.line = site->line;
-	if (site->file < resolver->files.n)
-		place.file = resolver->files.strings[site->file];
 	return place;
 }
 

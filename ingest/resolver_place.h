@@ -17,6 +17,12 @@ struct ctx_resolver_place {
 /* O(1). */
 struct ctx_resolver_place ctx_resolver_place(const struct ctx_resolver *resolver, uint32_t location);
 
+/* The site of a location, of its innermost function; CTX_NONE: none is known. O(1). */
+uint32_t ctx_resolver_site(const struct ctx_resolver *resolver, uint32_t location);
+
+/* Where a site is, without the load object; `*site` becomes that of the function around it, CTX_NONE: it was the outermost. O(1). */
+struct ctx_resolver_place ctx_resolver_site_place(const struct ctx_resolver *resolver, uint32_t *site);
+
 /* Functions so far; their ids are smaller. */
 size_t ctx_resolver_n_functions(const struct ctx_resolver *resolver);
 

@@ -43,6 +43,14 @@ void ctx_summary_put_time(struct ctx_buf *line, uint64_t ns)
 	}
 }
 
+void ctx_summary_put_percent(struct ctx_buf *line, uint64_t part, uint64_t whole)
+{
+	char text[CTX_FIGURE_MAX];
+
+	ctx_figure_percent(text, part, whole, 1);
+	ctx_buf_printf(line, "%s %%", text);
+}
+
 void ctx_summary_put_waker(struct ctx_summary_screen *screen, const char *waker, struct ctx_buf *text)
 {
 	bool ascii = screen->out->options->ascii;

@@ -45,6 +45,9 @@ void ctx_summary_put_blank(struct ctx_summary_screen *screen);
 /* Appends "1.052 s", "12.345 ms". */
 void ctx_summary_put_time(struct ctx_buf *line, uint64_t ns);
 
+/* Appends "12.3 %". */
+void ctx_summary_put_percent(struct ctx_buf *line, uint64_t part, uint64_t whole);
+
 /*
  * The name of a function of the fold's profile, without what says that it is inlined, or a copy for
  * constant arguments; valid until the section of the output ends. Any bytes.

@@ -20,6 +20,7 @@
 #include "base/mem.h"
 #include "report/names.h"
 #include "report/part_cells.h"
+#include "report/summary_omp_text.h"
 #include "report/summary_plan.h"
 #include "report/summary_tables.h"
 #include "report/summary_time.h"
@@ -32,8 +33,8 @@
 #define NARROW 80u
 #define WIDEST 120u
 #define WAIT_OF_FUNCTION 20u /* the hottest function's waits are told from one part of so many on */
-#define LEAST_PLACE 12u	     /* columns of a construct of OpenMP */
-#define ROOM_OF_CALL 36u     /* columns of a function and its callee */
+#define SPUN 5u /* waiting in the runtime of OpenMP with one part of so many of the CPU time is said */
+#define ROOM_OF_CALL 36u /* columns of a function and its callee */
 
 static void take_text(void *context, const char *text)
 {
@@ -104,14 +105,6 @@ static void put_title(struct ctx_summary_screen *screen)
 		ctx_name_put_text(&screen->line, command, ascii);
 	}
 	end_cut(screen);
-}
-
-static void put_percent(struct ctx_buf *line, uint64_t part, uint64_t whole)
-{
-	char text[CTX_FIGURE_MAX];
-
-	ctx_figure_percent(text, part, whole, 1);
-	ctx_buf_printf(line, "%s %%", text);
 }
 
 /* "1.043 s | 0.47 of 2 CPUs busy | 9 threads in 2 processes | 245 samples" */
@@ -211,7 +204,7 @@ static void put_waiters(struct ctx_summary_screen *screen, uint64_t ns, struct c
 	const struct ctx_summary *summary = screen->summary;
 	const struct ctx_wait_waiters *waiters = &summary->waiting.waiters;
 
-	put_percent(text, ns, waiting_ns(summary));
+	ctx_summary_put_percent(text, ns, waiting_ns(summary));
 	ctx_buf_put_text(text, " of ");
 	if (waiters->n == 1) {
 		ctx_summary_put_waker(screen, summary->profile->threads[waiters->one].name, text);
@@ -307,7 +300,7 @@ static void put_ender(struct ctx_summary_screen *screen)
 	}
 	if (during->function != CTX_NONE) {
 		ctx_buf_put_text(&screen->line, "; meanwhile ");
-		put_percent(&screen->line, during->ns, during->waker_ns);
+		ctx_summary_put_percent(&screen->line, during->ns, during->waker_ns);
 		ctx_buf_put_text(&screen->line, during->function == wait->waker_function ? " there" : " in ");
 		if (during->function != wait->waker_function)
 			ctx_summary_put_name(screen, during->function, room / 2, &screen->line);
@@ -357,7 +350,7 @@ static void put_crowd(struct ctx_summary_screen *screen)
 	if (is_flat_command(summary)) {
 		ctx_summary_put_waker(screen, summary->groups[0].name, &screen->line);
 		ctx_buf_put_text(&screen->line, ", ");
-		put_percent(&screen->line, summary->groups[0].cpu, summary->functions.weight);
+		ctx_summary_put_percent(&screen->line, summary->groups[0].cpu, summary->functions.weight);
 		ctx_buf_put_text(&screen->line, "; ");
 		return;
 	}
@@ -428,7 +421,7 @@ static void put_share(struct ctx_summary_screen *screen, const struct ctx_hot_fu
 	if (place)
 		put_place(screen, row, text);
 	ctx_buf_put_text(text, ", ");
-	put_percent(text, row->with_callees, screen->summary->functions.weight);
+	ctx_summary_put_percent(text, row->with_callees, screen->summary->functions.weight);
 	ctx_summary_put_of(screen, text);
 	put_count(screen->summary, row, text);
 }
@@ -490,52 +483,6 @@ static void put_waited_for(struct ctx_summary_screen *screen)
 	ctx_buf_deinit(&sizes);
 }
 
-/* Appends "First look: OpenMP waits, 46.5 % of team time; most: implicit barrier in f:10, 41.2 %". */
-static void put_omp_waits(struct ctx_summary_screen *screen, bool whole, struct ctx_buf *line)
-{
-	const struct ctx_summary_omp *omp = &screen->summary->waiting.omp;
-	uint64_t teams_ns = omp->work_ns + omp->wait_ns;
-	struct ctx_buf place = {0}, safe = {0}, share = {0};
-	bool ascii = screen->out->options->ascii;
-	size_t used;
-
-	ctx_buf_put_text(line, "First look: OpenMP waits, ");
-	put_percent(line, omp->wait_ns, teams_ns);
-	ctx_buf_put_text(line, whole ? " of team time; most: " : "; most: ");
-	ctx_summary_omp_put_state(screen->summary->profile, omp->state, line);
-	ctx_buf_put_text(line, " in ");
-	ctx_buf_put_text(&share, ", ");
-	put_percent(&share, omp->most_ns, teams_ns);
-	used = line->n + share.n;
-	ctx_summary_omp_put_construct(screen->summary->profile, omp->construct, &place);
-	ctx_buf_put_u8(&place, '\0');
-	if (!place.failed)
-		ctx_name_put_text(&safe, (const char *)place.bytes, ascii);
-	if (place.failed || safe.failed || share.failed)
-		ctx_out_fail(screen->out, CTX_E_NOMEM);
-	else
-		ctx_text_shorten(line, (const char *)safe.bytes, safe.n,
-				 whole				      ? SIZE_MAX
-				 : used + LEAST_PLACE < screen->width ? screen->width - used
-								      : LEAST_PLACE,
-				 ascii);
-	ctx_buf_put(line, share.bytes, share.n);
-	ctx_buf_deinit(&place);
-	ctx_buf_deinit(&safe);
-	ctx_buf_deinit(&share);
-}
-
-/* Shorter where it has no room. */
-static void put_first_omp(struct ctx_summary_screen *screen)
-{
-	put_omp_waits(screen, true, &screen->line);
-	if (ctx_text_width((const char *)screen->line.bytes, screen->line.n) > screen->width) {
-		ctx_buf_clear(&screen->line);
-		put_omp_waits(screen, false, &screen->line);
-	}
-	ctx_summary_end_line(screen);
-}
-
 /* The one place that says most about where the time went. */
 static void put_first_look(struct ctx_summary_screen *screen)
 {
@@ -544,7 +491,7 @@ static void put_first_look(struct ctx_summary_screen *screen)
 	if (ctx_summary_short_processes(summary) != NULL) {
 		put_short_processes(screen);
 	} else if (ctx_summary_omp_is_first(&summary->waiting.omp, summary->thread_ns)) {
-		put_first_omp(screen);
+		ctx_summary_put_first_omp(screen);
 	} else if (ctx_summary_is_waiting(summary)) {
 		put_first_wait(screen);
 		put_ender(screen);
@@ -663,7 +610,7 @@ static void put_path(struct ctx_summary_screen *screen, const struct path *path)
 	ctx_summary_put_blank(screen);
 	first = cut_path(summary, path, frames, &n);
 	ctx_buf_printf(&screen->line, "%s, ", path->title);
-	put_percent(&screen->line, path->part, path->whole);
+	ctx_summary_put_percent(&screen->line, path->part, path->whole);
 	ctx_buf_put_text(&screen->line, ": ");
 	used = ctx_text_width((const char *)screen->line.bytes, screen->line.n);
 	put_frames(screen, &(struct frames){frames + first, n - first, NULL}, screen->width - used);
@@ -749,6 +696,21 @@ static void take_kept_off(struct ctx_summary_screen *screen)
 	take_text(&screen->warnings, text);
 }
 
+/* What idle threads do with processors is no work. */
+static void take_spinning(struct ctx_summary_screen *screen)
+{
+	char text[128], figure[CTX_FIGURE_MAX];
+	const struct ctx_summary *summary = screen->summary;
+	uint64_t spun = ctx_summary_omp_spun(summary);
+
+	if (spun == 0 || spun < summary->functions.weight / SPUN)
+		return;
+	ctx_figure_percent(figure, spun, summary->functions.weight, 1);
+	snprintf(text, sizeof(text), "OpenMP spins while it waits, %s %% of CPU time (OMP_WAIT_POLICY)",
+		 figure);
+	take_text(&screen->warnings, text);
+}
+
 void ctx_summary_print(struct ctx_summary *summary, struct ctx_out *out)
 {
 	unsigned width = out->options->width;
@@ -763,6 +725,7 @@ void ctx_summary_print(struct ctx_summary *summary, struct ctx_out *out)
 		.commands = {.arena = &arena},
 	};
 
+	take_spinning(&screen);
 	take_kept_off(&screen);
 	take_missing(&screen);
 	ctx_head_warnings(&out->head, take_text, &screen.warnings);

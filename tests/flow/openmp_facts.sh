@@ -87,7 +87,7 @@ check_fortran() {
 	check_views "Fortran"
 }
 
-# has_loop NAME FUNCTION: whether the loop with this comment has a function of its own, with work. gcc's has no line.
+# has_loop NAME FUNCTION: whether the loop with this comment has a function of its own, with work. gcc's has a line where the source is there.
 has_loop() {
 	line=$(line_of "$openmp_source" "loop $1")
 	ctxan run.er -r functions --limit 0 --metric omp-work --format json |

@@ -53,6 +53,11 @@ library=$(clang -print-file-name=libomp.so.5 2>/dev/null || true)
 if [ -e "$library" ] && compile gcc "$targets/openmp.c" program; then
 	ctxrec -q -O -o run.er --openmp --trace-full wait -- env LD_PRELOAD="${LD_PRELOAD:+$LD_PRELOAD:}$library" ./program 2 >out.txt 2>err.txt || fail "libomp for gcc: exit status"
 	[ "$(cut -d' ' -f1 out.txt)" = "$(cut -d' ' -f1 alone.txt)" ] || fail "libomp for gcc: another output: $(cat out.txt)"
+	look
+	equal "libomp for gcc: regions" "$(jq '.rows | length' regions.json)" 10
+	equal "libomp for gcc: tasks" "$(jq '[.rows[].count] | add' tasks.json)" 76
+	check_sums "libomp for gcc"
+	check_views "libomp for gcc"
 else
 	leave_out "libomp for a program of gcc"
 fi
