@@ -1,6 +1,7 @@
 #include "report/html_metrics.h"
 
 #include "base/mem.h"
+#include "model/omp.h"
 
 #include <stdlib.h>
 
@@ -92,7 +93,7 @@ static enum ctx_status choose(struct ctx_html_metrics *metrics, struct ctx_err *
 	const struct ctx_report_selection *selection = input->selection;
 	const struct ctx_profile *profile = input->profile;
 	enum ctx_status status = CTX_OK;
-	uint32_t wall;
+	uint32_t wall, omp = ctx_profile_omp_metric(profile);
 
 	for (size_t i = 0; i < selection->n_metrics && status == CTX_OK; i++)
 		status = add_of_profile(metrics, selection->metrics[i], err);
@@ -102,7 +103,13 @@ static enum ctx_status choose(struct ctx_html_metrics *metrics, struct ctx_err *
 	wall = ctx_profile_state_sum(profile, CTX_STATE_METRICS_N - 1);
 	if (input->metric != wall)
 		status = add_of_profile(metrics, wall, err);
-	return status == CTX_OK ? add_waits(metrics, err) : status;
+	if (status == CTX_OK)
+		status = add_waits(metrics, err);
+	/* Work and wait of teams. */
+	for (uint32_t i = CTX_OMP_METRIC_WORK;
+	     i <= CTX_OMP_METRIC_WAIT && omp != CTX_NONE && status == CTX_OK; i++)
+		status = add_of_profile(metrics, omp + i, err);
+	return status;
 }
 
 /* ---- Their cells ---- */

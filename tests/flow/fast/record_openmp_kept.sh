@@ -70,6 +70,11 @@ for metric in omp-work omp-wait omp-serial omp-idle; do
 done
 [ "$(ctxan run.er --by OMP_preg --metric omp-work --format json | jq '[.rows[] | .omp_region] | length')" = 3 ] || fail "no index by region: $(ctxan run.er --by OMP_preg --metric omp-work)"
 [ "$(ctxan run.er --by omp-task --metric omp-work --format json | jq -r '[.rows[].omp_task | select(. != null and test("OMP task from line"))] | length')" = 1 ] || fail "no index by task: $(ctxan run.er --by omp-task --metric omp-work)"
+# The page has the metrics of teams without being asked for them.
+ctxan run.er --export html -o page.html || fail "no page"
+for name in 'OMP Work' 'OMP Wait'; do
+	grep -q -F "\"$name\"" page.html || fail "no $name in the page"
+done
 # The time line has a row of each region, up to six.
 ctxan run.er -r timeline >line.txt || fail "no time line"
 [ "$(grep -c -E 'line +[0-9]+ [ =]*=' line.txt)" = 3 ] || fail "no regions on the time line: $(cat line.txt)"
