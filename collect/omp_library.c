@@ -71,6 +71,41 @@ static bool may_need_others(const char *path)
 	return may;
 }
 
+/* Whether a section of a program's file has the function that runtimes look for where a tool is. */
+static bool section_has_tool(const struct ctx_elf_file *file, Elf_Scn *section)
+{
+	GElf_Shdr header;
+	Elf_Data *data;
+	GElf_Sym symbol;
+
+	if (gelf_getshdr(section, &header) == NULL || header.sh_type != SHT_DYNSYM)
+		return false;
+	data = elf_getdata(section, NULL);
+	for (int i = 0; data != NULL && gelf_getsym(data, i, &symbol) != NULL; i++) {
+		const char *name = symbol.st_shndx != SHN_UNDEF
+					   ? elf_strptr(file->elf, header.sh_link, symbol.st_name)
+					   : NULL;
+
+		if (name != NULL && strcmp(name, "ompt_start_tool") == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool has_tool(const char *path)
+{
+	struct ctx_elf_file file;
+	Elf_Scn *section = NULL;
+	bool has = false;
+
+	if (ctx_elf_open_path(&file, path, NULL) != CTX_OK)
+		return false;
+	while (!has && (section = elf_nextscn(file.elf, section)) != NULL)
+		has = section_has_tool(&file, section);
+	ctx_elf_close(&file);
+	return has;
+}
+
 static const char *find(const char *command, const char *path)
 {
 	struct ctx_load_objects objects CTX_CLEANUP(ctx_load_objects_deinit) = {0};
@@ -115,6 +150,7 @@ void ctx_omp_library_decide(struct ctx_rec_options *options, struct ctx_err *why
 		trace->omp_library = find(options->command[0], path);
 		trace->omp = trace->omp_library != NULL;
 	}
+	trace->omp_has_tool = trace->omp && has_tool(path);
 	if (!trace->omp || needs_runtime(trace) || check(path, why) == CTX_OK)
 		return;
 	trace->omp = false;

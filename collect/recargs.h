@@ -70,6 +70,7 @@ struct ctx_rec_trace {
 	bool data; /* addresses of data, of the events that have them */
 	enum ctx_rec_omp omp_mode;
 	const char *omp_library; /* the file name of the one that was found, of AUTO; NULL: none. Static */
+	bool omp_has_tool; /* the command's program has a tool for OpenMP, which is asked before ctxrec's */
 	const char *omp_why_not; /* why the command is recorded without; NULL: it is not */
 	bool marks;		 /* what programs say of themselves; also recorded with any of the others */
 	bool has_sync_threshold;

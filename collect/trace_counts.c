@@ -46,6 +46,8 @@ void ctx_trace_counts_add(struct ctx_trace_counts *counts, const struct ctx_trac
 	add_counted(counts, &counts->calls.unpatched, &segment->header->unpatched);
 	add_counted(counts, &counts->unfit, &segment->header->unfit);
 	counts->own += atomic_load(&segment->header->own_allocators) != 0;
+	counts->omp_kept += atomic_load(&segment->header->omp_tool) == CTX_RT_OMP_TOOL_KEPT;
+	counts->omp_replaced += atomic_load(&segment->header->omp_tool) == CTX_RT_OMP_TOOL_REPLACED;
 	counts->restricted += atomic_load(&segment->header->restricted) != 0;
 	if (atomic_load(&segment->header->apart) != 0 && counts->apart == 0)
 		take_name(segment, counts->apart_name);

@@ -23,6 +23,8 @@ struct ctx_trace_counts {
 	uint64_t start_ns; /* of the recording; set by who asks */
 	uint64_t operations;
 	uint64_t omp;				 /* of them: events of OpenMP */
+	uint64_t omp_kept;			 /* processes whose own tool for OpenMP runs instead */
+	uint64_t omp_replaced;			 /* those whose own were not started */
 	uint64_t dropped;			 /* rings were full */
 	uint64_t unplaced;			 /* operations of threads that have no ring */
 	uint64_t ringless;			 /* processes that have none */

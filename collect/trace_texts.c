@@ -41,25 +41,33 @@ static bool is_omp_alone(const struct ctx_rec_trace *trace)
 	return trace->omp && !trace->heap && !trace->sync && !trace->io && !trace->calls;
 }
 
-static bool is_tool_forbidden(void)
+/* What OMP_TOOL has that forbids tools, "disabled" or what libomp does not know; NULL: nothing. */
+static const char *forbids_tools(void)
 {
 	const char *tool = getenv("OMP_TOOL");
 
-	return tool != NULL && strcmp(tool, "disabled") == 0;
+	return tool != NULL && *tool != '\0' && strcmp(tool, "enabled") != 0 ? tool : NULL;
 }
 
 /* Of what records itself where a runtime is: a program that begins no region is no news. */
 static bool is_omp_missed(const struct ctx_rec_trace *trace)
 {
-	return trace->omp_library == NULL ||
-	       (strcmp(trace->omp_library, "libgomp.so") != 0 && is_tool_forbidden());
+	return trace->omp_library == NULL || trace->omp_has_tool ||
+	       (strcmp(trace->omp_library, "libgomp.so") != 0 && forbids_tools() != NULL);
 }
 
-static void put_no_omp(char *text, size_t size)
+static void put_no_omp(const struct ctx_rec_trace *trace, char *text, size_t size)
 {
-	if (is_tool_forbidden())
+	const char *forbidden = forbids_tools();
+
+	if (forbidden != NULL)
 		snprintf(text, size,
-			 "no region of OpenMP was recorded: OMP_TOOL=disabled forbids libomp to be observed");
+			 "no region of OpenMP was recorded: OMP_TOOL=%.32s forbids libomp to be observed",
+			 forbidden);
+	else if (trace->omp_has_tool)
+		snprintf(text, size,
+			 "no region of OpenMP was recorded: the program has a tool for OpenMP of its own "
+			 "(ompt_start_tool), which keeps its place");
 	else
 		snprintf(text, size,
 			 "no region of OpenMP was recorded: no runtime of OpenMP was seen (libgomp or libomp "
@@ -77,7 +85,7 @@ static bool is_shared_alone(const struct ctx_rec_trace *trace)
 static void put_nothing(const struct ctx_rec_trace *trace, char *text, size_t size)
 {
 	if (is_omp_alone(trace))
-		put_no_omp(text, size);
+		put_no_omp(trace, text, size);
 	else if (trace->heap)
 		snprintf(text, size,
 			 "no heap operation was recorded: no process has allocated by the C library's "
@@ -274,9 +282,20 @@ bool ctx_trace_text(const struct ctx_trace_counts *counts, const struct ctx_rec_
 			    text);
 		return counts->left != 0;
 	case 17:
-		put_no_omp(text, size);
-		return trace->omp && counts->omp == 0 && is_omp_missed(trace) &&
+		put_no_omp(trace, text, size);
+		return trace->omp && counts->omp == 0 && counts->omp_kept == 0 && is_omp_missed(trace) &&
 		       !(is_omp_alone(trace) && counts->processes == 0);
+	case 18:
+		snprintf(text, size,
+			 "OpenMP of %llu %s is not recorded: a tool for OpenMP of the program's own runs "
+			 "(--openmp: ctxrec takes its place)",
+			 (number)counts->omp_kept, counts->omp_kept == 1 ? "process" : "processes");
+		return counts->omp_kept != 0;
+	case 19:
+		snprintf(text, size,
+			 "the tools of OMP_TOOL_LIBRARIES were not started: ctxrec has taken their place "
+			 "(--openmp)");
+		return counts->omp_replaced != 0;
 	default:
 		snprintf(text, size,
 			 "%s are missing: %llu places in the memory of traced processes were damaged, %llu "

@@ -7,7 +7,7 @@
 #include "collect/recargs.h"
 #include "collect/trace.h"
 
-#define CTX_TRACE_TEXTS 19u
+#define CTX_TRACE_TEXTS 21u
 #define CTX_TRACE_TEXT_MAX 640u
 
 /*

@@ -8,8 +8,10 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <limits.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define EXPORT CTX_RT_OMP_EXPORT
 
@@ -343,31 +345,83 @@ static void finalize(union data *tool)
 	(void)tool;
 }
 
-/* A tool of the program's own is asked where this one is not wanted. */
-static struct start_tool_result *start_other(unsigned version, const char *runtime)
-{
-	struct start_tool_result *(*other)(unsigned, const char *) = NULL;
-	int error = errno;
+typedef struct start_tool_result *start_tool(unsigned version, const char *runtime);
 
-	ctx_rt_mute();
+start_tool ompt_start_tool;
+
+/* That of a library that is loaded behind this one; NULL: there is none, or it does not want to. */
+static struct start_tool_result *start_next(unsigned version, const char *runtime)
+{
+	start_tool *other = NULL;
+
 	*(void **)&other = ctx_rt_find("ompt_start_tool", NULL);
-	ctx_rt_unmute();
-	errno = error;
 	return other != NULL ? other(version, runtime) : NULL;
 }
 
-struct start_tool_result *ompt_start_tool(unsigned version, const char *runtime);
+static struct start_tool_result *start_library(const char *name, unsigned version, const char *runtime)
+{
+	void *library = dlopen(name, RTLD_LAZY);
+	start_tool *other = NULL;
+	struct start_tool_result *result = NULL;
+
+	if (library == NULL)
+		return NULL;
+	*(void **)&other = dlsym(library, "ompt_start_tool");
+	if (other != NULL && other != ompt_start_tool)
+		result = other(version, runtime);
+	if (result == NULL)
+		dlclose(library);
+	return result;
+}
+
+/* As the runtime does with the list where nobody else has answered; names that no file can have are left out. */
+static struct start_tool_result *start_listed(unsigned version, const char *runtime)
+{
+	const char *names = getenv("OMP_TOOL_LIBRARIES");
+	struct start_tool_result *result = NULL;
+	char name[PATH_MAX];
+
+	while (names != NULL && *names != '\0' && result == NULL) {
+		size_t n = strcspn(names, ":");
+
+		if (n != 0 && n < sizeof(name)) {
+			memcpy(name, names, n);
+			name[n] = '\0';
+			result = start_library(name, version, runtime);
+		}
+		names += n + (names[n] == ':');
+	}
+	return result;
+}
+
+/* A tool of the program's own; NULL: it has none that starts. Of those that are listed only where `is_listed`. */
+static struct start_tool_result *start_other(unsigned version, const char *runtime, bool is_listed)
+{
+	struct start_tool_result *result;
+	int error = errno;
+
+	ctx_rt_mute();
+	result = start_next(version, runtime);
+	if (result == NULL && is_listed)
+		result = start_listed(version, runtime);
+	ctx_rt_unmute();
+	errno = error;
+	return result;
+}
+
 EXPORT struct start_tool_result *ompt_start_tool(unsigned version, const char *runtime)
 {
 	static struct start_tool_result result = {.initialize = initialize, .finalize = finalize};
 	bool is_wanted = (ctx_rt_begin() & CTX_RT_WHAT_OMP) != 0;
-	struct start_tool_result *other;
+	struct start_tool_result *other = NULL;
 
-	if (is_wanted && !ctx_rt_settings.gives_way)
-		return &result;
-	/* The runtime loads those of the list where nobody else has answered. */
-	if (is_wanted && getenv("OMP_TOOL_LIBRARIES") != NULL)
-		return NULL;
-	other = start_other(version, runtime);
-	return other != NULL || !is_wanted ? other : &result;
+	if (!is_wanted || ctx_rt_settings.gives_way)
+		other = start_other(version, runtime, is_wanted);
+	if (!is_wanted)
+		return other;
+	if (other != NULL)
+		ctx_rt_note_omp_tool(CTX_RT_OMP_TOOL_KEPT);
+	else if (!ctx_rt_settings.gives_way && getenv("OMP_TOOL_LIBRARIES") != NULL)
+		ctx_rt_note_omp_tool(CTX_RT_OMP_TOOL_REPLACED);
+	return other != NULL ? other : &result;
 }

@@ -690,3 +690,11 @@ void ctx_rt_note_own_allocator(void)
 	atomic_store(&((struct ctx_rt_header *)process->segments[0].bytes)->own_allocators, 1);
 	ctx_rt_thread_release();
 }
+
+void ctx_rt_note_omp_tool(enum ctx_rt_omp_tool what)
+{
+	if (ctx_rt_thread_acquire(CTX_RT_WHAT_OMP) == NULL)
+		return;
+	atomic_store(&((struct ctx_rt_header *)process->segments[0].bytes)->omp_tool, what);
+	ctx_rt_thread_release();
+}

@@ -159,4 +159,7 @@ void ctx_rt_note_apart(const char *name);
 /* The program has an allocator of its own. */
 void ctx_rt_note_own_allocator(void);
 
+/* What has become of a tool for OpenMP of the program's own. */
+void ctx_rt_note_omp_tool(enum ctx_rt_omp_tool what);
+
 #endif

@@ -65,6 +65,13 @@
 #define CTX_RT_VARIABLE "CTXREC_RUNTIME"
 #define CTX_RT_SOCKETS "/tmp"
 
+/* A tool for OpenMP that the program has itself. */
+enum ctx_rt_omp_tool {
+	CTX_RT_OMP_TOOL_NONE,
+	CTX_RT_OMP_TOOL_KEPT,	  /* it runs, and OpenMP is not recorded */
+	CTX_RT_OMP_TOOL_REPLACED, /* those of OMP_TOOL_LIBRARIES were not started */
+};
+
 struct ctx_rt_header {
 	/* Of the recorder, before the target has it. */
 	uint64_t magic;
@@ -89,6 +96,7 @@ struct ctx_rt_header {
 	_Atomic uint64_t patched, unpatched;
 	/* Of the recorder, before the target has it: with sums of calls, when the recording began, and ticks of a second. */
 	uint64_t start_ns, second_ticks;
+	_Atomic uint64_t omp_tool; /* of the target: enum ctx_rt_omp_tool; in the first segment */
 };
 
 struct ctx_rt_slot {

@@ -3,6 +3,7 @@
  * way comes out in order, never beyond what was read.
  */
 #include "collect/trace_omp.h"
+#include "collect/trace_texts.h"
 
 #include "base/mem.h"
 #include "model/event_source.h"
@@ -171,12 +172,63 @@ static void test_trace_omp__short_records_come_out_in_order_and_overtake_nobody(
 	free(both.words);
 }
 
+/* How many texts there are; `said` is the last one. */
+static unsigned say(const struct ctx_trace_counts *counts, const struct ctx_rec_trace *trace,
+		    char said[CTX_TRACE_TEXT_MAX])
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < CTX_TRACE_TEXTS; i++) {
+		char text[CTX_TRACE_TEXT_MAX];
+
+		if (!ctx_trace_text(counts, trace, i, text))
+			continue;
+		strcpy(said, text);
+		n++;
+	}
+	return n;
+}
+
+static void test_trace_omp__what_became_of_other_tools_is_said_once(void **state)
+{
+	struct ctx_trace_counts counts = {.processes = 1, .omp_kept = 1};
+	struct ctx_rec_trace trace = {.omp = true, .omp_library = "libomp.so"};
+	char said[CTX_TRACE_TEXT_MAX];
+
+	(void)state;
+	unsetenv("OMP_TOOL");
+	assert_int_equal(say(&counts, &trace, said), 1);
+	assert_non_null(strstr(said, "OpenMP of 1 process is not recorded"));
+	counts = (struct ctx_trace_counts){.processes = 1, .omp = 5, .omp_replaced = 1};
+	assert_int_equal(say(&counts, &trace, said), 1);
+	assert_non_null(strstr(said, "were not started"));
+	/* A tool in the program is asked first, and ours never; not so gcc's runtime. */
+	trace.omp_has_tool = true;
+	counts = (struct ctx_trace_counts){0};
+	assert_int_equal(say(&counts, &trace, said), 1);
+	assert_non_null(strstr(said, "a tool for OpenMP of its own"));
+	counts.omp = 3;
+	counts.processes = 1;
+	assert_int_equal(say(&counts, &trace, said), 0);
+	/* libomp takes what it does not know for "disabled"; a program without regions is no news otherwise. */
+	trace.omp_has_tool = false;
+	counts = (struct ctx_trace_counts){0};
+	assert_int_equal(say(&counts, &trace, said), 0);
+	setenv("OMP_TOOL", "wrong", 1);
+	assert_int_equal(say(&counts, &trace, said), 1);
+	assert_non_null(strstr(said, "OMP_TOOL=wrong"));
+	setenv("OMP_TOOL", "enabled", 1);
+	assert_int_equal(say(&counts, &trace, said), 0);
+	unsetenv("OMP_TOOL");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_trace_omp__a_record_has_event_and_value),
 		cmocka_unit_test(test_trace_omp__a_function_is_the_leaf),
 		cmocka_unit_test(test_trace_omp__other_words_are_damage),
+		cmocka_unit_test(test_trace_omp__what_became_of_other_tools_is_said_once),
 		cmocka_unit_test(test_trace_omp__short_records_come_out_in_order_and_overtake_nobody),
 	};
 
