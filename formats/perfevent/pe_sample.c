@@ -52,7 +52,9 @@ static inline const uint8_t *take_words(uint64_t type, const uint8_t *at, bool s
 	if (type & PERF_SAMPLE_STREAM_ID)
 		at += 8;
 	if (type & PERF_SAMPLE_CPU) {
-		sample->cpu = (int32_t)half(at, swap);
+		uint32_t cpu = half(at, swap);
+
+		sample->cpu = cpu <= INT32_MAX ? (int32_t)cpu : -1;
 		at += 8;
 	}
 	if (type & PERF_SAMPLE_PERIOD) {

@@ -161,6 +161,16 @@ make_indicators() {
 		--indicator range:leaf..seldom --indicator counter:rw --indicator table+8,len=4:w:threshold=10 -- ./indicators 2 1
 }
 
+# Breakpoints: not every virtual machine has them. Of the libraries no copies are kept.
+make_data() {
+	with_runtime
+	gcc -O0 -g -no-pie -fdebug-prefix-map="$targets"=targets -o data "$targets/data.c"
+	address_of() { echo "0x$(nm data | awk -v name="$1" '$3 == name { print $1 }')"; }
+	record data --heap --trace-full wait --states off --data \
+		-e "page-faults/period=1/u,mem:$(address_of counter)/4:w:u,mem:$(address_of thing)/8:w:u,mem:$(printf '0x%x' $(($(address_of thing) + 24)))/8:w:u" -- ./data 300
+	find data.er -path '*/archives/*' -size +40k -delete
+}
+
 make_coverage() {
 	gcc -O0 -g -D_GNU_SOURCE -Wl,--build-id=sha1 -fdebug-prefix-map="$targets"=targets -o covered "$targets/covered.c" -pthread -ldl
 	record coverage --states off --user -e page-faults -c 1000000 --indicator '*:once' -- ./covered
@@ -223,7 +233,7 @@ pack_exported() {
 	tar -c --sort=name --owner=0 --group=0 --mtime=@0 *.said.xz | xz -9e >"$here/exported.tar.xz"
 }
 
-[ $# -gt 0 ] || set -- phases execs hostile_names evil deep convoy served spin bare tight hostile_lines marks marked openmp regression exported
+[ $# -gt 0 ] || set -- phases execs hostile_names evil deep convoy served spin bare tight hostile_lines marks marked openmp data regression exported
 rm -rf "$work"
 for recording in "$@"; do
 	mkdir "$work"
