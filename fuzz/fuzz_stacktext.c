@@ -14,6 +14,10 @@ static void check_line(const char *line, size_t n)
 
 	if (ctx_st_sample_parse(line, n, &sample))
 		require(sample.command.n <= n && sample.event.n <= n && sample.cpu >= -1);
+	if (ctx_st_head_parse(line, n, &sample))
+		require(sample.command.n <= n && sample.event.n <= n && sample.cpu >= -1);
+	if (ctx_st_frame_is_sure(line, n))
+		require(ctx_st_frame_parse(line, n, &frame));
 	if (ctx_st_frame_parse(line, n, &frame))
 		require(frame.name.n + frame.module.n <= n);
 	if (ctx_st_folded_parse(line, n, &stack, &count))

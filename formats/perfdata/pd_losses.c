@@ -40,13 +40,14 @@ static enum ctx_status put_located(struct ctx_pd_reader *reader, const struct ct
 
 	*loss = (struct ctx_loss){.located = item->time != 0, .cpu = -1, .count = count};
 	if (ctx_pd_trailer_parse(&reader->file.events, item->record.bytes, &item->record.header, &trailer) &&
-	    trailer.cpu < CPUS_MAX)
+	    trailer.cpu >= 0 && trailer.cpu < CPUS_MAX)
 		loss->cpu = trailer.cpu;
 	/* The processor's first record: since the begin. */
 	if (loss->cpu >= 0)
 		since = (size_t)loss->cpu < reader->losses.n ? reader->losses.last_of_cpu[loss->cpu] : 0;
 	if (loss->located) {
-		loss->time.begin_ns = ctx_pd_reader_relative(reader, since);
+		/* A record out of order: later ones of its processor were read already. */
+		loss->time.begin_ns = ctx_pd_reader_relative(reader, since < item->time ? since : item->time);
 		loss->time.end_ns = event.time_ns > loss->time.begin_ns ? event.time_ns : event.time_ns + 1;
 		status = ctx_pd_losses_see(&reader->losses, loss->cpu, item->time, err);
 	}

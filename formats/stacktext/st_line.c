@@ -9,6 +9,9 @@
 #define NS_PER_S UINT64_C(1000000000)
 #define SECONDS_MAX UINT64_C(10000000000)
 #define WORDS_MAX 64 /* a command name has 15 bytes, so at most 8 words */
+#define COMMAND_MAX 64u
+#define ADDRESS_PLACES 16u
+#define TIME_BYTES_MIN 9u /* "0.000000:" */
 
 static bool is_blank(char c)
 {
@@ -79,6 +82,7 @@ static bool take_ids(struct ctx_st_text word, struct ctx_st_sample *ret)
 
 	if (is_text(word, "-1") || is_text(word, "-1/-1")) {
 		ret->pid = ret->tid = -1;
+		ret->has_ids = true;
 		return true;
 	}
 	if (slash != NULL)
@@ -87,6 +91,7 @@ static bool take_ids(struct ctx_st_text word, struct ctx_st_sample *ret)
 		return false;
 	ret->pid = (int64_t)pid;
 	ret->tid = (int64_t)tid;
+	ret->has_ids = true;
 	return true;
 }
 
@@ -131,6 +136,17 @@ static bool take_event(struct ctx_st_text word, struct ctx_st_sample *ret)
 	return true;
 }
 
+/* Without a module it could be text of a tracepoint; perf prints addresses with 16 places. */
+static bool is_wide_address(struct ctx_st_text rest)
+{
+	const char *begin = rest.at;
+	struct ctx_st_text word;
+	uint64_t address;
+
+	return take_word(&rest, &word) && address_of(word, &address) &&
+	       (size_t)(word.at + word.n - begin) >= ADDRESS_PLACES && take_word(&rest, &word);
+}
+
 /* What follows the ids; false: nothing that belongs to a sample. */
 static bool take_fields(struct ctx_st_text rest, struct ctx_st_sample *ret)
 {
@@ -162,8 +178,54 @@ static bool take_fields(struct ctx_st_text rest, struct ctx_st_sample *ret)
 	}
 	rest = before;
 	ret->has_leaf = any && rest.n != 0 && ctx_st_frame_parse(rest.at, rest.n, &ret->leaf) &&
-			ret->leaf.address != 0 && ret->leaf.module.at != NULL;
+			ret->leaf.address != 0 && (ret->leaf.module.at != NULL || is_wide_address(rest));
 	return any;
+}
+
+/* The words before a field. */
+static struct ctx_st_text command_before(const char *line, const char *field)
+{
+	struct ctx_st_text command = {line, (size_t)(field - line)};
+
+	while (command.n != 0 && is_blank(line[command.n - 1]))
+		command.n--;
+	return command;
+}
+
+/* "app-1234", as ftrace and trace-cmd write a thread. */
+static bool ends_with_pid(struct ctx_st_text text)
+{
+	size_t n = text.n;
+
+	while (n != 0 && isdigit((unsigned char)text.at[n - 1]))
+		n--;
+	return n != text.n && n != 0 && text.at[n - 1] == '-';
+}
+
+/*
+ * A line without ids, but with a time: "app [002] 7037.203982: cycles:u:", where the command may be missing, too. Lines
+ * of ftrace have flags between the processor and the time.
+ */
+static bool timed_sample(const char *line, size_t n, struct ctx_st_sample *ret)
+{
+	struct ctx_st_text rest = {line, n}, word;
+
+	for (int i = 0; i < WORDS_MAX; i++) {
+		struct ctx_st_text fields = rest;
+		bool is_cpu;
+
+		if (!take_word(&rest, &word))
+			return false;
+		*ret = (struct ctx_st_sample){.cpu = -1, .pid = -1, .tid = -1};
+		is_cpu = take_cpu(word, ret);
+		if (!is_cpu && (!take_time(word, ret) || word.n < TIME_BYTES_MIN))
+			continue;
+		ret->has_time = false;
+		ret->command = command_before(line, word.at);
+		return take_fields(fields, ret) && ret->has_time && (ret->event.n != 0 || ret->has_leaf) &&
+		       ret->command.n <= COMMAND_MAX && !(is_cpu && ends_with_pid(ret->command));
+	}
+	return false;
 }
 
 bool ctx_st_sample_parse(const char *line, size_t n, struct ctx_st_sample *ret)
@@ -179,14 +241,63 @@ bool ctx_st_sample_parse(const char *line, size_t n, struct ctx_st_sample *ret)
 	rest = (struct ctx_st_text){line, n};
 	for (int i = 0; i < WORDS_MAX && take_word(&rest, &word); i++) {
 		*ret = (struct ctx_st_sample){.cpu = -1};
+		if (take_time(word, ret)) /* ids come before it: what follows is a period */
+			break;
 		if (i == 0 || !take_ids(word, ret) || !take_fields(rest, ret))
 			continue;
-		ret->command = (struct ctx_st_text){line, (size_t)(word.at - line)};
-		while (ret->command.n != 0 && is_blank(line[ret->command.n - 1]))
-			ret->command.n--;
+		ret->command = command_before(line, word.at);
 		return true;
 	}
+	return timed_sample(line, n, ret);
+}
+
+/* All that is left is fields, of which none is needed. */
+static bool is_fields(struct ctx_st_text rest, struct ctx_st_sample *ret)
+{
+	struct ctx_st_text before = rest, word;
+
+	*ret = (struct ctx_st_sample){.cpu = -1, .pid = -1, .tid = -1};
+	if (take_word(&rest, &word) && take_ids(word, ret))
+		before = rest;
+	rest = before;
+	if (take_word(&rest, &word) && take_cpu(word, ret))
+		before = rest;
+	rest = before;
+	if (take_word(&rest, &word) && take_event(word, ret))
+		before = rest;
+	return !take_word(&before, &word);
+}
+
+bool ctx_st_head_parse(const char *line, size_t n, struct ctx_st_sample *ret)
+{
+	struct ctx_st_text rest, word;
+
+	while (n != 0 && (is_blank(line[n - 1]) || line[n - 1] == '\r'))
+		n--;
+	while (n != 0 && is_blank(*line)) {
+		line++;
+		n--;
+	}
+	rest = (struct ctx_st_text){line, n};
+	for (int i = 0; i < WORDS_MAX; i++) {
+		const char *begin = rest.at;
+
+		if (is_fields(rest, ret)) {
+			ret->command = command_before(line, begin);
+			return ret->command.n <= COMMAND_MAX;
+		}
+		take_word(&rest, &word);
+	}
 	return false;
+}
+
+bool ctx_st_frame_is_sure(const char *line, size_t n)
+{
+	struct ctx_st_text rest = {line, n}, word;
+	uint64_t address;
+
+	return n > 1 && line[0] == '\t' && take_word(&rest, &word) && address_of(word, &address) &&
+	       (size_t)(word.at + word.n - line) == 1 + ADDRESS_PLACES && take_word(&rest, &word);
 }
 
 /* "name+0x1f": without the offset. */

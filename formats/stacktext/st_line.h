@@ -11,6 +11,8 @@
  *
  *	app 101 7037.203982: cycles:u:  55d0c0e0a1b2 main+0x12 (/usr/bin/app)
  *
+ * A line with neither a thread nor a time (-F comm,ip,sym; -F ip,sym: an empty line) is one of a sample if a frame follows.
+ *
  * Folded stacks, as stackcollapse writes them and flame graphs read them: root first, then a count.
  *
  *	app;main;do_page_fault_[k] 42
@@ -38,7 +40,8 @@ struct ctx_st_frame {
 
 struct ctx_st_sample {
 	struct ctx_st_text command;
-	int64_t pid, tid; /* pid: that of tid where only one is printed */
+	bool has_ids;
+	int64_t pid, tid; /* -1 without ids; pid: that of tid where only one is printed */
 	int32_t cpu;	  /* -1 none */
 	bool has_time;
 	uint64_t time_ns;
@@ -48,8 +51,17 @@ struct ctx_st_sample {
 	struct ctx_st_frame leaf;
 };
 
-/* A line that begins a sample; without its line end. False: it is none. O(n). */
+/* A line that begins a sample, with a thread or a time; without its line end. False: it is none. O(n). */
 bool ctx_st_sample_parse(const char *line, size_t n, struct ctx_st_sample *ret);
+
+/*
+ * A line that begins a sample if what follows is a frame for certain. False: there is more on it than the fields of a
+ * sample. O(n).
+ */
+bool ctx_st_head_parse(const char *line, size_t n, struct ctx_st_sample *ret);
+
+/* Whether a line is a frame as perf prints it: a tab, an address of 16 places, and more. */
+bool ctx_st_frame_is_sure(const char *line, size_t n);
 
 /* A line of a frame, if it is none of a sample: begins with blanks. False: it is none. O(n). */
 bool ctx_st_frame_parse(const char *line, size_t n, struct ctx_st_frame *ret);

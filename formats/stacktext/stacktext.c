@@ -30,6 +30,10 @@ struct reader {
 	size_t cap;
 	uint64_t number; /* of the line */
 	bool is_folded, has_times;
+	bool is_headed; /* no line of it is a sample's by itself: see ctx_st_head_parse */
+	char *head;	/* owned; the line before, which may be one of a sample */
+	size_t n_head, head_cap;
+	bool head_waits;
 	bool is_probing;	    /* lines that are too long are not read to their end */
 	uint64_t first_ns, last_ns; /* of all samples */
 	bool *without_period;	    /* owned; by metric */
@@ -52,6 +56,7 @@ static void destroy(struct ctx_named *named)
 		fclose(reader->file);
 	ctx_named_deinit(named);
 	free(reader->line);
+	free(reader->head);
 	free(reader->without_period);
 	free(reader->frames);
 	free(reader->inlined);
@@ -97,13 +102,37 @@ static enum ctx_status next_line(struct reader *reader, size_t *ret, struct ctx_
 	return CTX_OK;
 }
 
+/* --- lines that need the next one --- */
+
+static enum ctx_status keep_head(struct reader *reader, size_t n, struct ctx_err *err)
+{
+	enum ctx_status status = ctx_grow(&reader->head, &reader->head_cap, n + 1, err);
+
+	if (status != CTX_OK)
+		return status;
+	memcpy(reader->head, reader->line, n);
+	reader->n_head = n;
+	reader->head_waits = true;
+	return CTX_OK;
+}
+
+/* Whether this line is a frame, so that the one before begins a sample. */
+static bool begins_headed(struct reader *reader, size_t n, struct ctx_st_sample *ret)
+{
+	if (!reader->head_waits || !ctx_st_frame_is_sure(reader->line, n))
+		return false;
+	reader->head_waits = false;
+	return ctx_st_head_parse(reader->head, reader->n_head, ret);
+}
+
 /* --- recognising --- */
 
 bool ctx_stacktext_is(const char *path)
 {
 	FILE *file = ctx_file_open_plain_stream(path);
 	struct reader reader = {.file = file, .is_probing = true};
-	unsigned samples = 0, frames = 0, folded = 0, others = 0;
+	unsigned samples = 0, frames = 0, folded = 0, others = 0, headed = 0;
+	unsigned *counted = NULL; /* as what the last line was counted */
 	size_t n;
 
 	if (file == NULL)
@@ -118,22 +147,38 @@ bool ctx_stacktext_is(const char *path)
 			others++;
 			break;
 		}
-		if (n == 0 || reader.line[0] == '#')
+		if (n != 0 && reader.line[0] == '#')
 			continue;
+		if (begins_headed(&reader, n, &sample)) {
+			if (counted != NULL)
+				(*counted)--;
+			headed++;
+			continue;
+		}
 		if (ctx_st_sample_parse(reader.line, n, &sample))
-			samples++;
+			counted = &samples;
 		else if (ctx_st_frame_parse(reader.line, n, &frame))
-			frames++;
+			counted = &frames;
+		else if (n == 0)
+			counted = NULL;
 		else if (ctx_st_folded_parse(reader.line, n, &stack, &count))
-			folded++;
+			counted = &folded;
 		else
-			others++;
+			counted = &others;
+		if (counted != NULL)
+			(*counted)++;
+		if (counted != &frames && keep_head(&reader, n, NULL) != CTX_OK)
+			break;
+		reader.head_waits = counted != &samples && counted != &frames;
 	}
 	free(reader.line);
+	free(reader.head);
 	fclose(file);
 	/* Frames alone are any indented text. */
 	if (samples != 0 && folded == 0)
 		return others <= samples / 4;
+	if (samples == 0 && headed != 0)
+		return others <= headed / 4;
 	return samples == 0 && frames == 0 && others * 8 <= folded && folded != 0 &&
 	       (folded >= PROBE_FOLDED || reader.number < PROBE_LINES);
 }
@@ -176,10 +221,17 @@ static enum ctx_status metric_of(struct reader *reader, const struct ctx_st_samp
 static enum ctx_status look_at(struct reader *reader, size_t n, struct ctx_err *err)
 {
 	struct ctx_st_sample sample;
+	struct ctx_st_frame frame;
 	uint32_t metric;
 	enum ctx_status status;
 
-	if (!ctx_st_sample_parse(reader->line, n, &sample))
+	if (reader->is_headed && n != 0 && reader->line[0] == '#')
+		return CTX_OK;
+	if (reader->is_headed && !begins_headed(reader, n, &sample)) {
+		reader->head_waits = false;
+		return ctx_st_frame_parse(reader->line, n, &frame) ? CTX_OK : keep_head(reader, n, err);
+	}
+	if (!reader->is_headed && !ctx_st_sample_parse(reader->line, n, &sample))
 		return CTX_OK;
 	status = metric_of(reader, &sample, &metric, err);
 	if (status != CTX_OK)
@@ -222,6 +274,7 @@ static enum ctx_status look_through(struct reader *reader, struct ctx_err *err)
 	info->duration_ns = reader->has_times ? reader->last_ns - reader->first_ns + 1 : 1;
 	info->bytes = reader->n_bytes_read;
 	reader->number = reader->n_bytes_read = 0;
+	reader->head_waits = false;
 	rewind(reader->file);
 	return status;
 }
@@ -317,6 +370,11 @@ static enum ctx_status begin_sample(struct reader *reader, const struct ctx_st_s
 		command != NULL ? metric_of(reader, sample, &metric, err) : ctx_err_nomem(err);
 
 	*event = (struct ctx_event){.time_ns = thread.time_ns};
+	/* Without numbers threads are told apart by their names. */
+	if (status == CTX_OK && !sample->has_ids) {
+		status = ctx_strtab_add_text(&reader->named.names, command, &thread.life, err);
+		thread.process_life = ++thread.life;
+	}
 	if (status == CTX_OK)
 		status = ctx_named_thread(&reader->named, &thread, event, err);
 	if (status != CTX_OK)
@@ -355,6 +413,41 @@ static enum ctx_status on_line(struct reader *reader, size_t n, struct ctx_err *
 	if (status != CTX_OK)
 		return status;
 	return is_sample ? begin_sample(reader, &sample, err) : on_damage(reader, err);
+}
+
+/* The line before was neither. */
+static enum ctx_status drop_head(struct reader *reader, struct ctx_err *err)
+{
+	bool is_damage = reader->head_waits && reader->n_head != 0;
+
+	reader->head_waits = false;
+	return is_damage ? on_damage(reader, err) : CTX_OK;
+}
+
+static enum ctx_status on_headed_line(struct reader *reader, size_t n, struct ctx_err *err)
+{
+	struct ctx_st_sample sample;
+	struct ctx_st_frame frame;
+	enum ctx_status status;
+	bool is_frame;
+
+	if (n != 0 && reader->line[0] == '#')
+		return CTX_OK;
+	if (begins_headed(reader, n, &sample)) {
+		status = begin_sample(reader, &sample, err);
+		(void)ctx_st_frame_parse(reader->line, n, &frame);
+		return status == CTX_OK ? on_frame(reader, &frame, err) : status;
+	}
+	/* What is indented is no head, as in the first reading. */
+	is_frame = ctx_st_frame_parse(reader->line, n, &frame);
+	if (is_frame && reader->is_open)
+		return on_frame(reader, &frame, err);
+	status = end_sample(reader, err);
+	if (status == CTX_OK)
+		status = drop_head(reader, err);
+	if (status != CTX_OK)
+		return status;
+	return is_frame ? on_damage(reader, err) : keep_head(reader, n, err);
 }
 
 static void reverse(uint64_t *frames, uint32_t n)
@@ -399,6 +492,8 @@ static enum ctx_status end_reading(struct reader *reader, struct ctx_err *err)
 {
 	enum ctx_status status = end_sample(reader, err);
 
+	if (status == CTX_OK)
+		status = drop_head(reader, err);
 	if (status == CTX_OK && reader->n_damaged > DAMAGE_MAX)
 		status = ctx_named_warn(&reader->named, err, "%llu more lines are neither samples nor frames",
 					(unsigned long long)(reader->n_damaged - DAMAGE_MAX));
@@ -417,7 +512,9 @@ static enum ctx_status read_on(struct ctx_named *named, struct ctx_err *err)
 		if (status == CTX_END)
 			return end_reading(reader, err);
 		if (status == CTX_OK)
-			status = reader->is_folded ? on_folded(reader, n, err) : on_line(reader, n, err);
+			status = reader->is_folded   ? on_folded(reader, n, err)
+				 : reader->is_headed ? on_headed_line(reader, n, err)
+						     : on_line(reader, n, err);
 		if (status != CTX_OK)
 			return status;
 	}
@@ -436,15 +533,29 @@ static uint64_t progress(const struct ctx_event_source *source)
 static enum ctx_status find_form(struct reader *reader, struct ctx_err *err)
 {
 	struct ctx_st_sample sample;
+	struct ctx_st_frame frame;
 	enum ctx_status status;
 	size_t n;
 
 	reader->is_folded = true;
 	do {
 		status = next_line(reader, &n, err);
-		if (status == CTX_OK && ctx_st_sample_parse(reader->line, n, &sample))
-			reader->is_folded = false;
+		if (status != CTX_OK)
+			break;
+		if (n != 0 && reader->line[0] == '#')
+			continue;
+		if (ctx_st_sample_parse(reader->line, n, &sample)) {
+			reader->is_folded = reader->is_headed = false;
+		} else if (begins_headed(reader, n, &sample)) {
+			reader->is_headed = true;
+		} else if (ctx_st_frame_parse(reader->line, n, &frame)) {
+			reader->head_waits = false;
+		} else {
+			status = keep_head(reader, n, err);
+		}
 	} while (status == CTX_OK && reader->is_folded && reader->number < PROBE_LINES);
+	reader->is_folded = reader->is_folded && !reader->is_headed;
+	reader->head_waits = false;
 	reader->number = reader->n_bytes_read = 0;
 	rewind(reader->file);
 	return status == CTX_END ? CTX_OK : status;

@@ -47,6 +47,14 @@ static const struct {
 	 "noreturn", "cpu-clock:u", 24718, 24718, -1, UINT64_C(1234828550000), 250000, ""},
 	{"app 7 cycles: ", "app", "cycles", 7, 7, -1, UINT64_MAX, 0, NULL},
 	{"app 7 10.000000:", "app", "", 7, 7, -1, UINT64_C(10000000000), 0, NULL},
+	{"sh 15130.398888: cpu-clock:u: ", "sh", "cpu-clock:u", -1, -1, -1, UINT64_C(15130398888000), 0,
+	 NULL},
+	{"  a-b c [003] 2.000001:  4 cycles:  401fd6 main (/bin/a)", "a-b c", "cycles", -1, -1, 3,
+	 UINT64_C(2000001000), 4, "main"},
+	{"app 7 3.000001:      7fade197d62a handle_amd", "app", "", 7, 7, -1, UINT64_C(3000001000), 0,
+	 "handle_amd"},
+	{"app 7 3.000001: event: ab cd", "app", "event", 7, 7, -1, UINT64_C(3000001000), 0, NULL},
+	{"3.000001: cycles:", "", "cycles", -1, -1, -1, UINT64_C(3000001000), 0, NULL},
 	{"kworker/0:1 [x] 31 2.0:  3 instructions:u:", "kworker/0:1 [x]", "instructions:u", 31, 31, -1,
 	 UINT64_C(2000000000), 3, NULL},
 };
@@ -86,6 +94,11 @@ static void test_stacktext__other_lines_are_no_samples(void **state)
 		"main;work 12",
 		"app 99999999999 1.0: cycles:",
 		"app 7 99999999999999.0:",
+		"app-7 [002] d.h1. 10.000001: sched_waking: comm=b",
+		"app-7 [002] 10.000001: sched_waking: comm=b",
+		"at 10.000001: something happened",
+		"sh ",
+		"cycles: ",
 	};
 
 	(void)state;
@@ -291,6 +304,48 @@ static void test_stacktext__perf_script_becomes_threads_and_samples(void **state
 		     "10000 0/1 cycles 1 on -1:\n");
 }
 
+/* Lines without threads and times: those before frames are heads. */
+static void test_stacktext__heads_without_threads_and_times_are_known_by_their_frames(void **state)
+{
+	(void)state;
+	check_events("# a comment\n"
+		     "app \n"
+		     "\t          401136 work (/bin/app)\n"
+		     "\t          401200 main (/bin/app)\n"
+		     "\n"
+		     "other words \n"
+		     "my app cycles:u: \n"
+		     "\tffffffff8da78b06 [unknown] ([kernel.kallsyms])\n"
+		     "\n"
+		     "app \n"
+		     "\t               0 [unknown] ([unknown])\n\n"
+		     "app \n"
+		     "\t          401200 main (/bin/app)\n",
+		     "perf script 1 ns samples events cycles:u events\n"
+		     "! no times in the file: all samples are at 0\n"
+		     "process -1 app\n"
+		     "thread -1 app of 0\n"
+		     "0 0/0 samples 1 on -1: work[/bin/app] main[/bin/app]\n"
+		     "! line 7: neither a sample nor a frame\n"
+		     "process -1 my app\n"
+		     "thread -1 my app of 1\n"
+		     "0 1/1 cycles:u 1 on -1: <Unknown>[[kernel.kallsyms]]\n"
+		     "0 0/0 samples 1 on -1: ?\n"
+		     "0 0/0 samples 1 on -1: main[/bin/app]\n");
+	/* Nothing but frames, each stack behind an empty line. */
+	check_events("\n"
+		     "\t          401136 work\n"
+		     "\t          401200 main\n"
+		     "\n\n"
+		     "\t          401200 main\n",
+		     "perf script 1 ns samples events\n"
+		     "! no times in the file: all samples are at 0\n"
+		     "process -1 \n"
+		     "thread -1  of 0\n"
+		     "0 0/0 samples 1 on -1: work[] main[]\n"
+		     "0 0/0 samples 1 on -1: main[]\n");
+}
+
 static void test_stacktext__ticks_weigh_their_periods_where_each_has_one(void **state)
 {
 	(void)state;
@@ -413,6 +468,7 @@ int main(void)
 		cmocka_unit_test(test_stacktext__folded_lines_are_stacks_and_counts),
 		cmocka_unit_test(test_stacktext__cut_lines_are_read_within_their_bounds),
 		cmocka_unit_test(test_stacktext__perf_script_becomes_threads_and_samples),
+		cmocka_unit_test(test_stacktext__heads_without_threads_and_times_are_known_by_their_frames),
 		cmocka_unit_test(test_stacktext__ticks_weigh_their_periods_where_each_has_one),
 		cmocka_unit_test(test_stacktext__folded_stacks_have_one_thread_and_no_times),
 		cmocka_unit_test(test_stacktext__other_texts_are_not_taken_for_stacks),
