@@ -181,6 +181,35 @@ enum ctx_status ctx_load_objects_of_command(struct ctx_load_objects *objects, co
 	return status == CTX_OK ? resolve_all(objects, err) : status;
 }
 
+enum ctx_status ctx_load_objects_find(const char *library, char ret[PATH_MAX], struct ctx_err *err)
+{
+	struct ctx_captured captured CTX_CLEANUP(ctx_captured_deinit) = {0};
+	struct ctx_load_objects objects CTX_CLEANUP(ctx_load_objects_deinit) = {0};
+	char name[NAME_MAX + 1], self[PATH_MAX], loader[PATH_MAX];
+	char *argv[] = {loader, (char[]){"--preload"}, name, (char[]){"--list"}, self, NULL};
+	enum ctx_status status;
+	size_t i = 0;
+
+	if (realpath("/proc/self/exe", self) == NULL)
+		return ctx_err_errno(err, CTX_E_NOTFOUND, "/proc/self/exe");
+	status = loader_of(self, loader, err);
+	snprintf(name, sizeof(name), "%s", library);
+	if (status == CTX_OK && loader[0] != '\0' &&
+	    ctx_captured_run(argv, LOADER_SECONDS, &captured, NULL) == CTX_OK && captured.status == 0)
+		status = ctx_load_objects_parse(&objects, (const char *)captured.out.bytes, err);
+	if (status != CTX_OK)
+		return status;
+	while (i < objects.n &&
+	       (!ctx_load_object_is(objects.paths[i], library) || objects.paths[i][0] != '/'))
+		i++;
+	if (i == objects.n)
+		return ctx_err_set(err, CTX_E_NOTFOUND,
+				   "the loader does not find %s; LD_LIBRARY_PATH may have its folder",
+				   library);
+	snprintf(ret, PATH_MAX, "%s", objects.paths[i]);
+	return CTX_OK;
+}
+
 enum ctx_status ctx_load_objects_of_process(struct ctx_load_objects *objects, int64_t pid,
 					    struct ctx_err *err)
 {

@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -23,6 +24,13 @@ void ctx_load_objects_deinit(struct ctx_load_objects *objects);
  */
 CTX_MUST_CHECK enum ctx_status ctx_load_objects_of_command(struct ctx_load_objects *objects,
 							   const char *command, struct ctx_err *err);
+
+/*
+ * The file of a library by its name alone, as the loader of this program finds it. Fails with CTX_E_NOTFOUND, CTX_E_NOMEM. Costs a run of
+ * the loader.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_load_objects_find(const char *library, char ret[PATH_MAX],
+						     struct ctx_err *err);
 
 /* Those that a process has mapped with code. Fails with CTX_E_NOTFOUND, CTX_E_PERM, CTX_E_NOMEM. */
 CTX_MUST_CHECK enum ctx_status ctx_load_objects_of_process(struct ctx_load_objects *objects, int64_t pid,

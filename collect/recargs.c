@@ -320,16 +320,17 @@ SETTER(sync_threshold)
 	return CTX_OK;
 }
 
-/* on, auto, or off. */
+/* on, auto, off, or libomp. */
 SETTER(openmp)
 {
-	static const enum ctx_rec_omp modes[] = {CTX_REC_OMP_ON, CTX_REC_OMP_AUTO, CTX_REC_OMP_OFF};
+	static const enum ctx_rec_omp modes[] = {CTX_REC_OMP_ON, CTX_REC_OMP_AUTO, CTX_REC_OMP_OFF,
+						 CTX_REC_OMP_LIBOMP};
 	struct ctx_rec_trace *trace = &((struct ctx_rec_options *)context)->trace;
 	int mode = 0;
 	enum ctx_status status = value != NULL ? ctx_option_choice(option, value, &mode, err) : CTX_OK;
 
 	trace->omp_mode = modes[mode];
-	trace->omp = trace->omp_mode == CTX_REC_OMP_ON;
+	trace->omp = trace->omp_mode == CTX_REC_OMP_ON || trace->omp_mode == CTX_REC_OMP_LIBOMP;
 	return status;
 }
 
@@ -497,7 +498,7 @@ SETTER(heap_sample)
 	return CTX_OK;
 }
 
-static const char *const openmp_names[] = {"on", "auto", "off", NULL};
+static const char *const openmp_names[] = {"on", "auto", "off", "libomp", NULL};
 static const char *const calls_names[] = {"events", "summary", NULL};
 static const char *const trace_full_names[] = {"drop", "wait", NULL};
 static const char *const threshold_names[] = {"calibrate", "all", NULL};
@@ -612,6 +613,9 @@ static enum ctx_status check_trace(const struct ctx_rec_options *options, struct
 				   : trace->omp	  ? "openmp"
 				   : trace->calls ? "calls"
 						  : "marks");
+	if (trace->omp_mode == CTX_REC_OMP_LIBOMP && options->command == NULL)
+		return ctx_err_set(err, CTX_E_ARG,
+				   "--openmp=libomp needs a command: libomp is loaded when it begins");
 	if (trace->vm.java && options->command == NULL && options->pids.n == 0)
 		return ctx_err_set(err, CTX_E_ARG, "--vm java needs a command, or processes (-p PID)");
 	if (ctx_rec_vm_chooses(&trace->vm) && !trace->vm.java)

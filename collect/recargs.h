@@ -48,6 +48,7 @@ enum ctx_rec_omp {
 	CTX_REC_OMP_AUTO, /* where a runtime of OpenMP is among the command's libraries */
 	CTX_REC_OMP_ON,
 	CTX_REC_OMP_OFF,
+	CTX_REC_OMP_LIBOMP, /* on, with LLVM's runtime in place of gcc's */
 };
 
 struct ctx_rec_vm {

@@ -194,7 +194,8 @@ static void add_settings(struct ctx_recmeta *meta, const struct ctx_rec_options 
 		add(meta, "OpenMP trace", "on: %s is among the command's libraries (--openmp=off: not)",
 		    options->trace.omp_library);
 	else if (options->trace.omp)
-		add(meta, "OpenMP trace", "on");
+		add(meta, "OpenMP trace", "on%s",
+		    options->trace.omp_mode == CTX_REC_OMP_LIBOMP ? ", with libomp in place of libgomp" : "");
 	if (options->trace.calls)
 		add(meta, "call trace", "%s", options->trace.calls_sums ? "summary" : "on");
 	if (options->trace.calls_memory != 0)

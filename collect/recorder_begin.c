@@ -488,6 +488,7 @@ static enum ctx_status create_trace(struct ctx_recorder *recorder, struct ctx_er
 					  .sample_bytes = options->trace.sample_bytes,
 					  .omp = options->trace.omp,
 					  .omp_gives_way = options->trace.omp_library != NULL,
+					  .omp_by_libomp = options->trace.omp_mode == CTX_REC_OMP_LIBOMP,
 					  .once_fd = ctx_indicators_once_fd(recorder->metrics.indicators),
 					  .entries_fd =
 						  ctx_indicators_entries_fd(recorder->metrics.indicators),

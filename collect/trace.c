@@ -1,6 +1,7 @@
 #include "collect/trace.h"
 
 #include "base/mem.h"
+#include "collect/load_objects.h"
 #include "collect/trace_impl.h"
 #include "collect/trace_records.h"
 #include "runtime/program_check.h"
@@ -97,6 +98,8 @@ enum ctx_status ctx_trace_create(const struct ctx_trace_options *options, struct
 	status = ctx_trace_library_find(&trace->library, err);
 	if (status == CTX_OK)
 		status = check_command(trace, options->command, err);
+	if (status == CTX_OK && options->omp_by_libomp)
+		status = ctx_load_objects_find("libomp.so.5", trace->libomp, err);
 	trace->has_ticks = options->calls || options->omp;
 	if (trace->has_ticks)
 		ctx_call_clock_init(&trace->clock);
@@ -170,8 +173,8 @@ enum ctx_status ctx_trace_enter_environment(struct ctx_trace *trace, struct ctx_
 			return ctx_err_nomem(err);
 	}
 	put_setting(trace, setting);
-	if (asprintf(&preload, "%s%s%s", trace->library.word, old != NULL && *old != '\0' ? ":" : "",
-		     old != NULL ? old : "") < 0 ||
+	if (asprintf(&preload, "%s%s%s%s%s", trace->library.word, trace->libomp[0] != '\0' ? ":" : "",
+		     trace->libomp, old != NULL && *old != '\0' ? ":" : "", old != NULL ? old : "") < 0 ||
 	    setenv(PRELOAD, preload, 1) != 0 || setenv(CTX_RT_VARIABLE, setting, 1) != 0)
 		return ctx_err_nomem(err);
 	return CTX_OK;

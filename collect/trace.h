@@ -28,6 +28,7 @@ struct ctx_trace_options {
 	bool heap, sync, io; /* marks are with any of them, and without */
 	bool omp;
 	bool omp_gives_way; /* to a tool of the program's own */
+	bool omp_by_libomp; /* which programs of gcc get in place of libgomp */
 	int once_fd;	    /* the memory file of runtime/once_layout.h, borrowed; negative: none */
 	int entries_fd;	    /* that of runtime/count_layout.h, in the same way */
 	const struct ctx_entry_counters *entries; /* whose it is, borrowed; NULL: none */

@@ -24,6 +24,7 @@
 #include "collect/trace_uring.h"
 #include "formats/experiment/exp_writer.h"
 
+#include <limits.h>
 #include <time.h>
 
 #define CTX_TRACE_SETTING_MAX 1152u /* of CTX_RT_VARIABLE */
@@ -39,6 +40,7 @@ struct ctx_trace {
 	struct ctx_trace_library library;
 	char letters[CTX_TRACE_SETTING_MAX - 32]; /* behind the name of the socket: what is recorded */
 	char *old_preload;			  /* owned; NULL: there was none */
+	char libomp[PATH_MAX];			  /* the library, behind the runtime; "": none */
 	struct ctx_trace_segments segments;
 	struct ctx_trace_listener *listener;
 	struct ctx_trace_uring *uring; /* NULL: not watched */

@@ -1340,6 +1340,10 @@ static void test_recargs__lists_name_what_is_recorded(void **state)
 	assert_int_equal(parse_args(&options, NULL, ARGS("./app")), CTX_OK);
 	assert_true(!options.trace.omp && options.trace.omp_mode == CTX_REC_OMP_AUTO);
 	ctx_rec_options_deinit(&options);
+	assert_int_equal(parse_args(&options, NULL, ARGS("--openmp=libomp", "./app")), CTX_OK);
+	assert_true(options.trace.omp && options.trace.omp_mode == CTX_REC_OMP_LIBOMP);
+	ctx_rec_options_deinit(&options);
+	refuse("--openmp=libomp needs a command", ARGS("--openmp=libomp", "-p", "1"));
 	refuse("--openmp", ARGS("--openmp=often", "./app"));
 	refuse("--vm-limit needs --vm java", ARGS("--vm-limit", "2", "./app"));
 	refuse("--vm-of needs --vm java", ARGS("--vm-of", "pid=2", "--vm", "python", "./app"));

@@ -64,6 +64,14 @@ check() {
 }
 
 record="ctxrec -q -O -o run.er"
+# gcc's program with libomp, which says its version when it is asked to; one that cannot be found.
+if gcc -g -O1 -fopenmp program.c -o by_gcc && [ -n "$(ldconfig -p | grep 'libomp.so.5')" ]; then
+	check "gcc's program with libomp" 0 "" 3 KMP_VERSION=1 $record --openmp=libomp -- ./by_gcc
+	grep -q 'LLVM OMP' err.txt || fail "gcc's program with libomp: it is not: $(cat err.txt)"
+	ctxan run.er -r header | grep -q 'on, with libomp in place of libgomp' || fail "gcc's program with libomp: the header"
+else
+	leave_out "libomp.so.5 where the loader finds it"
+fi
 check "a tool of the list" 1 "a tool for OpenMP of the program's own runs" 0 OMP_TOOL_LIBRARIES="/none.so:$PWD/libtool.so" $record -- ./program
 check "the same, asked for" 0 "OMP_TOOL_LIBRARIES were not started" 3 OMP_TOOL_LIBRARIES="$PWD/libtool.so" $record --openmp -- ./program
 check "a wrong list" 0 "" 3 OMP_TOOL_LIBRARIES="/none.so:$PWD/program.c::" $record -- ./program
