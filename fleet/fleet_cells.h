@@ -14,6 +14,9 @@
  * that are estimated from samples; exact ones belong to the span's begin alone (model/span_clip.h).
  *
  * Rows with the same key may come several times, they add up: memory is bounded by `rows_max`, not by the recording.
+ *
+ * Samples come in order of their (last) time. So of each level the cell that has this time is a table of its own, which is small and stays in
+ * the processor's caches, and is handed out when time is past it; what spans have in cells before is in a table of all of these.
  */
 #ifndef CTX_FLEET_FLEET_CELLS_H
 #define CTX_FLEET_FLEET_CELLS_H
@@ -50,15 +53,20 @@ struct ctx_fleet_cells_spec { /* borrowed */
 	void *context;
 };
 
-struct ctx_fleet_cells { /* made by ctx_fleet_cells_init, released by ctx_fleet_cells_deinit */
-	struct ctx_fleet_cells_spec spec;
+/* Rows and their numbers by key. */
+struct ctx_fleet_cell_table {
 	struct ctx_fleet_cell *rows;
 	size_t n, cap;
-	struct ctx_map64 places; /* of (metric, group) and the cell: its number */
-	struct ctx_map64 row_of; /* of its number and the stack */
+	struct ctx_map64 row_of;
+};
+
+struct ctx_fleet_cells { /* made by ctx_fleet_cells_init, released by ctx_fleet_cells_deinit */
+	struct ctx_fleet_cells_spec spec;
+	struct ctx_fleet_cell_table now[CTX_CELL_LEVELS]; /* by (metric, group, stack) */
+	uint64_t now_number[CTX_CELL_LEVELS];		  /* of its cell */
+	struct ctx_fleet_cell_table past;		  /* by (place, stack) */
+	struct ctx_map64 places;			  /* of (metric, group) and the cell: its number */
 	uint32_t n_places;
-	uint64_t last_key[CTX_CELL_LEVELS]; /* of the last sample at each level, and its place */
-	uint32_t last_place[CTX_CELL_LEVELS];
 };
 
 void ctx_fleet_cells_init(struct ctx_fleet_cells *cells, const struct ctx_fleet_cells_spec *spec);

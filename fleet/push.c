@@ -4,6 +4,7 @@
 #include "fleet/fleet_cells.h"
 #include "fleet/push_manifest.h"
 
+#include <endian.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,6 +113,16 @@ static enum ctx_status send_cells(struct ctx_push *push, struct ctx_err *err)
 	return status;
 }
 
+#define CELL_BYTES 87u /* of a row */
+
+/* The low `n` bytes, little-endian. A row at a time: with a call for each number it would be a sixth of a push. */
+static inline uint8_t *put_number(uint8_t *at, uint64_t value, size_t n)
+{
+	value = htole64(value);
+	memcpy(at, &value, n);
+	return at + n;
+}
+
 static enum ctx_status take_cells(void *context, const struct ctx_fleet_cell *cells, size_t n,
 				  struct ctx_err *err)
 {
@@ -123,19 +134,25 @@ static enum ctx_status take_cells(void *context, const struct ctx_fleet_cell *ce
 		const struct ctx_fleet_cell *cell = &cells[i];
 		struct ctx_path_hash hash = push->hashes.stacks[cell->stack];
 
-		ctx_buf_put_u16(rows, push->day);
-		ctx_buf_put_u8(rows, (uint8_t)cell->level);
-		ctx_buf_put_u64(rows, push->spec->push);
-		ctx_buf_put_u32(rows, push->metrics[cell->metric]);
-		ctx_buf_put_u32(rows, push->threads.keys[cell->group]);
-		put_hash(rows, hash);
-		ctx_buf_put_u32(rows, cell->begin_s);
-		ctx_buf_put_u64(rows, cell->weight);
-		ctx_buf_put_u64(rows, cell->samples);
-		ctx_buf_put_u64(rows, (uint64_t)cell->calls);
-		ctx_buf_put_u64(rows, cell->carried);
-		ctx_buf_put_u64(rows, (uint64_t)cell->carried_calls);
-		ctx_buf_put_u64(rows, cell->longest);
+		uint8_t *at = ctx_buf_reserve(rows, CELL_BYTES);
+
+		if (at == NULL)
+			return ctx_err_nomem(err);
+		at = put_number(at, push->day, 2);
+		at = put_number(at, cell->level, 1);
+		at = put_number(at, push->spec->push, 8);
+		at = put_number(at, push->metrics[cell->metric], 4);
+		at = put_number(at, push->threads.keys[cell->group], 4);
+		at = put_number(at, hash.low, 8);
+		at = put_number(at, hash.high, 8);
+		at = put_number(at, cell->begin_s, 4);
+		at = put_number(at, cell->weight, 8);
+		at = put_number(at, cell->samples, 8);
+		at = put_number(at, (uint64_t)cell->calls, 8);
+		at = put_number(at, cell->carried, 8);
+		at = put_number(at, (uint64_t)cell->carried_calls, 8);
+		(void)put_number(at, cell->longest, 8);
+		rows->n += CELL_BYTES;
 		push->has_cell[cell->stack] = true;
 		push->checksum += hash.low ^ (cell->weight + 31 * cell->samples);
 		if (rows->n >= CTX_PUSH_BYTES)
