@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CTX_VM_CONNECTIONS_MAX 1024u
+#define CTX_VM_CONNECTIONS_MAX 16384u /* of a recording in all */
 
 struct ctx_vm_listener;
 

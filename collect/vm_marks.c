@@ -46,6 +46,23 @@ enum ctx_status ctx_vm_marks_add_interval(struct ctx_vm_marks *marks, const stru
 	return status == CTX_OK ? ctx_vm_marks_add(marks, &mark, err) : status;
 }
 
+void ctx_vm_marks_end(struct ctx_vm_marks *marks, int64_t tid, uint64_t time_ns)
+{
+	size_t to = 0;
+
+	while (to < marks->n && marks->items[to].time_ns <= time_ns)
+		to++;
+	for (size_t i = to; i < marks->n; i++) {
+		struct ctx_vm_mark mark = marks->items[i];
+
+		if (tid != 0 && mark.tid != tid)
+			continue;
+		mark.time_ns = time_ns;
+		memmove(&marks->items[to + 1], &marks->items[to], (i - to) * sizeof(mark));
+		marks->items[to++] = mark;
+	}
+}
+
 static enum ctx_status write_mark(const struct ctx_vm_mark *item, const struct ctx_vm_marks_target *target,
 				  struct ctx_err *err)
 {

@@ -34,6 +34,12 @@ CTX_MUST_CHECK enum ctx_status ctx_vm_marks_add_interval(struct ctx_vm_marks *ma
 							 const struct ctx_vm_mark *begin, uint64_t end_ns,
 							 struct ctx_err *err);
 
+/*
+ * A thread ends, or with tid 0 the process: its later marks, whose place is known only roughly, are at that time, so that no interval stays
+ * open. O(marks).
+ */
+void ctx_vm_marks_end(struct ctx_vm_marks *marks, int64_t tid, uint64_t time_ns);
+
 struct ctx_vm_marks_target {
 	struct ctx_exp_writer *writer;
 	const struct ctx_proctree *tree;

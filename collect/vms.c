@@ -23,6 +23,7 @@
 #define LIBRARY "libctxjvm.so"
 #define LATE_NS ((uint64_t)60 * 1000000)   /* within which what the counters say is known */
 #define POLL_NS ((uint64_t)20 * 1000000)   /* between readings of a virtual machine's counters */
+#define RELEASE_NS ((uint64_t)1000000000)  /* after the end of a virtual machine what it took is free */
 #define COUNT_NS ((uint64_t)100 * 1000000) /* between marks of what they count */
 
 /* As agents read them (agents/jvm_objects.h). */
@@ -78,8 +79,12 @@ enum ctx_status ctx_vms_choose(struct ctx_vms *vms, const struct ctx_vm_interest
 	return status;
 }
 
-static void free_vm(struct ctx_vm *vm)
+/* All but its counts. */
+static void release_vm(struct ctx_vm *vm)
 {
+	vm->damaged += vm->image.damaged + vm->objects.damaged;
+	vm->left_out += vm->image.left_out + vm->objects.left_out;
+	vm->is_released = true;
 	ctx_vm_image_deinit(&vm->image);
 	ctx_vm_writing_deinit(&vm->writing);
 	ctx_buf_deinit(&vm->hello);
@@ -93,7 +98,12 @@ static void free_vm(struct ctx_vm *vm)
 	free(vm->turns.items);
 	if (vm->counters.fd >= 0)
 		close(vm->counters.fd);
-	free(vm);
+	vm->missed = NULL;
+	vm->n_missed = 0;
+	vm->turns = (struct ctx_vm_turns){0};
+	vm->pending = (struct ctx_vm_pending){0};
+	vm->counters.fd = -1;
+	vm->interpreter_begin = vm->interpreter_end = 0;
 }
 
 void ctx_vms_destroy(struct ctx_vms *vms)
@@ -101,8 +111,10 @@ void ctx_vms_destroy(struct ctx_vms *vms)
 	if (vms == NULL)
 		return;
 	ctx_vm_listener_destroy(vms->listener);
-	for (size_t i = 0; i < vms->n; i++)
-		free_vm(vms->items[i]);
+	for (size_t i = 0; i < vms->n; i++) {
+		release_vm(vms->items[i]);
+		free(vms->items[i]);
+	}
 	for (size_t i = 0; i < vms->n_attached; i++)
 		close(vms->attached[i]);
 	free(vms->attached);
@@ -376,17 +388,31 @@ static enum ctx_status add_counts(struct ctx_vm *vm, uint64_t now_ns, struct ctx
 	return status;
 }
 
+/* Up to when what is known is written. */
+struct known {
+	uint64_t until_ns;
+	bool is_end;  /* of the process, or of the recording: nothing comes later */
+	bool is_last; /* what waits for more waits no longer: a thread or a process ends, */
+	int64_t tid;  /* this one; 0: none */
+};
+
 /* Reads the counters where it is time, or in any case. */
-static enum ctx_status poll_counters(struct ctx_vms *vms, struct ctx_vm *vm, bool is_end, struct ctx_err *err)
+static enum ctx_status poll_counters(struct ctx_vms *vms, struct ctx_vm *vm, const struct known *known,
+				     struct ctx_err *err)
 {
 	struct ctx_vm_polled *counters = &vm->counters;
 	uint64_t now_ns = ctx_clock_ns(CLOCK_MONOTONIC);
+	bool is_end = known->is_end || known->tid == counters->lane;
 	struct ctx_vm_safepoint safepoint;
 	enum ctx_status status = CTX_OK;
 
-	/* Of what is not of interest the last ones are enough. */
-	if (counters->fd < 0 || (!is_end && (now_ns < counters->next_poll_ns || !vm->turns.is_chosen)))
+	/* Of what is not of interest the last ones are enough. What has closed its connection has ended at a time that comes later. */
+	if (counters->fd < 0 ||
+	    (!is_end && (now_ns < counters->next_poll_ns || !vm->turns.is_chosen || vm->is_closed)))
 		return CTX_OK;
+	/* They say nothing of the time after the end of the process, or of the thread that makes safepoints. */
+	if (is_end && known->until_ns < now_ns)
+		now_ns = known->until_ns;
 	counters->next_poll_ns = now_ns + POLL_NS;
 	if (!ctx_vm_perfdata_read(counters->fd, &vms->received, &counters->last))
 		return CTX_OK;
@@ -470,24 +496,19 @@ static enum ctx_status write_objects(struct ctx_vms *vms, struct ctx_vm *vm, uin
 	return ctx_vm_objects_write(&vm->objects, &target, err);
 }
 
-/* Up to when what is known is written. */
-struct known {
-	uint64_t until_ns;
-	bool is_end;  /* of the process, or of the recording: nothing comes later */
-	bool is_last; /* what waits for more waits no longer: a thread or a process ends, */
-	int64_t tid;  /* this one; 0: none */
-};
-
 /* What needs to know its process and its threads. */
 static enum ctx_status write_known(struct ctx_vms *vms, size_t i, const struct known *known,
 				   struct ctx_err *err)
 {
 	struct ctx_vm *vm = vms->items[i];
 	struct ctx_vm_marks_target target = {.writer = vms->writer, .tree = vms->tree};
-	enum ctx_status status = ctx_vms_bind_known(vms, i, known->until_ns, err);
+	enum ctx_status status;
 
+	if (vm->is_released)
+		return CTX_OK;
+	status = ctx_vms_bind_known(vms, i, known->until_ns, err);
 	if (status == CTX_OK)
-		status = poll_counters(vms, vm, known->is_end || known->tid == vm->counters.lane, err);
+		status = poll_counters(vms, vm, known, err);
 	if (status != CTX_OK || vm->process == CTX_NONE)
 		return status;
 	status = write_log(vms, vm, err);
@@ -500,9 +521,17 @@ static enum ctx_status write_known(struct ctx_vms *vms, size_t i, const struct k
 	target.process = vm->process;
 	target.until_ns =
 		known->is_last || known->until_ns < LATE_NS ? known->until_ns : known->until_ns - LATE_NS;
+	if (known->tid != 0)
+		ctx_vm_marks_end(&vm->marks, known->is_end ? 0 : known->tid, known->until_ns);
+	if (known->tid == vm->counters.lane)
+		vm->counters.lane = vm->pid;
 	if (status == CTX_OK)
 		status = ctx_vm_marks_write(&vm->marks, &target, err);
-	return status == CTX_OK ? write_objects(vms, vm, known->until_ns, err) : status;
+	if (status == CTX_OK)
+		status = write_objects(vms, vm, known->until_ns, err);
+	if (known->is_end && known->until_ns != UINT64_MAX)
+		vm->ended_ns = known->until_ns;
+	return status;
 }
 
 enum ctx_status ctx_vms_listen(struct ctx_vms *vms, struct ctx_err *err)
@@ -519,8 +548,15 @@ enum ctx_status ctx_vms_take(struct ctx_vms *vms, uint64_t until_ns, struct ctx_
 	const struct known known = {until_ns, until_ns == UINT64_MAX, until_ns == UINT64_MAX, 0};
 	enum ctx_status status = ctx_vms_listen(vms, err);
 
-	for (size_t i = 0; i < vms->n && status == CTX_OK; i++)
+	for (size_t i = 0; i < vms->n && status == CTX_OK; i++) {
+		struct ctx_vm *vm = vms->items[i];
+
 		status = write_known(vms, i, &known, err);
+		/* Samples of its threads can come a little after the end of its first one. */
+		if (vm->ended_ns != 0 && !vm->is_released && vm->is_closed &&
+		    until_ns - vm->ended_ns > RELEASE_NS)
+			release_vm(vm);
+	}
 	return status;
 }
 
@@ -552,7 +588,7 @@ struct ctx_vms_counts ctx_vms_counts(const struct ctx_vms *vms)
 		counts.strangers += vm->is_stranger || (vm->process == CTX_NONE && vm->has_hello);
 		counts.dropped += vm->dropped;
 		counts.damaged += vm->damaged + vm->image.damaged + vm->objects.damaged;
-		counts.left_out += vm->image.left_out + vm->objects.left_out;
+		counts.left_out += vm->left_out + vm->image.left_out + vm->objects.left_out;
 	}
 	return counts;
 }

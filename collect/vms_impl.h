@@ -78,6 +78,9 @@ struct ctx_vm {
 	struct ctx_buf hello;	/* the message; owned */
 	struct ctx_buf goodbye; /* likewise; empty: none came */
 	uint64_t hello_ns, goodbye_ns;
+	uint64_t ended_ns; /* its process; 0: not yet */
+	bool is_released;  /* it has ended long ago: what it took is free, but for its counts */
+	uint64_t left_out;
 };
 
 /* How virtual machines of interest are chosen. */

@@ -290,14 +290,17 @@ static void put_row(const struct page *page, uint32_t i)
 	cells[END] = ctx_cell_number(vm->life.end_ns);
 	cells[GC_COUNT] = pause_cell(page, row->has_gc, row->gc_count, vm, CTX_VM_GC_COUNT);
 	cells[GC_NS] = pause_cell(page, row->has_gc, row->gc_ns, vm, CTX_VM_GC_NS);
-	/* Of several short ones the recorder may have seen one interval. */
+	/* Of several short ones the recorder may have seen one interval, and none before its first reading. */
 	if (page->is_whole && vm->figures[CTX_VM_SAFEPOINTS] != CTX_VM_UNKNOWN)
 		cells[SAFEPOINTS] = figure_cell(vm, CTX_VM_SAFEPOINTS);
 	else
 		cells[SAFEPOINTS] =
 			pause_cell(page, row->has_safepoints, row->safepoints, vm, CTX_VM_SAFEPOINTS);
-	cells[SAFEPOINT_NS] =
-		pause_cell(page, row->has_safepoints, row->safepoint_ns, vm, CTX_VM_SAFEPOINT_NS);
+	if (page->is_whole && vm->figures[CTX_VM_SAFEPOINT_NS] != CTX_VM_UNKNOWN)
+		cells[SAFEPOINT_NS] = figure_cell(vm, CTX_VM_SAFEPOINT_NS);
+	else
+		cells[SAFEPOINT_NS] =
+			pause_cell(page, row->has_safepoints, row->safepoint_ns, vm, CTX_VM_SAFEPOINT_NS);
 	cells[SYNC_NS] = pause_cell(page, false, 0, vm, CTX_VM_SAFEPOINT_SYNC_NS);
 	cells[HEAP_USED] = figure_cell(vm, CTX_VM_HEAP_USED);
 	cells[HEAP_MAX] = figure_cell(vm, CTX_VM_HEAP_MAX);

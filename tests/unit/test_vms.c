@@ -593,6 +593,31 @@ static void test_vms__collections_are_marks_of_a_thread_that_begins_and_ends_in_
 	assert_int_equal(thread, 1);
 }
 
+/* What is known roughly may be placed behind the end of the process: its intervals end there, and none stays open. */
+static void test_vms__intervals_end_with_the_process(void **state)
+{
+	const struct place *place = *state;
+	const uint32_t tid = (uint32_t)getpid();
+	struct recording recording = {0};
+	struct ctx_perf_record record;
+	uint64_t now_ns, durations[8];
+	uint32_t thread = 0;
+
+	if (!begin(&recording, place->path))
+		skip();
+	now_ns = ctx_clock_ns(CLOCK_MONOTONIC);
+	tell_gc(&recording, tid, now_ns + 5, now_ns + 10);
+	tell_gc(&recording, tid, now_ns + 20, now_ns + 60);
+	assert_int_equal(ctx_vms_listen(recording.vms, NULL), CTX_OK);
+	record = task_record(PERF_RECORD_EXIT, tid, now_ns + 40);
+	assert_int_equal(ctx_vms_before_end(recording.vms, &record, NULL), CTX_OK);
+	assert_int_equal(ctx_proctree_apply(recording.tree, &record, NULL), CTX_OK);
+	end(&recording);
+	assert_int_equal(read_ends(place->path, durations, CTX_COUNT_OF(durations), &thread), 2);
+	assert_int_equal(durations[0], 5);
+	assert_int_equal(durations[1], 20);
+}
+
 /* A process executes Java, which connects before the record of that is read: the virtual machine is not of what ends. */
 static void test_vms__a_virtual_machine_is_not_of_the_image_before_it(void **state)
 {
@@ -820,6 +845,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			test_vms__collections_are_marks_of_a_thread_that_begins_and_ends_in_a_round,
 			make_place, remove_place),
+		place_test(test_vms__intervals_end_with_the_process),
 		cmocka_unit_test_setup_teardown(test_vms__a_virtual_machine_is_not_of_the_image_before_it,
 						make_place, remove_place),
 		cmocka_unit_test_setup_teardown(test_vms__waits_have_their_class_and_methods_and_owner,

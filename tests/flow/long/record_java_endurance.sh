@@ -152,7 +152,8 @@ for i in $(seq "${ATTACHES:-100}"); do
 done
 for i in $(seq "${KILLS:-40}"); do
 	rm -rf run.er
-	timeout -s KILL "0.$((37 * i % 90 + 10))" "$bin/ctxrec" --vm java --heap --sync -q --no-archive -o run.er -p $program 2>/dev/null
+	# The agent alone: a kill while libctxrt.so is being attached (--heap, --sync) is another matter.
+	timeout -s KILL "0.$((37 * i % 90 + 10))" "$bin/ctxrec" --vm java -q --no-archive -o run.er -p $program 2>/dev/null
 	kill -0 $program 2>/dev/null || { fail "killed $i: the program has ended"; break; }
 done
 [ "$(ls /proc/$program/fd | wc -l)" -lt 40 ] || fail "descriptors are left: $(ls -l /proc/$program/fd)"
