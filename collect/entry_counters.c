@@ -39,6 +39,9 @@ struct ctx_entry_counters {
 	size_t n_sites, sites_cap;
 	struct block *blocks;		    /* owned; n_blocks of them */
 	struct ctx_rt_count_header *shared; /* mapped; NULL: not yet */
+	/* As it was made: what targets write to the shared one moves nothing. */
+	struct ctx_rt_count_header shape;
+	struct ctx_rt_count_owner *owners; /* there */
 	int fd;
 	uint64_t looked_ns, next_look_ns; /* 0: there was none that is not written */
 	uint32_t process, thread;	  /* the last one that was known; CTX_NONE */
@@ -62,10 +65,10 @@ void ctx_entry_counters_destroy(struct ctx_entry_counters *counters)
 {
 	if (counters == NULL)
 		return;
-	for (uint32_t i = 0; counters->blocks != NULL && i < counters->shared->n_blocks; i++)
+	for (uint32_t i = 0; counters->blocks != NULL && i < counters->shape.n_blocks; i++)
 		free(counters->blocks[i].seen);
 	if (counters->shared != NULL)
-		munmap(counters->shared, (size_t)counters->shared->bytes);
+		munmap(counters->shared, (size_t)counters->shape.bytes);
 	if (counters->fd >= 0)
 		close(counters->fd);
 	ctx_shared_objects_deinit(&counters->objects);
@@ -152,10 +155,17 @@ enum ctx_status ctx_entry_counters_share(struct ctx_entry_counters *counters, in
 		return status;
 	}
 	counters->shared = at;
-	*counters->shared = header;
+	*counters->shared = counters->shape = header;
+	counters->owners = ctx_rt_count_owners(counters->shared);
 	fill(counters);
 	*ret_fd = counters->fd;
 	return CTX_OK;
+}
+
+static const uint64_t *block_of(const struct ctx_entry_counters *counters, uint32_t number)
+{
+	return (const uint64_t *)((const uint8_t *)counters->shared + counters->shape.blocks_at +
+				  number * counters->shape.block_bytes);
 }
 
 /* Samples */
@@ -171,7 +181,7 @@ static enum ctx_status put(struct ctx_entry_counters *counters, const struct put
 			   uint64_t n, struct ctx_err *err)
 {
 	struct site *site = &counters->sites[number];
-	const uint64_t *block = ctx_rt_count_block(counters->shared, putting->number);
+	const uint64_t *block = block_of(counters, putting->number);
 	const uint64_t frames[] = {block[site->object] + site->address,
 				   ctx_frame_truncated(CTX_TRUNCATED_COUNTED)};
 
@@ -210,8 +220,7 @@ static enum ctx_status put_block(struct ctx_entry_counters *counters, const stru
 static enum ctx_status see(struct ctx_entry_counters *counters, uint32_t number, struct ctx_err *err)
 {
 	struct block *block = &counters->blocks[number];
-	const uint64_t *shared =
-		ctx_rt_count_block(counters->shared, number) + ctx_rt_count_counter(counters->shared, 0);
+	const uint64_t *shared = block_of(counters, number) + ctx_rt_count_counter(&counters->shape, 0);
 
 	if (block->seen == NULL) {
 		block->seen = ctx_calloc(2 * counters->n_sites, sizeof(*block->seen));
@@ -230,12 +239,12 @@ static uint32_t blocks_used(const struct ctx_entry_counters *counters)
 {
 	uint32_t n = atomic_load(&counters->shared->n_used);
 
-	return n < counters->shared->n_blocks ? n : counters->shared->n_blocks;
+	return n < counters->shape.n_blocks ? n : counters->shape.n_blocks;
 }
 
 static struct ctx_rt_count_owner *owner_of(const struct ctx_entry_counters *counters, uint32_t number)
 {
-	return &ctx_rt_count_owners(counters->shared)[number];
+	return &counters->owners[number];
 }
 
 static bool is_owned(const struct ctx_entry_counters *counters, uint32_t number)

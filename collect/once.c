@@ -24,6 +24,10 @@ struct ctx_once {
 	struct ctx_once_metrics *metrics;
 	size_t n_metrics, metrics_cap;
 	struct ctx_rt_once_header *shared; /* mapped; NULL: not yet */
+	/* What targets write to its header moves none of these. */
+	const struct ctx_rt_once_site *shared_sites;
+	const _Atomic uint32_t *log;
+	uint64_t bytes;
 	int fd;
 	uint32_t taken;		  /* entries of the log */
 	uint32_t process, thread; /* of the last one that was known; CTX_NONE */
@@ -46,7 +50,7 @@ void ctx_once_destroy(struct ctx_once *once)
 	if (once == NULL)
 		return;
 	if (once->shared != NULL)
-		munmap(once->shared, (size_t)once->shared->bytes);
+		munmap(once->shared, (size_t)once->bytes);
 	if (once->fd >= 0)
 		close(once->fd);
 	ctx_shared_objects_deinit(&once->objects);
@@ -142,6 +146,9 @@ enum ctx_status ctx_once_share(struct ctx_once *once, int *ret_fd, struct ctx_er
 		return status;
 	once->shared = at;
 	fill(once, bytes);
+	once->bytes = bytes;
+	once->shared_sites = ctx_rt_once_sites(once->shared);
+	once->log = ctx_rt_once_log(once->shared);
 	*ret_fd = once->fd;
 	return CTX_OK;
 }
@@ -202,8 +209,8 @@ static enum ctx_status put_object(struct ctx_once *once, size_t number, struct c
 enum ctx_status ctx_once_take(struct ctx_once *once, const struct ctx_proctree *tree,
 			      struct ctx_exp_writer *writer, uint64_t limit_ns, struct ctx_err *err)
 {
-	const _Atomic uint32_t *log = ctx_rt_once_log(once->shared);
-	const struct ctx_rt_once_site *sites = ctx_rt_once_sites(once->shared);
+	const _Atomic uint32_t *log = once->log;
+	const struct ctx_rt_once_site *sites = once->shared_sites;
 	uint32_t n_hits = atomic_load(&once->shared->n_hits);
 	enum ctx_status status = CTX_OK;
 
@@ -236,7 +243,7 @@ enum ctx_status ctx_once_take(struct ctx_once *once, const struct ctx_proctree *
 
 uint64_t ctx_once_count(const struct ctx_once *once, uint32_t executed_metric)
 {
-	const struct ctx_rt_once_site *sites = ctx_rt_once_sites(once->shared);
+	const struct ctx_rt_once_site *sites = once->shared_sites;
 	uint64_t n = 0;
 
 	for (size_t i = 0; i < once->n_sites; i++)

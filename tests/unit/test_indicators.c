@@ -580,6 +580,9 @@ static void test_indicators__a_site_of_coverage_belongs_to_one_indicator(void **
 	assert_string_equal(ctx_once_next_missing(once, &at), missing);
 	assert_null(ctx_once_next_missing(once, &at));
 	assert_int_equal(ctx_once_refused(once), 3);
+	/* A target writes what it likes. */
+	memset(shared, 0xff, sizeof(*shared));
+	assert_int_equal(ctx_once_count(once, 2), 1);
 	munmap(shared, 4096);
 	ctx_once_destroy(once);
 }
@@ -628,6 +631,9 @@ static void test_indicators__entries_are_sites_of_the_targets_memory(void **stat
 	assert_true(ctx_entry_counters_next_warning(counters, &at, text, sizeof(text)));
 	assert_non_null(strstr(text, "no process has loaded /proc/self/maps"));
 	assert_false(ctx_entry_counters_next_warning(counters, &at, text, sizeof(text)));
+	/* A target writes what it likes. */
+	memset(shared, 0xff, sizeof(*shared));
+	assert_int_equal(ctx_entry_counters_take(counters, &(struct ctx_entry_target){0}, 0, NULL), CTX_OK);
 	munmap(shared, 4096);
 	ctx_entry_counters_destroy(counters);
 }
