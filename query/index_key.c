@@ -217,10 +217,30 @@ static enum ctx_status refuse(const struct ctx_selection_spec *spec, const char 
 			   near.n != 0 ? ", perhaps " : "", nearest, known);
 }
 
-static enum ctx_status read_key(const struct ctx_selection_spec *spec, const char *text,
+/* "NAME=EXPRESSION", which ends at the name then. */
+static enum ctx_status read_definition(char *text, struct ctx_report_index_key *ret, const char **ret_text,
+				       struct ctx_err *err)
+{
+	size_t n = name_length(text);
+
+	text[n] = '\0';
+	for (size_t k = 0; k < CTX_COUNT_OF(words); k++) {
+		if (strcasecmp(text, words[k].name) == 0)
+			return ctx_err_set(err, CTX_E_ARG, "--by %s=%s: an index object '%s' exists already",
+					   text, text + n + 1, words[k].name);
+	}
+	*ret_text = text + n + 1;
+	*ret = (struct ctx_report_index_key){text, true, entity_of(*ret_text)};
+	return CTX_OK;
+}
+
+static enum ctx_status read_key(const struct ctx_selection_spec *spec, char *text,
 				struct ctx_report_index_key *ret, const char **ret_text, struct ctx_err *err)
 {
 	size_t word = find_word(text, strlen(text));
+
+	if (name_length(text) != 0)
+		return read_definition(text, ret, ret_text, err);
 
 	for (size_t i = 0; i < spec->n_indexes; i++) {
 		if (!is_named(spec->indexes[i], text))
@@ -292,7 +312,7 @@ static enum ctx_status check_last(const struct ctx_index_keys *keys, const char 
 	for (size_t i = 0; i < last; i++) {
 		const char *name = keys->keys[i].name;
 
-		if (!is_same(keys, i, last))
+		if (!is_same(keys, i, last) && strcmp(name, keys->keys[last].name) != 0)
 			continue;
 		if (strcmp(name, written) == 0)
 			return ctx_err_set(err, CTX_E_ARG, "--by %s: '%s' is there twice", by, name);
@@ -380,6 +400,14 @@ static enum ctx_status check_expression(const struct ctx_index_keys *keys, size_
 	return status;
 }
 
+/* Whether a key's expression is in the list of keys itself. */
+static bool is_own(const struct ctx_index_keys *keys, size_t i, size_t n)
+{
+	uintptr_t text = (uintptr_t)keys->texts[i], begin = (uintptr_t)keys->owned;
+
+	return text >= begin && text - begin <= n;
+}
+
 enum ctx_status ctx_index_keys_check(const struct ctx_selection_spec *spec, const char *by,
 				     struct ctx_wrong_place *ret_place, struct ctx_err *err)
 {
@@ -390,7 +418,7 @@ enum ctx_status ctx_index_keys_check(const struct ctx_selection_spec *spec, cons
 		return status;
 	for (size_t i = 0; i < keys.n && status == CTX_OK; i++) {
 		/* Those of tables are right, those of --index are checked there. */
-		if (!keys.keys[i].is_word)
+		if (!keys.keys[i].is_word || is_own(&keys, i, strlen(by != NULL ? by : "")))
 			status = check_expression(&keys, i, by, ret_place, err);
 	}
 	ctx_index_keys_deinit(&keys);

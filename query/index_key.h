@@ -4,7 +4,7 @@
  *	--by command,function,TSTAMP/1000000
  *	     word    word     expression		separated by commas outside parentheses and strings
  *
- * Some words stand for expressions (thread: THRID), others for what no expression says: the function
+ * A key can have a name of its own: ms=TSTAMP/1000000. Some words stand for expressions (thread: THRID), others for what no expression says: the function
  * of the leaf, the command, the kind of a wait.
  */
 #ifndef CTX_QUERY_INDEX_KEY_H

@@ -142,6 +142,9 @@ static void test_selection__keys_of_an_index_are_a_list(void **state)
 		    "(LEAF IN (\"a\", \"b,c\"))=(LEAF IN (\"a\", \"b,c\")); wait=");
 	assert_keys("STATE==\"a\\\",b\",line", "STATE==\"a\\\",b\"=STATE==\"a\\\",b\"; line=");
 	assert_keys("time", "time=TSTAMP/100000000*100000000");
+	assert_keys("cpu, us=TSTAMP/1000 ,line", "cpu=CPUID; us=TSTAMP/1000; line=");
+	assert_keys("core,sockets,node,pmu", "core=; socket=; node=; pmu=");
+	assert_keys("DEPTH==3", "DEPTH==3=DEPTH==3");
 }
 
 static void test_selection__wrong_keys_are_refused_with_the_known_ones(void **state)
@@ -157,6 +160,9 @@ static void test_selection__wrong_keys_are_refused_with_the_known_ones(void **st
 	assert_keys("", "--by '': column 1: a key is missing ");
 	assert_keys("cpu,", "--by 'cpu,': column 5: a key is missing ");
 	assert_keys("cpu, ,wait", "--by 'cpu, ,wait': column 6: a key is missing ");
+	assert_keys("a=DEPTH,a=PID", "--by a=DEPTH,a=PID: 'a' is there twice");
+	assert_keys("cpu,page4k=PID", "--by page4k=PID: an index object 'page4k' exists already");
+	assert_keys("cpu,a=TSTAMP+", "--by: column 14: a number or name is missing");
 	assert_keys("cpu,TSTAMP+", "--by: column 12: a number or name is missing");
 	assert_keys("\xc3\xa4==1", "--by: column 1: '\xc3\xa4' is not known here");
 	assert_keys("ms,DEPTH,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15", "--by: more than 16 keys");
