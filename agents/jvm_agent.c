@@ -186,23 +186,26 @@ static void obey(jvmtiEnv *jvmti, JNIEnv *jni, uint32_t order, bool *has_begun)
 	}
 }
 
-/* A thread of the virtual machine that takes orders until the recorder has gone. */
+/*
+ * Takes orders until the recorder has gone. It is a thread of the virtual machine only while it obeys: one that waited in native code would hold
+ * up the end of the program by 300 ms.
+ */
 static void *run_orders(void *unused)
 {
 	static char name[] = "ctxrec orders";
 	JavaVMAttachArgs arguments = {.version = JNI_VERSION_1_6, .name = name};
-	JNIEnv *jni = NULL;
 	bool has_begun = false;
 	uint32_t order;
 
 	(void)unused;
-	if ((*agent.jvm)->AttachCurrentThreadAsDaemon(agent.jvm, (void **)&jni, &arguments) != JNI_OK)
-		return NULL;
-	while ((order = ctx_jvm_wait_for_order()) != 0)
+	while ((order = ctx_jvm_wait_for_order()) != 0) {
+		JNIEnv *jni = NULL;
+
+		if ((*agent.jvm)->AttachCurrentThreadAsDaemon(agent.jvm, (void **)&jni, &arguments) != JNI_OK)
+			return NULL;
 		obey(agent.jvmti, jni, order, &has_begun);
-	if (!ctx_jvm_looks_connected())
-		leave(agent.jvmti);
-	(void)(*agent.jvm)->DetachCurrentThread(agent.jvm);
+		(void)(*agent.jvm)->DetachCurrentThread(agent.jvm);
+	}
 	return NULL;
 }
 
