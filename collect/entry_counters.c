@@ -291,14 +291,15 @@ static enum ctx_status put_seen(struct ctx_entry_counters *counters, const struc
 	return status;
 }
 
-static enum ctx_status look(struct ctx_entry_counters *counters, struct ctx_err *err)
+/* `all`: also what is nobody's any more. */
+static enum ctx_status look(struct ctx_entry_counters *counters, bool all, struct ctx_err *err)
 {
 	uint64_t now = ctx_clock_ns(CLOCK_MONOTONIC), cost;
 	uint32_t n = blocks_used(counters);
 	enum ctx_status status = CTX_OK;
 
 	for (uint32_t i = 0; (i < n || i == 0) && status == CTX_OK; i++) {
-		if (is_owned(counters, i))
+		if (all || is_owned(counters, i))
 			status = see(counters, i, err);
 	}
 	cost = ctx_clock_ns(CLOCK_MONOTONIC) - now;
@@ -318,7 +319,7 @@ enum ctx_status ctx_entry_counters_take(struct ctx_entry_counters *counters,
 		status = put_seen(counters, target, false, err);
 	if (status == CTX_OK && (is_last || (counters->looked_ns == 0 &&
 					     ctx_clock_ns(CLOCK_MONOTONIC) >= counters->next_look_ns)))
-		status = look(counters, err);
+		status = look(counters, is_last, err);
 	return status == CTX_OK && is_last ? put_seen(counters, target, true, err) : status;
 }
 

@@ -552,7 +552,6 @@ static enum ctx_status begin_indicators(struct ctx_recorder *recorder, struct ct
 	const struct ctx_ids *pids = &recorder->options->pids;
 	enum ctx_status status = CTX_OK;
 
-	ctx_indicators_keep(indicators);
 	if (recorder->options->command != NULL) {
 		int64_t pid = recorder->child.pid;
 
@@ -633,6 +632,9 @@ enum ctx_status ctx_recorder_begin(struct ctx_recorder *recorder, struct ctx_err
 		status = ctx_priority_raise(&recorder->keeping_up.priority, options->realtime, err);
 	if (status == CTX_OK)
 		status = open_session(recorder, err);
+	/* At once: whatever follows, a kill of this process leaves nothing in the targets. */
+	if (status == CTX_OK && recorder->metrics.indicators != NULL)
+		ctx_indicators_keep(recorder->metrics.indicators);
 	if (status == CTX_OK)
 		status = create_python(recorder, err);
 	if (status == CTX_OK)

@@ -16,6 +16,13 @@ static const char *const kinds[CTX_INDICATOR_KIND_N] = {
 	[CTX_INDICATOR_KIND_ACCESS] = "access",
 };
 
+/* As reports say it; what is written stays as it was. */
+static const char *const words[CTX_INDICATOR_KIND_N] = {
+	[CTX_INDICATOR_KIND_EXECUTE] = "execute", [CTX_INDICATOR_KIND_RETURN] = "return",
+	[CTX_INDICATOR_KIND_RANGE] = "range",	  [CTX_INDICATOR_KIND_WRITE] = "write",
+	[CTX_INDICATOR_KIND_ACCESS] = "read",
+};
+
 void ctx_indicator_list_deinit(struct ctx_indicator_list *list)
 {
 	free(list->items);
@@ -25,7 +32,7 @@ void ctx_indicator_list_deinit(struct ctx_indicator_list *list)
 
 const char *ctx_indicator_kind_word(enum ctx_indicator_kind kind)
 {
-	return kinds[kind];
+	return words[kind];
 }
 
 void ctx_indicator_put(const struct ctx_indicator_info *info, struct ctx_buf *out)

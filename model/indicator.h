@@ -48,7 +48,7 @@ struct ctx_indicator_list {		  /* all zero is a valid empty one */
 
 void ctx_indicator_list_deinit(struct ctx_indicator_list *list);
 
-/* "execute", "return", "range", "write", "access". */
+/* "execute", "return", "range", "write", "read": reads and writes, since no processor watches reads alone. */
 const char *ctx_indicator_kind_word(enum ctx_indicator_kind kind);
 
 /* Appends the value of the line, without a zero byte. */

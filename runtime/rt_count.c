@@ -175,6 +175,7 @@ static void patch_object(uint32_t number, const struct dl_phdr_info *info, bool 
 	if (ctx_rt_counting.bases[number] == info->dlpi_addr && is_patched(&patching))
 		return;
 	ctx_rt_counting.bases[number] = info->dlpi_addr;
+	ctx_rt_count_block(ctx_rt_counting.shared, 0)[number] = info->dlpi_addr;
 	/* Threads that have a block already. */
 	for (uint32_t i = 1; i < ctx_rt_counting.shared->n_blocks; i++) {
 		if (ctx_rt_counting.cells[i] != NULL)
@@ -284,6 +285,7 @@ __attribute__((constructor)) static void start(void)
 		struct ctx_rt_count_header *all = map_shared();
 
 		if (all != NULL && make_cells(all->n_blocks)) {
+			ctx_rt_count_hits_begin();
 			ctx_rt_counting.shared = all;
 			patch_loaded(&looking);
 		}

@@ -7,9 +7,11 @@
 #include "base/clock.h"
 #include "runtime/rt_filter.h"
 #include "runtime/rt_process.h"
+#include "runtime/rt_real.h"
 #include "runtime/rt_syscall.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stddef.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,6 +20,7 @@ struct ctx_rt_counting ctx_rt_counting;
 
 #ifdef __x86_64__
 
+static int (*real_lock)(pthread_mutex_t *);
 static __thread uint64_t **own CTX_RT_TLS; /* NULL: the thread has no block */
 
 int32_t ctx_rt_count_tls(void)
@@ -48,12 +51,49 @@ static void note_used(uint32_t number)
 		;
 }
 
+/* As the C library has it, which a child of vfork has not changed: a mutex of this kind says who locked it. 0: not known. */
+static int32_t thread_id_kept(void)
+{
+	pthread_mutex_t mutex = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
+
+	return real_lock != NULL && real_lock(&mutex) == 0 ? mutex.__data.__owner : 0;
+}
+
+/*
+ * Who the block will be of. A child of vfork takes it for the thread that waits for it, whose memory it has. False: a process that
+ * something else than fork has made, or a thread that the C library does not know.
+ */
+static bool find_owner(uint32_t *pid, uint32_t *tid)
+{
+	uint64_t **const process = &ctx_rt_counting.cells[0]; /* its id; that of a child of fork is wiped */
+	const uint32_t kept = (uint32_t)thread_id_kept();
+
+	*pid = (uint32_t)ctx_rt_syscall(SYS_getpid);
+	*tid = (uint32_t)ctx_rt_syscall(SYS_gettid);
+	if (kept == *tid || kept == 0) {
+		*process = (uint64_t *)(uintptr_t)*pid;
+		return true;
+	}
+	*tid = kept;
+	*pid = (uint32_t)(uintptr_t)*process;
+	return *pid != 0 && *pid == (uint32_t)ctx_rt_syscall(SYS_getppid);
+}
+
+void ctx_rt_count_hits_begin(void)
+{
+	uint32_t pid, tid;
+
+	*(void **)&real_lock = ctx_rt_find("pthread_mutex_lock", NULL);
+	(void)find_owner(&pid, &tid);
+}
+
 /* For the calling thread; NULL: it can have none. */
 static uint64_t *take_block(void)
 {
+	uint32_t pid, tid;
 	struct ctx_rt_count_owner *owners = ctx_rt_count_owners(ctx_rt_counting.shared);
 
-	if (__builtin_thread_pointer() == NULL || ctx_rt_is_restricted())
+	if (__builtin_thread_pointer() == NULL || ctx_rt_is_restricted() || !find_owner(&pid, &tid))
 		return NULL;
 	for (uint32_t i = 1; i < ctx_rt_counting.shared->n_blocks; i++) {
 		uint32_t free_one = CTX_RT_COUNT_FREE;
@@ -63,8 +103,8 @@ static uint64_t *take_block(void)
 		    !atomic_compare_exchange_strong(&owners[i].state, &free_one, CTX_RT_COUNT_TAKING))
 			continue;
 		note_used(i);
-		owners[i].pid = (uint32_t)ctx_rt_syscall(SYS_getpid);
-		owners[i].tid = (uint32_t)ctx_rt_syscall(SYS_gettid);
+		owners[i].pid = pid;
+		owners[i].tid = tid;
 		owners[i].begin_ns = ctx_clock_ns(CLOCK_MONOTONIC);
 		fill_block(block);
 		atomic_store(&owners[i].state, CTX_RT_COUNT_OWNED);

@@ -12,7 +12,8 @@
 struct ctx_rt_counting {			  /* of the process; a forked child has it, too */
 	struct ctx_rt_count_header *shared;	  /* NULL: off */
 	uint64_t bases[CTX_RT_COUNT_OBJECTS_MAX]; /* of objects of the file; 0: not loaded */
-	uint64_t **cells; /* by block: where it is, if it is a thread's of this process; wiped at fork */
+	uint64_t **
+		cells; /* by block: where it is, if it is a thread's of this process; wiped at fork. Of block 0 the process's id */
 };
 extern struct ctx_rt_counting ctx_rt_counting;
 
@@ -21,6 +22,9 @@ struct ctx_rt_count_hit {
 	uint64_t raises, fp, rdi, flags, returns_to, site, rax, rcx;
 	/* Behind it is what the function finds on its stack. */
 };
+
+/* Once there are cells, before anything is counted. */
+void ctx_rt_count_hits_begin(void);
 
 /* The thread's pointer to the cell of its block, from %fs. */
 int32_t ctx_rt_count_tls(void);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -91,6 +92,22 @@ static long vforks(void)
 	return 10;
 }
 
+/* By a system call that the C library does not know of. */
+static long bare(void)
+{
+	for (int i = 0; i < 5; i++) {
+		long pid = syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+
+		if (pid == 0) {
+			f();
+			f();
+			syscall(SYS_exit_group, 0);
+		}
+		waitpid((pid_t)pid, NULL, 0);
+	}
+	return 10;
+}
+
 static long killed(void)
 {
 	int ends[2];
@@ -160,7 +177,7 @@ int main(int argc, char **argv)
 	} else if (argc > 1) {
 		printf("%ld\n", signals());
 	} else {
-		snprintf(text, sizeof(text), "%ld", threads() + forks() + vforks());
+		snprintf(text, sizeof(text), "%ld", threads() + forks() + vforks() + bare());
 		execl(argv[0], argv[0], "exec", text, NULL);
 		return 1;
 	}

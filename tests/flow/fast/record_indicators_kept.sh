@@ -12,7 +12,7 @@ rows() {
 rows indicators.er '[.rows[] | "\(.indicator) \(.function) \(.count) \(.threads)"] == ["leaf leaf 8480 4", "often:threshold=100 often 4000 4", "inlined inlined (inlined) 360 4",
 	"seldom%return work 400 4", "never never 0 0", "range:leaf..seldom leaf 8480 4", "range:leaf..seldom often 4000 4", "range:leaf..seldom seldom 400 4",
 	"counter:rw touch 2400 4", "table+8,len=4:w:threshold=10 touch 1200 4"]' counts
-rows indicators.er '[.rows[] | .kind] == ["execute", "execute", "execute", "return", "execute", "range", "range", "range", "access", "write"] and ([.rows[] | .mechanism] | unique) == ["hardware breakpoint", "uprobe"]' kinds
+rows indicators.er '[.rows[] | .kind] == ["execute", "execute", "execute", "return", "execute", "range", "range", "range", "read", "write"] and ([.rows[] | .mechanism] | unique) == ["hardware breakpoint", "uprobe"]' kinds
 rows indicators.er '(.rows[0].callers | map({(.function): .count}) | add) == {often: 8000, seldom: 400, with_two_inlined: 80}' callers
 rows indicators.er '.rows[0].by_thread | map(.count) == [2120, 2120, 2120, 2120]' threads
 rows indicators.er '[.rows[] | .entries] == [null, null, null, null, null, 80, 4000, 400, null, null]' "entries of a range"

@@ -57,6 +57,9 @@ if [ -e "$bin/libctxrt.so" ]; then
 	rows '[.rows[] | .count] == [100] and .rows[0].mechanism == "in-process counter"' "a library that is opened twice"
 	LD_LIBRARY_PATH=. record --indicator ./library.so:from_library -- ./counted library library.so
 	rows '[.rows[] | .count] == [100]' "a library that is opened by its name alone"
+	# What the command executes is named by its path.
+	record --indicator ./counted:g -- sh -c 'exec ./counted exec 0'
+	rows '[.rows[] | [.count, .mechanism]] == [[7, "in-process counter"]]' "a program that is executed"
 	# What needs the kernel is counted by it, at this place by all.
 	if [ "$(id -u)" = 0 ] && [ -e /sys/kernel/tracing/uprobe_events ]; then
 		record --indicator f --indicator f:callers --indicator g -- ./counted exec 0
@@ -128,6 +131,15 @@ expect 1 'leaf has .* bytes' ctxrec -q -O -o no.er --indicator leaf+99999 -- ./i
 expect 1 'a range is FIRST..LAST' ctxrec -q -O -o no.er --indicator range:leaf -- ./ind
 expect 1 'Start tag expected' ctxrec -q -O -o no.er --indicators "$targets/indicators.c" -- ./ind
 expect 1 'match-symbols needs' ctxrec -q -O -o no.er --match-symbols -- ./ind
+expect 1 'none of the program.s load objects' ctxrec -q -O -o no.er --indicator other:f -- ./ind
+# Without permission: returns need uprobes. The others are as for everybody.
+if command -v setpriv >/dev/null && chmod 755 . && setpriv --reuid=65534 --regid=65534 --clear-groups test -x "$bin/ctxrec" -a -x ./ind; then
+	expect 1 'returns need uprobes: ' setpriv --reuid=65534 --regid=65534 --clear-groups ctxrec -q -O -o no.er --indicator leaf%return -- ./ind
+else
+	leave_out "without permission: another user cannot be, or cannot read the programs"
+fi
+# The program cannot begin.
+expect 127 'no/such' ctxrec -q -O -o no.er --indicator leaf -- ./no/such
 expect 1 'user mode' ctxrec -q -O -o no.er --indicator leaf -a -- ./ind
 [ -e no.er ] && fail "a refused recording is left"
 ctxrec -q -O -o plain.er -- ./ind >out.txt 2>err.txt || fail "plain: $(cat err.txt)"
