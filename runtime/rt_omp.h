@@ -61,6 +61,13 @@ extern _Atomic bool ctx_rt_omp_is_tool;
 /* libomp is about to begin a loop with this schedule (ctx_omp_share_pack); 0: none. */
 extern __thread uint64_t ctx_rt_omp_schedule CTX_RT_TLS;
 
+/*
+ * What a program of gcc has asked libomp for on this thread, which tells its tool less: the function of the region that is about to begin (NULL: none),
+ * and whether the barrier is one of the program's own.
+ */
+extern __thread const void *ctx_rt_omp_body CTX_RT_TLS;
+extern __thread bool ctx_rt_omp_in_barrier CTX_RT_TLS;
+
 /* How many threads hold or want what one lock, critical section, ... is; by its address, some of which share a number. */
 #define CTX_RT_OMP_WANTED 256u
 extern _Atomic uint32_t ctx_rt_omp_wanted[CTX_RT_OMP_WANTED];

@@ -60,7 +60,9 @@ static void end(const struct region *region)
 		struct region region;                                                                        \
                                                                                                              \
 		if (!is_recorded) {                                                                          \
+			ctx_rt_omp_body = (const void *)(uintptr_t)body;                                     \
 			real(body, data, __VA_ARGS__);                                                       \
+			ctx_rt_omp_body = NULL;                                                              \
 			return;                                                                              \
 		}                                                                                            \
 		region = begin(body, data, &caller);                                                         \
@@ -165,7 +167,21 @@ EXPORT unsigned GOMP_parallel_reductions(function *body, void *data, unsigned th
 	}
 
 /* gcc calls it also at the end of a loop whose schedule it knows. */
-WAITING(GOMP_barrier, CTX_OMP_EXPLICIT_BARRIER)
+void GOMP_barrier(void);
+EXPORT void GOMP_barrier(void)
+{
+	const struct ctx_rt_registers caller = CTX_RT_CALLER();
+	bool is_recorded;
+	__typeof__(&GOMP_barrier) real = REAL(GOMP_barrier, is_recorded);
+
+	ctx_rt_omp_in_barrier = true;
+	if (is_recorded)
+		WAIT(CTX_OMP_EXPLICIT_BARRIER, &caller, real());
+	else
+		real();
+	ctx_rt_omp_in_barrier = false;
+}
+
 WAITING_FOR(bool, GOMP_barrier_cancel, CTX_OMP_EXPLICIT_BARRIER)
 WAITING(GOMP_ordered_start, CTX_OMP_ORDERED_WAIT)
 WAITING(GOMP_taskwait, CTX_OMP_TASKWAIT)

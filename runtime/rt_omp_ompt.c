@@ -91,20 +91,28 @@ struct start_tool_result {
 	union data tool;
 };
 
+__thread const void *ctx_rt_omp_body CTX_RT_TLS;
+__thread bool ctx_rt_omp_in_barrier CTX_RT_TLS;
+
 /* Regions */
 
 static void on_parallel_begin(union data *task, const struct frame *frame, union data *region,
 			      unsigned threads, int flags, const void *place)
 {
 	const struct ctx_rt_registers caller = CTX_RT_CALLER();
+	const void *body = ctx_rt_omp_body;
 
 	(void)task;
 	(void)frame;
 	(void)threads;
 	(void)flags;
 	(void)place;
+	ctx_rt_omp_body = NULL;
 	region->value = ctx_rt_omp_number();
-	ctx_rt_omp_note_at(CTX_OMP_REGION_BEGIN, region->value, &caller);
+	if (body != NULL)
+		ctx_rt_omp_note_body(CTX_OMP_REGION_BEGIN, (uint32_t)region->value, body, &caller);
+	else
+		ctx_rt_omp_note_at(CTX_OMP_REGION_BEGIN, region->value, &caller);
 }
 
 static void on_parallel_end(union data *region, union data *task, int flags, const void *place)
@@ -139,6 +147,9 @@ static enum ctx_omp_state state_of(enum sync_region kind)
 	switch (kind) {
 	case SYNC_BARRIER_EXPLICIT:
 		return CTX_OMP_EXPLICIT_BARRIER;
+	/* So it calls those of programs of gcc, whatever they are. */
+	case SYNC_BARRIER_IMPLEMENTATION:
+		return ctx_rt_omp_in_barrier ? CTX_OMP_EXPLICIT_BARRIER : CTX_OMP_IMPLICIT_BARRIER;
 	case SYNC_TASKWAIT:
 	case SYNC_TASKGROUP:
 		return CTX_OMP_TASKWAIT;

@@ -29,6 +29,7 @@ for compiler in gcc clang; do
 	[ "$(cut -d' ' -f1 out.txt)" = "$(cut -d' ' -f1 alone.txt)" ] || fail "$compiler, $language: another output: $(cat out.txt)"
 	[ -s err.txt ] && fail "$compiler, $language: messages: $(cat err.txt)"
 	check_openmp "$compiler, $language" "$targets/openmp.c"
+	jq -c '[.rows[].line] | sort' regions.json >$compiler.lines
 	checked=$((checked + 1))
 done
 [ $checked != 0 ] || skip "no compiler for OpenMP"
@@ -55,7 +56,9 @@ if [ -e "$library" ] && compile gcc "$targets/openmp.c" program; then
 	[ "$(cut -d' ' -f1 out.txt)" = "$(cut -d' ' -f1 alone.txt)" ] || fail "libomp for gcc: another output: $(cat out.txt)"
 	look
 	equal "libomp for gcc: regions" "$(jq '.rows | length' regions.json)" 10
+	equal "libomp for gcc: lines of regions" "$(jq -c '[.rows[].line] | sort' regions.json)" "$(cat gcc.lines)"
 	equal "libomp for gcc: tasks" "$(jq '[.rows[].count] | add' tasks.json)" 76
+	ctxan run.er -q -r tree --metric omp-wait --format json | jq -e 'any(.rows[]; .function == "<OMP-explicit_barrier>")' >one.txt || fail "libomp for gcc: no barrier of the program's own"
 	check_sums "libomp for gcc"
 	check_views "libomp for gcc"
 else
