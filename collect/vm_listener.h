@@ -46,6 +46,6 @@ struct ctx_vm_connection ctx_vm_listener_get(struct ctx_vm_listener *listener, s
 bool ctx_vm_listener_take(struct ctx_vm_listener *listener, size_t connection, struct ctx_buf *out);
 
 /* Sends an order (runtime/vm_messages.h) to an agent; one that has gone, or does not take it, stays as it is. */
-void ctx_vm_listener_order(struct ctx_vm_listener *listener, size_t connection, uint32_t order);
+void ctx_vm_listener_order(struct ctx_vm_listener *listener, size_t number, uint32_t order);
 
 #endif
