@@ -21,10 +21,10 @@
 
 #define CTX_PLACE_HELPER_NAME "ctxrec-places"
 
-#define CTX_PLACE_ENTRY "entry"	    /* the first instruction of a function */
+#define CTX_PLACE_ENTRY "entry"		/* the first instruction of a function */
 #define CTX_PLACE_PATCHABLE "patchable" /* the same, which a jump of 5 bytes can be written over (x86-64) */
-#define CTX_PLACE_INLINED "inlined" /* that of an inlined call */
-#define CTX_PLACE_INSIDE "inside"   /* another instruction */
+#define CTX_PLACE_INLINED "inlined"	/* that of an inlined call */
+#define CTX_PLACE_INSIDE "inside"	/* another instruction */
 #define CTX_PLACE_DATA "data"
 
 enum ctx_place_helper_exit {

@@ -185,7 +185,7 @@ enum ctx_rt_kind {
 	/* OpenMP: time, of the processor's clock where letter t says so, value << 8 | enum ctx_omp_event, and perhaps a stack */
 	CTX_RT_OMP,
 	CTX_RT_OMP_BODY, /* the same, address of the function that the construct runs */
-	CTX_RT_RAISED,	 /* time, number of the site (count_layout.h) whose threshold was reached, and a stack */
+	CTX_RT_RAISED, /* time, number of the site (count_layout.h) whose threshold was reached, and a stack */
 	CTX_RT_KIND_N = 64,
 };
 
@@ -196,8 +196,7 @@ static inline unsigned ctx_rt_words(enum ctx_rt_kind kind)
 		[CTX_RT_THREAD] = 2,   [CTX_RT_ALLOCATE] = 3, [CTX_RT_FREE] = 2,     [CTX_RT_REALLOCATE] = 4,
 		[CTX_RT_WAIT] = 5,     [CTX_RT_HOLD] = 4,     [CTX_RT_ORDER] = 4,    [CTX_RT_IO] = 4,
 		[CTX_RT_IO_NAMED] = 4, [CTX_RT_MAPPING] = 4,  [CTX_RT_MARK] = 3,     [CTX_RT_UNFIT] = 2,
-		[CTX_RT_CALLS] = 5,    [CTX_RT_OMP] = 2,      [CTX_RT_OMP_BODY] = 3,
-		[CTX_RT_RAISED] = 2,
+		[CTX_RT_CALLS] = 5,    [CTX_RT_OMP] = 2,      [CTX_RT_OMP_BODY] = 3, [CTX_RT_RAISED] = 2,
 	};
 
 	return words[kind];
