@@ -267,7 +267,8 @@ int main(int argc, char **argv)
 	int times = argc > 1 ? atoi(argv[1]) : 1;
 	long results = 0;
 	void (*const regions[])(void) = {imbalanced, critical, locked, ordered, barrier, nested};
-	static const char *const names[] = {"imbalanced", "critical", "locked", "ordered", "barrier", "nested"};
+	static const char *const names[] = {"imbalanced", "critical", "locked",
+					    "ordered",	  "barrier",  "nested"};
 
 	omp_set_max_active_levels(2);
 	omp_init_lock(&lock);
