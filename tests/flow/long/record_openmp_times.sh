@@ -1,4 +1,4 @@
-# ctxrec --openmp: work as the program's own clock has it, within 1 %; what a region of 10 us costs more, at most 3 %.
+# ctxrec --openmp: work as the program's own clock has it, within 1 %; what recording a region costs is at most 3 % of one that takes 10 us.
 . "$(dirname "$0")/../common.sh" "$@"
 need jq gcc
 need_runtime
@@ -23,19 +23,21 @@ check_times() {
 	is_near "$(region uneven .work_ns)" "$uneven" 1 && is_near "$(region held .work_ns)" "$held" 1
 }
 
-# check_cost: the fastest rounds of both.
+# check_cost: the fastest rounds of empty regions, bare and recorded in turn: a round is so short that many have no sample, which costs any program the same.
 check_cost() {
-	read -r bare steps <<-END
-		$(./cost)
-	END
-	recorded=$(ctxrec -q -O -o cost.er --openmp -- ./cost "$steps" | cut -d' ' -f1)
-	echo "a region: $bare ns, recorded $recorded ns"
-	is_near "$recorded" "$bare" 3
+	bare= recorded=
+	for _ in 1 2 3 4 5; do
+		bare="$bare $(./cost 0 | cut -d' ' -f1)"
+		recorded="$recorded $(ctxrec -q -O -o cost.er --openmp -- ./cost 0 | cut -d' ' -f1)"
+	done
+	least() { printf '%s\n' "$@" | sort -n | head -1; }
+	echo "an empty region: $(least $bare) ns, recorded $(least $recorded) ns"
+	[ $(($(least $recorded) - $(least $bare))) -le 300 ]
 }
 
 for compiler in gcc clang; do
 	$compiler -g -O2 -fopenmp "$targets/openmp.c" -o program 2>/dev/null && $compiler -g -O2 -fopenmp "$targets/openmp_cost.c" -o cost || { leave_out "$compiler with OpenMP"; continue; }
 	repeat 3 check_times || fail "$compiler: times"
-	repeat 5 check_cost || fail "$compiler: cost"
+	repeat 3 check_cost || fail "$compiler: cost"
 done
 finish
