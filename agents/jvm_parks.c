@@ -40,8 +40,11 @@ static void look_at(JNIEnv *jni, jthread thread, struct ctx_jvm_wait *wait)
 	wait->object = (*jni)->GetObjectField(jni, thread, parks.blocker);
 	if (wait->object == NULL || !(*jni)->IsInstanceOf(jni, wait->object, parks.synchronizer))
 		return;
+	/* Semaphores and latches have the field, and never an owner. */
 	owner = (*jni)->GetObjectField(jni, wait->object, parks.owner);
-	wait->owner = owner != NULL ? ctx_jvm_tid_of(jni, owner) : 0;
+	if (owner == NULL)
+		return;
+	wait->owner = ctx_jvm_tid_of(jni, owner);
 	(*jni)->DeleteLocalRef(jni, owner);
 	wait->flags |= CTX_VM_MONITOR_OWNED;
 }

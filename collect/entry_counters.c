@@ -181,8 +181,11 @@ static enum ctx_status put(struct ctx_entry_counters *counters, const struct put
 			   uint64_t n, struct ctx_err *err)
 {
 	struct site *site = &counters->sites[number];
-	const uint64_t *block = block_of(counters, putting->number);
-	const uint64_t frames[] = {block[site->object] + site->address,
+	const uint64_t base =
+		__atomic_load_n(&block_of(counters, putting->number)[site->object], __ATOMIC_RELAXED);
+	const uint64_t at = base + site->address;
+	/* The target writes the base: it has no frames of the kernel, and none that stand for something else. */
+	const uint64_t frames[] = {at < CTX_KERNEL_START && !ctx_frame_is_named(at) ? at : 0,
 				   ctx_frame_truncated(CTX_TRUNCATED_COUNTED)};
 
 	site->executed += n;
@@ -214,6 +217,14 @@ static enum ctx_status put_block(struct ctx_entry_counters *counters, const stru
 			status = put(counters, putting, i, n, err);
 	}
 	return status;
+}
+
+/* Of nobody who is recorded: the next owner has nothing of it. */
+static void forget_block(struct ctx_entry_counters *counters, uint32_t number)
+{
+	struct block *block = &counters->blocks[number];
+
+	memcpy(block->written, block->seen, counters->n_sites * sizeof(*block->seen));
 }
 
 /* Copies the counters of a block. */
@@ -347,6 +358,8 @@ enum ctx_status ctx_entry_counters_end(struct ctx_entry_counters *counters,
 		counters->blocks[i].is_seen = false;
 		if (status == CTX_OK && find_thread(counters, &putting, true))
 			status = put_block(counters, &putting, err);
+		else if (status == CTX_OK)
+			forget_block(counters, i);
 		atomic_store(&owner->state, CTX_RT_COUNT_FREE);
 	}
 	return status;

@@ -100,6 +100,11 @@ enum ctx_status ctx_trace_create(const struct ctx_trace_options *options, struct
 		status = check_command(trace, options->command, err);
 	if (status == CTX_OK && options->omp_by_libomp)
 		status = ctx_load_objects_find("libomp.so.5", trace->libomp, err);
+	/* The loader takes LD_PRELOAD apart at these. */
+	if (status == CTX_OK && strpbrk(trace->libomp, " :$") != NULL)
+		status = ctx_err_set(err, CTX_E_NOTFOUND,
+				     "libomp.so.5 is in a folder that LD_PRELOAD cannot name: %s",
+				     trace->libomp);
 	trace->has_ticks = options->calls || options->omp;
 	if (trace->has_ticks)
 		ctx_call_clock_init(&trace->clock);

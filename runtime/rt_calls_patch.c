@@ -547,10 +547,8 @@ static int patch_opened(struct dl_phdr_info *info, size_t size, void *context)
 {
 	const struct opened *opened = context;
 
-	for (size_t i = 0; i < opened->before->n; i++) {
-		if (opened->before->objects[i] == info->dlpi_addr)
-			return 0;
-	}
+	if (ctx_rt_loaded_has(opened->before, info->dlpi_addr))
+		return 0;
 	if (__libc_single_threaded == 0 && info->dlpi_addr != opened->base)
 		return 0;
 	return patch_object(info, size,

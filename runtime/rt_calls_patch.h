@@ -24,6 +24,16 @@ struct ctx_rt_loaded {
 	uint64_t objects[CTX_RT_LOADED_MAX]; /* where each is, as the loader says */
 };
 
+/* Whether an object was loaded there. With more than CTX_RT_LOADED_MAX not all are known. */
+static inline bool ctx_rt_loaded_has(const struct ctx_rt_loaded *loaded, uint64_t base)
+{
+	bool has = false;
+
+	for (size_t i = 0; i < loaded->n && i < CTX_RT_LOADED_MAX; i++)
+		has = has || loaded->objects[i] == base;
+	return has;
+}
+
 /* `caller`: an address in the code that opens the library. */
 void ctx_rt_calls_see_loaded(struct ctx_rt_loaded *ret, const void *caller);
 

@@ -24,6 +24,8 @@
 #ifdef __x86_64__
 
 #define FILE_MAX (UINT64_C(4) << 30)
+#define SITES_MAX (1u << 28)
+#define BLOCKS_MAX (1u << 20)
 #define GROUP_MAX 16u /* sites at one address */
 #define ENDBR 0xfa1e0ff3u
 #define SLOTS_BYTES 16u
@@ -62,10 +64,10 @@ bool ctx_rt_count_is_on(void)
 
 struct patching {
 	struct ctx_rt_text text;
-	struct ctx_rt_count_object *object;
-	uint8_t *code;	/* near the object; NULL: none yet */
-	size_t n, size; /* bytes of it */
-	bool is_open;	/* the object's own code can be written */
+	uint32_t first, end; /* its sites */
+	uint8_t *code;	     /* near the object; NULL: none yet */
+	size_t n, size;	     /* bytes of it */
+	bool cannot;	     /* code cannot be made near it, or its own not be written */
 	uint64_t done, refused;
 };
 
@@ -74,8 +76,7 @@ static uint32_t group_of(const struct patching *patching, uint32_t site)
 {
 	uint32_t n = 1;
 
-	while (site + n < patching->object->first + patching->object->n &&
-	       ctx_rt_count_is_same(site, site + n))
+	while (site + n < patching->end && ctx_rt_count_is_same(site, site + n))
 		n++;
 	return n;
 }
@@ -96,19 +97,34 @@ static size_t find_room(const struct ctx_rt_text *text, uint64_t *at)
 	return ctx_rt_text_room(text, *at);
 }
 
+/* Whether code that was written can be executed: some processes may never make memory executable (PR_SET_MDWE). */
+static bool can_execute(const uint8_t *code, size_t size)
+{
+	return ctx_rt_syscall(SYS_mprotect, code, size, PROT_READ | PROT_EXEC) == 0 &&
+	       ctx_rt_syscall(SYS_mprotect, code, size, PROT_READ | PROT_WRITE) == 0;
+}
+
+/* The object's own code is opened last: then nothing can fail any more. */
 static bool begin_code(struct patching *patching)
 {
 	const uint64_t targets[] = {(uintptr_t)ctx_rt_count_slow, (uintptr_t)ctx_rt_count_raise};
-	size_t size = SLOTS_BYTES + patching->object->n * CTX_RT_COUNT_CODE_BYTES(1);
+	size_t size = SLOTS_BYTES + (patching->end - patching->first) * CTX_RT_COUNT_CODE_BYTES(1);
+	uint8_t *code;
 
-	if (patching->code != NULL)
-		return true;
-	if (!patching->is_open)
-		patching->is_open = ctx_rt_text_open(&patching->text, true);
+	if (patching->code != NULL || patching->cannot)
+		return patching->code != NULL;
+	patching->cannot = true;
 	patching->size = (size + CTX_RT_PAGE - 1) & ~(size_t)(CTX_RT_PAGE - 1);
-	patching->code = patching->is_open ? ctx_rt_text_near(&patching->text, patching->size) : NULL;
-	if (patching->code == NULL)
+	code = ctx_rt_text_near(&patching->text, patching->size);
+	if (code == NULL)
 		return false;
+	if (!can_execute(code, patching->size) || !ctx_rt_text_open(&patching->text, true)) {
+		(void)ctx_rt_text_open(&patching->text, false);
+		ctx_rt_memory_unmap(code, patching->size);
+		return false;
+	}
+	patching->cannot = false;
+	patching->code = code;
 	memcpy(patching->code, targets, sizeof(targets));
 	patching->n = SLOTS_BYTES;
 	return true;
@@ -116,7 +132,7 @@ static bool begin_code(struct patching *patching)
 
 static bool patch_site(struct patching *patching, uint32_t site, uint32_t n_sites)
 {
-	const struct ctx_rt_count_site *sites = ctx_rt_count_sites(ctx_rt_counting.shared);
+	const struct ctx_rt_count_site *sites = ctx_rt_counting.sites;
 	struct ctx_rt_count_bump bumps[GROUP_MAX];
 	uint64_t at = patching->text.base + sites[site].address;
 	size_t room = find_room(&patching->text, &at), entry, n;
@@ -128,9 +144,9 @@ static bool patch_site(struct patching *patching, uint32_t site, uint32_t n_site
 	for (uint32_t i = 0; i < n_sites; i++)
 		bumps[i] = (struct ctx_rt_count_bump){
 			.site = site + i,
-			.counter = 8 * ctx_rt_count_counter(ctx_rt_counting.shared, site + i),
-			.countdown = sites[site + i].threshold != 0
-					     ? 8 * ctx_rt_count_countdown(ctx_rt_counting.shared, site + i)
+			.counter = 8 * ctx_rt_count_counter(&ctx_rt_counting.shape, site + i),
+			.countdown = ctx_rt_counting.has_thresholds && sites[site + i].threshold != 0
+					     ? 8 * ctx_rt_count_countdown(&ctx_rt_counting.shape, site + i)
 					     : 0};
 	code.at = (uintptr_t)patching->code + patching->n;
 	code.slots = (uintptr_t)patching->code;
@@ -154,8 +170,7 @@ static bool is_file(const struct ctx_rt_count_object *object, const char *path)
 /* A library that was closed and opened again has its code as it is in the file. */
 static bool is_patched(const struct patching *patching)
 {
-	uint64_t at = patching->text.base +
-		      ctx_rt_count_sites(ctx_rt_counting.shared)[patching->object->first].address;
+	uint64_t at = patching->text.base + ctx_rt_counting.sites[patching->first].address;
 	uint32_t first;
 
 	if (!ctx_rt_text_has(&patching->text, at, CTX_RT_LOOK_BYTES))
@@ -165,55 +180,74 @@ static bool is_patched(const struct patching *patching)
 	return *(const uint8_t *)(uintptr_t)at == 0xe9;
 }
 
+/* Blocks of this process: one whose thread has ended may be another's by now. */
+static void tell_blocks(uint32_t number, uint64_t base)
+{
+	const uint32_t pid = (uint32_t)ctx_rt_syscall(SYS_getpid);
+
+	for (uint32_t i = 1; i < ctx_rt_counting.shape.n_blocks; i++) {
+		if (ctx_rt_counting.cells[i] != NULL && ctx_rt_counting.owners[i].pid == pid &&
+		    atomic_load(&ctx_rt_counting.owners[i].state) != CTX_RT_COUNT_FREE)
+			ctx_rt_counting.cells[i][number] = base;
+	}
+}
+
 static void patch_object(uint32_t number, const struct dl_phdr_info *info, bool may_patch)
 {
-	struct patching patching = {.text = ctx_rt_text_of(info),
-				    .object = &ctx_rt_count_objects(ctx_rt_counting.shared)[number]};
-	uint32_t end = patching.object->first + patching.object->n;
+	struct ctx_rt_count_object *object = &ctx_rt_counting.objects[number];
+	struct patching patching = {.text = ctx_rt_text_of(info), .first = object->first};
+	const uint32_t n_sites = object->n;
+	const bool is_new = ctx_rt_counting.bases[number] != info->dlpi_addr;
 	uint32_t n;
 
-	if (ctx_rt_counting.bases[number] == info->dlpi_addr && is_patched(&patching))
+	if (n_sites == 0 || patching.first > ctx_rt_counting.shape.n_sites ||
+	    n_sites > ctx_rt_counting.shape.n_sites - patching.first)
+		return;
+	patching.end = patching.first + n_sites;
+	if (!is_new && is_patched(&patching))
 		return;
 	ctx_rt_counting.bases[number] = info->dlpi_addr;
-	ctx_rt_count_block(ctx_rt_counting.shared, 0)[number] = info->dlpi_addr;
-	/* Threads that have a block already. */
-	for (uint32_t i = 1; i < ctx_rt_counting.shared->n_blocks; i++) {
-		if (ctx_rt_counting.cells[i] != NULL)
-			ctx_rt_counting.cells[i][number] = info->dlpi_addr;
-	}
+	ctx_rt_counting_block(0)[number] = info->dlpi_addr;
+	tell_blocks(number, info->dlpi_addr);
 	/* The code of all is there before any entry jumps to it. */
-	for (uint32_t site = patching.object->first; site < end; site += n) {
+	for (uint32_t site = patching.first; site < patching.end; site += n) {
 		n = group_of(&patching, site);
 		if (may_patch && patch_site(&patching, site, n))
 			patching.done += n;
 		else
 			patching.refused += n;
 	}
-	if (patching.code != NULL)
+	if (patching.code != NULL) {
 		(void)ctx_rt_syscall(SYS_mprotect, patching.code, patching.size, PROT_READ | PROT_EXEC);
-	if (patching.is_open)
 		(void)ctx_rt_text_open(&patching.text, false);
-	atomic_fetch_add(&patching.object->patched, patching.done);
-	atomic_fetch_add(&patching.object->refused, patching.refused);
+	}
+	atomic_fetch_add(&object->patched, patching.done);
+	/* Those of a library that is looked at again have been told. */
+	atomic_fetch_add(&object->refused, is_new ? patching.refused : 0);
 }
 
 struct looking {
-	bool is_alone;	/* there is one thread */
-	bool was_alone; /* and was before the library was opened */
-	bool is_begin;
-	uint64_t base; /* of the library that was opened */
+	bool is_alone;			    /* there is one thread */
+	const struct ctx_rt_loaded *before; /* a library was opened; NULL: the program begins */
+	uint64_t base;			    /* of the library */
 };
+
+/* No thread knows of it yet: it is the library that was opened, and was not there. Not so if its constructors have made the first threads. */
+static bool is_unknown(const struct looking *looking, uint64_t base)
+{
+	return looking->before != NULL && !looking->before->is_alone && base == looking->base &&
+	       looking->before->n <= CTX_RT_LOADED_MAX && !ctx_rt_loaded_has(looking->before, base);
+}
 
 static int look_at(struct dl_phdr_info *info, size_t size, void *context)
 {
 	const struct looking *looking = context;
 	const char *path = info->dlpi_name[0] != '\0' ? info->dlpi_name : "/proc/self/exe";
-	bool is_unknown = !looking->is_begin && !looking->was_alone && info->dlpi_addr == looking->base;
 
 	(void)size;
-	for (uint32_t i = 0; i < ctx_rt_counting.shared->n_objects; i++) {
-		if (is_file(&ctx_rt_count_objects(ctx_rt_counting.shared)[i], path))
-			patch_object(i, info, looking->is_alone || is_unknown);
+	for (uint32_t i = 0; i < ctx_rt_counting.shape.n_objects; i++) {
+		if (is_file(&ctx_rt_counting.objects[i], path))
+			patch_object(i, info, looking->is_alone || is_unknown(looking, info->dlpi_addr));
 	}
 	return 0;
 }
@@ -225,11 +259,11 @@ static void patch_loaded(struct looking *looking)
 	ctx_rt_unmute();
 }
 
-void ctx_rt_count_opened(bool was_alone, const void *handle)
+void ctx_rt_count_opened(const struct ctx_rt_loaded *before, const void *handle)
 {
 	const struct link_map *map = handle; /* as the C library has it */
 	struct looking looking = {
-		.is_alone = __libc_single_threaded != 0, .was_alone = was_alone, .base = map->l_addr};
+		.is_alone = __libc_single_threaded != 0, .before = before, .base = map->l_addr};
 	int error = errno;
 
 	if (ctx_rt_counting.shared != NULL && !ctx_rt_is_restricted())
@@ -237,33 +271,30 @@ void ctx_rt_count_opened(bool was_alone, const void *handle)
 	errno = error;
 }
 
-static bool is_shape(const struct ctx_rt_count_header *header)
+/* `shape` is a copy: every process of the recording can write to the file. */
+static bool is_shape(const struct ctx_rt_count_header *shape, bool *ret_has_thresholds)
 {
-	struct ctx_rt_count_header with = *header, without = *header;
+	struct ctx_rt_count_header with = *shape, without = *shape;
 
+	if (shape->magic != CTX_RT_COUNT_MAGIC || shape->version != CTX_RT_COUNT_VERSION ||
+	    shape->n_objects > CTX_RT_COUNT_OBJECTS_MAX || shape->n_sites > SITES_MAX ||
+	    shape->n_blocks == 0 || shape->n_blocks > BLOCKS_MAX)
+		return false;
 	ctx_rt_count_shape(&with, 1);
 	ctx_rt_count_shape(&without, 0);
-	return header->magic == CTX_RT_COUNT_MAGIC && header->version == CTX_RT_COUNT_VERSION &&
-	       header->n_objects <= CTX_RT_COUNT_OBJECTS_MAX && header->n_blocks != 0 &&
-	       header->bytes <= FILE_MAX && (header->bytes == with.bytes || header->bytes == without.bytes);
+	*ret_has_thresholds = shape->bytes == with.bytes && shape->block_bytes == with.block_bytes;
+	return shape->bytes <= FILE_MAX &&
+	       (*ret_has_thresholds
+			? shape->blocks_at == with.blocks_at
+			: shape->bytes == without.bytes && shape->blocks_at == without.blocks_at &&
+				  shape->block_bytes == without.block_bytes);
 }
 
-static struct ctx_rt_count_header *map_shared(void)
+static bool has_size(int fd, uint64_t bytes)
 {
-	int fd = ctx_rt_recorder_request(CTX_RT_ASK_COUNT);
-	struct ctx_rt_count_header *header = fd >= 0 ? ctx_rt_memory_map_file(fd, CTX_RT_PAGE) : NULL,
-				   *all = NULL;
+	struct stat found;
 
-	if (header != NULL && is_shape(header)) {
-		all = ctx_rt_memory_map_file(fd, (size_t)header->bytes);
-		if (all == NULL)
-			atomic_fetch_add(&header->unmapped, 1);
-	}
-	if (header != NULL)
-		ctx_rt_memory_unmap(header, CTX_RT_PAGE);
-	if (fd >= 0)
-		ctx_rt_close(fd);
-	return all;
+	return fstatat(fd, "", &found, AT_EMPTY_PATH) == 0 && (uint64_t)found.st_size == bytes;
 }
 
 static bool make_cells(uint32_t n)
@@ -275,18 +306,44 @@ static bool make_cells(uint32_t n)
 	return ctx_rt_counting.cells != NULL && madvise(ctx_rt_counting.cells, bytes, MADV_WIPEONFORK) == 0;
 }
 
+static bool map_shared(void)
+{
+	struct ctx_rt_counting *counting = &ctx_rt_counting;
+	int fd = ctx_rt_recorder_request(CTX_RT_ASK_COUNT);
+	struct ctx_rt_count_header *header = fd >= 0 ? ctx_rt_memory_map_file(fd, CTX_RT_PAGE) : NULL,
+				   *all = NULL;
+
+	if (header != NULL)
+		memcpy(&counting->shape, header, sizeof(counting->shape));
+	if (header != NULL && is_shape(&counting->shape, &counting->has_thresholds) &&
+	    has_size(fd, counting->shape.bytes)) {
+		all = ctx_rt_memory_map_file(fd, (size_t)counting->shape.bytes);
+		if (all == NULL)
+			atomic_fetch_add(&header->unmapped, 1);
+	}
+	if (header != NULL)
+		ctx_rt_memory_unmap(header, CTX_RT_PAGE);
+	if (fd >= 0)
+		ctx_rt_close(fd);
+	if (all == NULL || !make_cells(counting->shape.n_blocks))
+		return false;
+	counting->objects = (struct ctx_rt_count_object *)(all + 1);
+	counting->sites = (const struct ctx_rt_count_site *)(counting->objects + counting->shape.n_objects);
+	counting->owners =
+		(struct ctx_rt_count_owner *)(uintptr_t)(counting->sites + counting->shape.n_sites);
+	counting->shared = all;
+	return true;
+}
+
 /* Before the program's own functions. */
 __attribute__((constructor)) static void start(void)
 {
-	struct looking looking = {.is_alone = __libc_single_threaded != 0, .is_begin = true};
+	struct looking looking = {.is_alone = __libc_single_threaded != 0};
 	int error = errno;
 
 	if ((ctx_rt_begin() & CTX_RT_WHAT_COUNT) != 0 && !ctx_rt_is_restricted() && !ctx_rt_is_late()) {
-		struct ctx_rt_count_header *all = map_shared();
-
-		if (all != NULL && make_cells(all->n_blocks)) {
+		if (map_shared()) {
 			ctx_rt_count_hits_begin();
-			ctx_rt_counting.shared = all;
 			patch_loaded(&looking);
 		}
 	}
@@ -300,9 +357,9 @@ bool ctx_rt_count_is_on(void)
 	return false;
 }
 
-void ctx_rt_count_opened(bool was_alone, const void *handle)
+void ctx_rt_count_opened(const struct ctx_rt_loaded *before, const void *handle)
 {
-	(void)was_alone;
+	(void)before;
 	(void)handle;
 }
 

@@ -10,17 +10,19 @@
  * begins anew. When the recorder is gone nothing changes. Each N-th execution, where one asked for that, is recorded with its call stack
  * as the other collectors record theirs (rt_process.h).
  *
- * As with calls, code is changed as long as there is one thread, or in libraries that nobody knows of yet.
+ * As with calls, code is changed as long as there is one thread, or in a library that has just been loaded.
  */
 #ifndef CTX_RUNTIME_RT_COUNT_H
 #define CTX_RUNTIME_RT_COUNT_H
+
+#include "runtime/rt_calls_patch.h"
 
 #include <stdbool.h>
 
 /* Whether counters are on in this process. */
 bool ctx_rt_count_is_on(void);
 
-/* A library has been opened: its entries count. `was_alone`: there was one thread before. errno is kept. */
-void ctx_rt_count_opened(bool was_alone, const void *handle);
+/* A library has been opened: its entries count, as far as no other thread can be in its code. errno is kept. */
+void ctx_rt_count_opened(const struct ctx_rt_loaded *before, const void *handle);
 
 #endif

@@ -32,13 +32,13 @@ int32_t ctx_rt_count_tls(void)
 
 static void fill_block(uint64_t *block)
 {
-	const struct ctx_rt_count_site *sites = ctx_rt_count_sites(ctx_rt_counting.shared);
+	const struct ctx_rt_count_site *sites = ctx_rt_counting.sites;
 
-	for (uint32_t i = 0; i < ctx_rt_counting.shared->n_objects; i++)
+	for (uint32_t i = 0; i < ctx_rt_counting.shape.n_objects; i++)
 		block[i] = ctx_rt_counting.bases[i];
-	for (uint32_t i = 0; i < ctx_rt_counting.shared->n_sites; i++) {
-		if (sites[i].threshold != 0)
-			block[ctx_rt_count_countdown(ctx_rt_counting.shared, i)] = sites[i].threshold;
+	for (uint32_t i = 0; i < ctx_rt_counting.shape.n_sites; i++) {
+		if (ctx_rt_counting.has_thresholds && sites[i].threshold != 0)
+			block[ctx_rt_count_countdown(&ctx_rt_counting.shape, i)] = sites[i].threshold;
 	}
 }
 
@@ -87,17 +87,26 @@ void ctx_rt_count_hits_begin(void)
 	(void)find_owner(&pid, &tid);
 }
 
+#define TRIES_IN 4096u /* executions of a thread that found no block, before it looks for one again */
+
 /* For the calling thread; NULL: it can have none. */
 static uint64_t *take_block(void)
 {
+	static __thread uint32_t tries_in CTX_RT_TLS;
 	uint32_t pid, tid;
-	struct ctx_rt_count_owner *owners = ctx_rt_count_owners(ctx_rt_counting.shared);
+	struct ctx_rt_count_owner *owners = ctx_rt_counting.owners;
 
-	if (__builtin_thread_pointer() == NULL || ctx_rt_is_restricted() || !find_owner(&pid, &tid))
+	if (__builtin_thread_pointer() == NULL || ctx_rt_is_restricted())
 		return NULL;
-	for (uint32_t i = 1; i < ctx_rt_counting.shared->n_blocks; i++) {
+	if (tries_in != 0) {
+		tries_in--;
+		return NULL;
+	}
+	if (!find_owner(&pid, &tid))
+		return NULL;
+	for (uint32_t i = 1; i < ctx_rt_counting.shape.n_blocks; i++) {
 		uint32_t free_one = CTX_RT_COUNT_FREE;
-		uint64_t *block = ctx_rt_count_block(ctx_rt_counting.shared, i);
+		uint64_t *block = ctx_rt_counting_block(i);
 
 		if (atomic_load_explicit(&owners[i].state, memory_order_relaxed) != free_one ||
 		    !atomic_compare_exchange_strong(&owners[i].state, &free_one, CTX_RT_COUNT_TAKING))
@@ -106,20 +115,22 @@ static uint64_t *take_block(void)
 		owners[i].pid = pid;
 		owners[i].tid = tid;
 		owners[i].begin_ns = ctx_clock_ns(CLOCK_MONOTONIC);
+		/* In this order, so that a library that is opened meanwhile is not missed: it is told to all cells. */
+		ctx_rt_counting.cells[i] = block;
 		fill_block(block);
 		atomic_store(&owners[i].state, CTX_RT_COUNT_OWNED);
-		ctx_rt_counting.cells[i] = block;
 		own = &ctx_rt_counting.cells[i];
 		return block;
 	}
+	tries_in = TRIES_IN;
 	return NULL;
 }
 
 bool ctx_rt_count_is_same(uint32_t site, uint32_t other)
 {
-	const struct ctx_rt_count_site *sites = ctx_rt_count_sites(ctx_rt_counting.shared);
+	const struct ctx_rt_count_site *sites = ctx_rt_counting.sites;
 
-	return other < ctx_rt_counting.shared->n_sites && sites[other].object == sites[site].object &&
+	return other < ctx_rt_counting.shape.n_sites && sites[other].object == sites[site].object &&
 	       sites[other].address == sites[site].address;
 }
 
@@ -127,10 +138,13 @@ bool ctx_rt_count_is_same(uint32_t site, uint32_t other)
 
 static void raise_site(uint32_t site, const struct ctx_rt_count_hit *hit)
 {
-	const struct ctx_rt_count_site *at = &ctx_rt_count_sites(ctx_rt_counting.shared)[site];
-	const struct ctx_rt_registers caller = {.pc = ctx_rt_counting.bases[at->object] + at->address + 1,
-						.sp = (uintptr_t)(hit + 1),
-						.fp = hit->fp};
+	const struct ctx_rt_count_site *at = &ctx_rt_counting.sites[site];
+	const uint32_t object = at->object;
+	const struct ctx_rt_registers caller = {
+		.pc = (object < CTX_RT_COUNT_OBJECTS_MAX ? ctx_rt_counting.bases[object] : 0) + at->address +
+		      1,
+		.sp = (uintptr_t)(hit + 1),
+		.fp = hit->fp};
 	struct ctx_rt_operation operation = {.kind = CTX_RT_RAISED};
 	struct ctx_rt_thread *thread = ctx_rt_thread_acquire(CTX_RT_WHAT_COUNT);
 
@@ -145,10 +159,10 @@ static void raise_site(uint32_t site, const struct ctx_rt_count_hit *hit)
 /* What the code would have done with a block. */
 static void bump(uint64_t *block, uint32_t site, const struct ctx_rt_count_hit *hit)
 {
-	uint64_t *countdown = block + ctx_rt_count_countdown(ctx_rt_counting.shared, site);
-	const uint64_t threshold = ctx_rt_count_sites(ctx_rt_counting.shared)[site].threshold;
+	uint64_t *countdown = block + ctx_rt_count_countdown(&ctx_rt_counting.shape, site);
+	const uint64_t threshold = ctx_rt_counting.has_thresholds ? ctx_rt_counting.sites[site].threshold : 0;
 
-	block[ctx_rt_count_counter(ctx_rt_counting.shared, site)]++;
+	block[ctx_rt_count_counter(&ctx_rt_counting.shape, site)]++;
 	if (threshold == 0 || --*countdown != 0)
 		return;
 	*countdown += threshold;
@@ -161,17 +175,17 @@ __attribute__((used)) void ctx_rt_count_work(const struct ctx_rt_count_hit *hit)
 	int error = errno;
 
 	if (hit->raises != 0) {
-		(*own)[ctx_rt_count_countdown(ctx_rt_counting.shared, site)] +=
-			ctx_rt_count_sites(ctx_rt_counting.shared)[site].threshold;
+		(*own)[ctx_rt_count_countdown(&ctx_rt_counting.shape, site)] +=
+			ctx_rt_counting.sites[site].threshold;
 		raise_site(site, hit);
 	} else {
-		uint64_t *block = take_block(), *others = ctx_rt_count_block(ctx_rt_counting.shared, 0);
+		uint64_t *block = take_block(), *others = ctx_rt_counting_block(0);
 
 		for (uint32_t i = site; ctx_rt_count_is_same(site, i); i++) {
 			if (block != NULL)
 				bump(block, i, hit);
 			else
-				__atomic_fetch_add(&others[ctx_rt_count_counter(ctx_rt_counting.shared, i)],
+				__atomic_fetch_add(&others[ctx_rt_count_counter(&ctx_rt_counting.shape, i)],
 						   1, __ATOMIC_RELAXED);
 		}
 	}

@@ -9,13 +9,26 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct ctx_rt_counting {			  /* of the process; a forked child has it, too */
-	struct ctx_rt_count_header *shared;	  /* NULL: off */
+struct ctx_rt_counting {		    /* of the process; a forked child has it, too */
+	struct ctx_rt_count_header *shared; /* NULL: off */
+	/* As the header was when it was checked, and what follows from it: what another process writes there moves nothing here. */
+	struct ctx_rt_count_header shape;
+	struct ctx_rt_count_object *objects;
+	const struct ctx_rt_count_site *sites;
+	struct ctx_rt_count_owner *owners;
+	bool has_thresholds;			  /* blocks have countdowns */
 	uint64_t bases[CTX_RT_COUNT_OBJECTS_MAX]; /* of objects of the file; 0: not loaded */
 	uint64_t **
 		cells; /* by block: where it is, if it is a thread's of this process; wiped at fork. Of block 0 the process's id */
 };
 extern struct ctx_rt_counting ctx_rt_counting;
+
+/* Where the block with this number is. */
+static inline uint64_t *ctx_rt_counting_block(uint32_t number)
+{
+	return (uint64_t *)((uint8_t *)ctx_rt_counting.shared + ctx_rt_counting.shape.blocks_at +
+			    number * ctx_rt_counting.shape.block_bytes);
+}
 
 /* On the stack, as the code and what it calls leave it. */
 struct ctx_rt_count_hit {

@@ -22,7 +22,7 @@ _Atomic bool ctx_rt_restricted_now;
 static const uint32_t needed[] = {
 	/* a process begins */
 	SYS_socket, SYS_setsockopt, SYS_getsockopt, SYS_connect, SYS_sendmsg, SYS_recvmsg, SYS_close,
-	SYS_mmap, SYS_munmap, SYS_madvise, SYS_getpid,
+	SYS_mmap, SYS_munmap, SYS_madvise, SYS_getpid, SYS_getppid,
 	/* its descriptors, with --io */
 	SYS_openat, SYS_getdents64, SYS_readlinkat, SYS_readlink,
 	/* a thread begins */

@@ -234,7 +234,7 @@ static bool open_here(const char *name, int flags, const void *caller)
 	if (opened != NULL) {
 		ctx_rt_calls_patch_opened(&before, opened);
 		ctx_rt_once_opened();
-		ctx_rt_count_opened(before.is_alone, opened);
+		ctx_rt_count_opened(&before, opened);
 	}
 	return true;
 }

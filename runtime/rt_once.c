@@ -36,12 +36,15 @@
 
 struct armed { /* an object of the file, in this process */
 	uint64_t base;
+	uint32_t first, n; /* of its sites, as they were when it was armed */
 	const uint8_t
 		*original; /* by site: its byte; TRAP: it is not armed. NULL: the object is not loaded */
 	bool is_writable;
 };
 
 static struct ctx_rt_once_header *shared; /* NULL: off */
+/* As the header was when it was checked: what another process writes there moves nothing here. */
+static uint32_t n_objects, n_sites;
 static struct armed armed[OBJECTS_MAX];
 static struct sigaction program_action; /* as the program set it */
 static int (*real_sigaction)(int, const struct sigaction *, struct sigaction *);
@@ -53,15 +56,20 @@ bool ctx_rt_once_is_on(void)
 
 /* Sites */
 
+static struct ctx_rt_once_site *sites_of(void)
+{
+	return (struct ctx_rt_once_site *)((struct ctx_rt_once_object *)(shared + 1) + n_objects);
+}
+
 static const struct ctx_rt_once_object *object_of(uint32_t number)
 {
-	return ctx_rt_once_objects(shared) + number;
+	return (struct ctx_rt_once_object *)(shared + 1) + number;
 }
 
 /* The number of the site at an address of the object; UINT32_MAX: none. */
-static uint32_t find_site(const struct ctx_rt_once_object *object, uint64_t address)
+static uint32_t find_site(const struct armed *object, uint64_t address)
 {
-	const struct ctx_rt_once_site *sites = ctx_rt_once_sites(shared);
+	const struct ctx_rt_once_site *sites = sites_of();
 	uint32_t low = object->first, high = object->first + object->n;
 
 	while (low < high) {
@@ -102,7 +110,7 @@ static bool write_byte(const struct armed *object, uint64_t address, uint8_t byt
 
 static void note_hit(uint32_t number, uint64_t ip)
 {
-	struct ctx_rt_once_site *site = ctx_rt_once_sites(shared) + number;
+	struct ctx_rt_once_site *site = sites_of() + number;
 	uint32_t at;
 
 	if (atomic_exchange(&site->is_taken, 1) != 0)
@@ -114,22 +122,22 @@ static void note_hit(uint32_t number, uint64_t ip)
 		site->tid = (uint32_t)ctx_rt_syscall(SYS_gettid);
 	}
 	at = atomic_fetch_add(&shared->n_hits, 1);
-	if (at < shared->n_sites)
-		atomic_store_explicit(&ctx_rt_once_log(shared)[at], number + 1, memory_order_release);
+	if (at < n_sites)
+		atomic_store_explicit(&((_Atomic uint32_t *)(sites_of() + n_sites))[at], number + 1,
+				      memory_order_release);
 }
 
 /* Whether it was a trap of ours. */
 static bool take_trap(uint64_t ip)
 {
-	for (uint32_t i = 0; i < shared->n_objects && i < OBJECTS_MAX; i++) {
+	for (uint32_t i = 0; i < n_objects; i++) {
 		const struct armed *here = &armed[i];
-		const struct ctx_rt_once_object *object = object_of(i);
-		uint32_t number = here->original != NULL ? find_site(object, ip - here->base) : UINT32_MAX;
+		uint32_t number = here->original != NULL ? find_site(here, ip - here->base) : UINT32_MAX;
 		uint8_t byte;
 
 		if (number == UINT32_MAX)
 			continue;
-		byte = here->original[number - object->first];
+		byte = here->original[number - here->first];
 		if (byte == TRAP)
 			return false;
 		if (!write_byte(here, ip, byte))
@@ -227,14 +235,13 @@ static bool make_writable(const struct text *text, bool is_writable)
 }
 
 /* The sites in a segment. Returns how many could not be armed. */
-static uint64_t arm_segment(struct ctx_rt_once_object *object, struct armed *here, uint8_t *original,
-			    const struct text *text)
+static uint64_t arm_segment(const struct armed *here, uint8_t *original, const struct text *text)
 {
-	const struct ctx_rt_once_site *sites = ctx_rt_once_sites(shared);
+	const struct ctx_rt_once_site *sites = sites_of();
 	uint64_t refused = 0;
 
-	for (uint32_t i = 0; i < object->n; i++) {
-		uint64_t address = here->base + sites[object->first + i].address;
+	for (uint32_t i = 0; i < here->n; i++) {
+		uint64_t address = here->base + sites[here->first + i].address;
 		uint8_t byte;
 
 		if (address < text->begin || address >= text->end)
@@ -244,7 +251,7 @@ static uint64_t arm_segment(struct ctx_rt_once_object *object, struct armed *her
 			continue;
 		original[i] = byte;
 		/* Somebody has executed it already: it is counted. */
-		if (atomic_load(&sites[object->first + i].is_taken) != 0)
+		if (atomic_load(&sites[here->first + i].is_taken) != 0)
 			continue;
 		if (!write_byte(here, address, TRAP)) {
 			original[i] = TRAP;
@@ -256,15 +263,17 @@ static uint64_t arm_segment(struct ctx_rt_once_object *object, struct armed *her
 
 static void arm_object(uint32_t number, const struct dl_phdr_info *info)
 {
-	struct ctx_rt_once_object *object = ctx_rt_once_objects(shared) + number;
+	struct ctx_rt_once_object *object = (struct ctx_rt_once_object *)(shared + 1) + number;
 	struct armed *here = &armed[number];
-	uint8_t *original = ctx_rt_memory_map(object->n);
+	const uint32_t first = object->first, n = object->n;
+	uint8_t *original = first <= n_sites && n <= n_sites - first ? ctx_rt_memory_map(n) : NULL;
 	uint64_t refused = 0;
 
 	if (original == NULL)
 		return;
-	memset(original, TRAP, object->n);
-	*here = (struct armed){.base = info->dlpi_addr, .original = original, .is_writable = true};
+	memset(original, TRAP, n);
+	*here = (struct armed){
+		.base = info->dlpi_addr, .first = first, .n = n, .original = original, .is_writable = true};
 	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
 		const struct text text = {info->dlpi_addr + segment->p_vaddr,
@@ -275,7 +284,7 @@ static void arm_object(uint32_t number, const struct dl_phdr_info *info)
 			continue;
 		if (here->is_writable && !make_writable(&text, true))
 			here->is_writable = false;
-		refused += arm_segment(object, here, original, &text);
+		refused += arm_segment(here, original, &text);
 	}
 	atomic_fetch_add(&object->refused, refused);
 	if (atomic_exchange(&object->is_taken, 1) == 0) {
@@ -291,7 +300,7 @@ static int look_at(struct dl_phdr_info *info, size_t size, void *context)
 
 	(void)size;
 	(void)context;
-	for (uint32_t i = 0; i < shared->n_objects && i < OBJECTS_MAX; i++) {
+	for (uint32_t i = 0; i < n_objects; i++) {
 		bool is_known = armed[i].original != NULL && armed[i].base == info->dlpi_addr;
 
 		if (!is_known && is_file(object_of(i), path))
@@ -303,14 +312,21 @@ static int look_at(struct dl_phdr_info *info, size_t size, void *context)
 static struct ctx_rt_once_header *map_shared(void)
 {
 	int fd = ctx_rt_recorder_request(CTX_RT_ASK_ONCE);
-	struct ctx_rt_once_header *header = fd >= 0 ? ctx_rt_memory_map_file(fd, PAGE) : NULL, *all = NULL;
+	struct ctx_rt_once_header *header = fd >= 0 ? ctx_rt_memory_map_file(fd, PAGE) : NULL, *all = NULL,
+				  copy;
+	struct stat found;
 
-	if (header != NULL && header->magic == CTX_RT_ONCE_MAGIC && header->version == CTX_RT_ONCE_VERSION &&
-	    header->bytes <= FILES_MAX &&
-	    header->bytes >= ctx_rt_once_bytes(header->n_objects, header->n_sites))
-		all = ctx_rt_memory_map_file(fd, (size_t)header->bytes);
-	if (header != NULL)
+	if (header != NULL) {
+		memcpy(&copy, header, sizeof(copy));
+		if (copy.magic == CTX_RT_ONCE_MAGIC && copy.version == CTX_RT_ONCE_VERSION &&
+		    copy.bytes <= FILES_MAX && copy.n_objects <= OBJECTS_MAX &&
+		    copy.bytes >= ctx_rt_once_bytes(copy.n_objects, copy.n_sites) &&
+		    fstatat(fd, "", &found, AT_EMPTY_PATH) == 0 && (uint64_t)found.st_size == copy.bytes)
+			all = ctx_rt_memory_map_file(fd, (size_t)copy.bytes);
+		n_objects = copy.n_objects;
+		n_sites = copy.n_sites;
 		ctx_rt_memory_unmap(header, PAGE);
+	}
 	if (fd >= 0)
 		ctx_rt_close(fd);
 	return all;
