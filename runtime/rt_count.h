@@ -15,7 +15,7 @@
 #ifndef CTX_RUNTIME_RT_COUNT_H
 #define CTX_RUNTIME_RT_COUNT_H
 
-#include "runtime/rt_calls_patch.h"
+#include "runtime/rt_loaded.h"
 
 #include <stdbool.h>
 
