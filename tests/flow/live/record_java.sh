@@ -36,11 +36,13 @@ text run.er/log.xml >log.txt
 # Of two virtual machines one is of interest: methods of the other one are in no stack, and its samples are outside.
 tar -xJf "$source_dir/testdata/java/objects.tar.xz"
 rm -rf run.er
-ctxrec --vm java --vm-of 'main=~Sha.*' -q --no-archive -o run.er -- sh -c 'java -Xint -XX:+UseSerialGC -cp . Shares 20; java -Xint -XX:+UseSerialGC -cp . Objects 100' >out.txt 2>&1 || fail "of interest: exit status"
+ctxrec --vm java --vm-of 'main=~Sha.*' -q --no-archive -o run.er -- sh -c 'java -Xint -XX:+UseSerialGC -cp . Shares 200; java -Xint -XX:+UseSerialGC -cp . Objects 100' >out.txt 2>&1 || fail "of interest: exit status"
 [ "$(grep -c '^done$' out.txt)" = 2 ] || fail "of interest: $(cat out.txt)"
 ctxan run.er -r vms --format json | jq -c '[.rows[] | [.command, .inside_samples > 0]] | sort' >vms.txt
-[ "$(cat vms.txt)" = '[["Objects 100",false],["Shares 20",true]]' ] || fail "of interest: $(cat vms.txt)"
-ctxan run.er -r functions --limit 0 --format json | jq -r '.rows[].function' | grep -q '^Objects\.' && fail "of interest: methods of the other one"
+[ "$(cat vms.txt)" = '[["Objects 100",false],["Shares 200",true]]' ] || fail "of interest: $(cat vms.txt)"
+ctxan run.er -r functions --limit 0 --format json >functions.json && jq -r '.rows[].function' functions.json >functions.txt || fail "of interest: functions"
+grep -q '^Shares\.' functions.txt || fail "of interest: no methods: $(cat functions.txt)"
+grep -q '^Objects\.' functions.txt && fail "of interest: methods of the other one"
 ctxan run.er -r marks --format json | jq -c '[.rows[] | select(.name | test("virtual machine")) | [.name, .count, .open]] | sort' >marks.txt
 [ "$(cat marks.txt)" = '[["virtual machine",2,0],["virtual machine of interest",1,0]]' ] || fail "of interest: $(cat marks.txt)"
 # One that runs already, twice: the agent stays, and serves one recorder after the other. What is no virtual machine goes on.
