@@ -4,7 +4,7 @@
 need jq gcc
 need_runtime
 
-unset OMP_TOOL OMP_TOOL_LIBRARIES OMP_NUM_THREADS OMP_DYNAMIC
+unset OMP_TOOL OMP_TOOL_LIBRARIES OMP_NUM_THREADS OMP_THREAD_LIMIT OMP_DYNAMIC
 targets=$source_dir/testdata/targets
 
 # region FUNCTION FILTER: of the rows of regions in a function.
