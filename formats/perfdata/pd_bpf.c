@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "formats/perfdata/pd_btf.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,6 +50,7 @@ enum {
 };
 
 #define NAME_BYTES 16u
+#define KSYM_BYTES 512 /* KSYM_NAME_LEN, with the zero byte */
 #define TAG_BYTES 8u
 #define LINE_SHIFT 10 /* line and column are one number */
 
@@ -216,7 +218,7 @@ static enum ctx_status name_function(const struct making *making, size_t i, cons
 	if (!functions.failed && making->btf != NULL && i < n && row >= 2 * sizeof(uint32_t))
 		name = ctx_pd_btf_function(making->btf, u32_at(functions, i * row + sizeof(uint32_t)));
 	if (name != NULL)
-		ctx_buf_printf(&text, "_%s", name);
+		ctx_buf_printf(&text, "_%.*s", KSYM_BYTES - 2 - (int)text.n, name);
 	else if (program->info.at[AT_NAME] != '\0')
 		ctx_buf_printf(&text, "_%.*s", (int)NAME_BYTES, (const char *)&program->info.at[AT_NAME]);
 	ctx_buf_put_u8(&text, 0);
@@ -318,6 +320,14 @@ static enum ctx_status read_lines(const struct ctx_pd_bpf_program *program, stru
 	return CTX_OK;
 }
 
+/* NULL: not known, or no path of a file. The bytes that are looked at are limited: many lines may share a text. */
+static const char *file_of(const struct ctx_pd_btf *btf, uint32_t text)
+{
+	const char *file = ctx_pd_btf_text(btf, text);
+
+	return file != NULL && file[0] != '\0' && strnlen(file, PATH_MAX) < PATH_MAX ? file : NULL;
+}
+
 /* Those in a function; a row for each, a site for each that differs from the one before. */
 static enum ctx_status place_function(const struct making *making, struct ctx_pd_bpf_function *function,
 				      const struct line *lines, size_t n, struct ctx_err *err)
@@ -332,8 +342,8 @@ static enum ctx_status place_function(const struct making *making, struct ctx_pd
 		return ctx_err_nomem(err);
 	}
 	for (size_t i = 0; i < n; i++) {
-		const char *file = ctx_pd_btf_text(making->btf, lines[i].file);
-		bool is_known = file != NULL && file[0] != '\0' && lines[i].number != 0;
+		const char *file = file_of(making->btf, lines[i].file);
+		bool is_known = file != NULL && lines[i].number != 0;
 
 		if (is_known && (n_sites == 0 || sites[n_sites - 1].line != lines[i].number ||
 				 sites[n_sites - 1].file != file))

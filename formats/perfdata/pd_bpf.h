@@ -59,7 +59,8 @@ CTX_MUST_CHECK enum ctx_status ctx_pd_bpf_read(struct ctx_pd_bpf *bpf, struct ct
 
 /*
  * Makes the functions of all programs, once all features are read. What is malformed in a program leaves it without
- * functions, or these without lines. Memory and time are in proportion to the features. Fails with CTX_E_NOMEM.
+ * functions, or these without lines. Names are cut at 511 bytes, as the kernel cuts them, and files of PATH_MAX bytes
+ * and more are not known: memory is in proportion to the features, time too but for sorting. Fails with CTX_E_NOMEM.
  */
 CTX_MUST_CHECK enum ctx_status ctx_pd_bpf_settle(struct ctx_pd_bpf *bpf, struct ctx_arena *arena,
 						 struct ctx_err *err);

@@ -5,6 +5,8 @@
 
 #include "base/mem.h"
 
+#include <limits.h>
+
 #define MAIN UINT64_C(0xffffffffc0001000)
 #define SUB UINT64_C(0xffffffffc0001100)
 #define ARRAYS (1u << 0 | 1u << 3 | 1u << 4 | 1u << 5 | 1u << 6 | 1u << 7 | 1u << 8)
@@ -13,7 +15,7 @@ static const char texts[] = "\0busy\0mixed\0/src/busy.c\0/src/other.h";
 enum { BUSY = 1, MIXED = 6, FILE_BUSY = 12, FILE_OTHER = 24 };
 
 /* Types: 1 an integer, 2 a prototype of two parameters, 3 and 4 functions, 5 a structure of one member. */
-static void make_btf(struct maker *maker)
+static void make_btf(struct maker *maker, const char *strings, size_t n)
 {
 	struct maker types = {.swap = maker->swap};
 
@@ -24,17 +26,17 @@ static void make_btf(struct maker *maker)
 	put32(&types, BUSY), put32(&types, 4u << 24 | 1), put32(&types, 4), put_zeros(&types, 12);
 	put16(maker, 0xeb9f), ctx_buf_put_u8(&maker->buf, 1), ctx_buf_put_u8(&maker->buf, 0);
 	put32(maker, 24), put32(maker, 0), put32(maker, (uint32_t)types.buf.n);
-	put32(maker, (uint32_t)types.buf.n), put32(maker, sizeof(texts));
+	put32(maker, (uint32_t)types.buf.n), put32(maker, (uint32_t)n);
 	ctx_buf_put(&maker->buf, types.buf.bytes, types.buf.n);
-	ctx_buf_put(&maker->buf, texts, sizeof(texts));
+	ctx_buf_put(&maker->buf, strings, n);
 	ctx_buf_deinit(&types.buf);
 }
 
-static void make_btfs(struct maker *maker)
+static void make_btfs(struct maker *maker, const char *strings, size_t n)
 {
 	struct maker btf = {.swap = maker->swap};
 
-	make_btf(&btf);
+	make_btf(&btf, strings, n);
 	put32(maker, 1);
 	put32(maker, 7);
 	put32(maker, (uint32_t)btf.buf.n);
@@ -91,7 +93,8 @@ static void make_program(struct maker *maker, uint32_t id, const struct change *
 }
 
 /* A program, with its BTF in another feature. */
-static void read_program(struct ctx_pd_facts *facts, bool swap, const struct change *change)
+static void read_program_with(struct ctx_pd_facts *facts, bool swap, const struct change *change,
+			      const char *strings, size_t n)
 {
 	struct maker maker = {.swap = swap}, btf = {.swap = swap};
 
@@ -99,12 +102,17 @@ static void read_program(struct ctx_pd_facts *facts, bool swap, const struct cha
 	put32(&maker, 1);
 	make_program(&maker, 21, change);
 	add(facts, CTX_PD_FEATURE_BPF_PROG_INFO, &maker);
-	make_btfs(&btf);
+	make_btfs(&btf, strings, n);
 	add(facts, CTX_PD_FEATURE_BPF_BTF, &btf);
 	assert_int_equal(facts->damage.n, 0);
 	assert_int_equal(ctx_pd_bpf_settle(&facts->bpf, &facts->arena, NULL), CTX_OK);
 	ctx_buf_deinit(&maker.buf);
 	ctx_buf_deinit(&btf.buf);
+}
+
+static void read_program(struct ctx_pd_facts *facts, bool swap, const struct change *change)
+{
+	read_program_with(facts, swap, change, texts, sizeof(texts));
 }
 
 static void test_perfdata_bpf__functions_have_names_instructions_and_lines(void **state)
@@ -143,6 +151,30 @@ static void test_perfdata_bpf__functions_have_names_instructions_and_lines(void 
 		assert_null(ctx_pd_bpf_of(&facts.bpf, 22, &n));
 		ctx_pd_facts_deinit(&facts);
 	}
+}
+
+/* One text without an end: the second function's name, the file of the first, and a shorter one of the second. */
+static void test_perfdata_bpf__long_names_are_cut_and_long_files_are_not_known(void **state)
+{
+	char strings[FILE_BUSY + PATH_MAX + 1] = "\0busy";
+	struct ctx_pd_facts facts;
+	const struct ctx_pd_bpf_function *functions;
+	size_t n;
+
+	(void)state;
+	memset(&strings[MIXED], 'x', sizeof(strings) - 1 - MIXED);
+	read_program_with(&facts, false, &none, strings, sizeof(strings));
+	functions = ctx_pd_bpf_of(&facts.bpf, 21, &n);
+	assert_int_equal(n, 2);
+	assert_string_equal(functions[0].name, "bpf_prog_0123456789abcdef_busy");
+	assert_int_equal(strlen(functions[1].name), 511);
+	assert_memory_equal(functions[1].name, "bpf_prog__xx", 12);
+	assert_int_equal(functions[0].places.n_rows, 3);
+	assert_int_equal(functions[0].places.n_sites, 0);
+	assert_int_equal(functions[0].places.rows[0].site, CTX_NONE);
+	assert_int_equal(functions[1].places.n_sites, 1);
+	assert_int_equal(strlen(functions[1].places.sites[0].file), PATH_MAX - (FILE_OTHER - FILE_BUSY));
+	ctx_pd_facts_deinit(&facts);
 }
 
 static void test_perfdata_bpf__what_is_malformed_is_left_out(void **state)
@@ -192,7 +224,7 @@ static void test_perfdata_bpf__a_feature_that_is_cut_off_keeps_what_is_whole(voi
 	make_program(&programs, 20, &none);
 	whole = programs.buf.n;
 	make_program(&programs, 21, &none);
-	make_btfs(&btfs);
+	make_btfs(&btfs, texts, sizeof(texts));
 	for (size_t n = 0; n < programs.buf.n + btfs.buf.n; n++) {
 		struct ctx_pd_facts facts = {0};
 		bool is_programs = n < programs.buf.n;
@@ -227,7 +259,7 @@ static void test_perfdata_btf__texts_and_names_of_functions_are_read_in_either_b
 		struct maker maker = {.swap = swap % 2 != 0};
 		struct ctx_pd_btf btf;
 
-		make_btf(&maker);
+		make_btf(&maker, texts, sizeof(texts));
 		/* Its own order counts, not that of the file around it. */
 		assert_int_equal(
 			ctx_pd_btf_open(ctx_pe_wire_make(maker.buf.bytes, maker.buf.n, swap / 2 != 0), &btf,
@@ -253,7 +285,7 @@ static void test_perfdata_btf__other_bytes_are_none(void **state)
 	struct maker maker = {0};
 
 	(void)state;
-	make_btf(&maker);
+	make_btf(&maker, texts, sizeof(texts));
 	for (size_t n = 0; n <= maker.buf.n; n++) {
 		struct ctx_pd_btf btf;
 		uint8_t *bytes = malloc(n + 1);
@@ -284,7 +316,7 @@ static void test_perfdata_bpf__short_memory_is_a_status(void **state)
 	(void)state;
 	put32(&maker, 1);
 	make_program(&maker, 21, &none);
-	make_btfs(&btf);
+	make_btfs(&btf, texts, sizeof(texts));
 	for (long after = 0; status == CTX_E_NOMEM; after++, failures++) {
 		struct ctx_pd_facts facts = {0};
 
@@ -309,6 +341,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_perfdata_bpf__functions_have_names_instructions_and_lines),
+		cmocka_unit_test(test_perfdata_bpf__long_names_are_cut_and_long_files_are_not_known),
 		cmocka_unit_test(test_perfdata_bpf__what_is_malformed_is_left_out),
 		cmocka_unit_test(test_perfdata_bpf__a_feature_that_is_cut_off_keeps_what_is_whole),
 		cmocka_unit_test(
