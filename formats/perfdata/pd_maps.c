@@ -9,6 +9,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#define BPF_LOADS_MAX 4u /* of one number: the kernel gives it to another program after 2^31 others */
+
 /* Memory without a file: code there is JIT code. */
 static bool is_anonymous(const char *path)
 {
@@ -341,6 +343,7 @@ enum ctx_status ctx_pd_maps_bpf(struct ctx_pd_reader *reader, const struct ctx_p
 	struct ctx_pe_bpf program;
 	struct ctx_err why = {0};
 	enum ctx_status status = CTX_OK;
+	uint32_t *loads;
 	size_t n;
 
 	if (ctx_pe_bpf_parse(ctx_pe_body(item->record.bytes, item->record.header.size, reader->file.swap),
@@ -349,6 +352,19 @@ enum ctx_status ctx_pd_maps_bpf(struct ctx_pd_reader *reader, const struct ctx_p
 	if (!program.is_loaded && !program.is_unloaded)
 		return CTX_OK;
 	functions = ctx_pd_bpf_of(&reader->file.facts.bpf, program.program, &n);
+	if (functions == NULL)
+		return CTX_OK;
+	loads = ctx_map64_place(&reader->bpf_loads, program.program);
+	if (loads == NULL)
+		return ctx_err_nomem(err);
+	if (*loads == CTX_MAP64_NONE)
+		*loads = 0;
+	if (*loads % 2 == program.is_loaded)
+		return CTX_OK; /* it is so already */
+	if (*loads == 2 * BPF_LOADS_MAX)
+		return ctx_pd_reader_damage(reader, item->record.offset,
+					    "a BPF program that is loaded again and again", err);
+	*loads += 1;
 	for (size_t i = 0; i < n && status == CTX_OK; i++)
 		status = program.is_loaded ? map_function(reader, time_ns, &functions[i], err)
 					   : unmap_function(reader, time_ns, &functions[i], err);

@@ -82,7 +82,8 @@ struct ctx_pd_reader {
 	size_t n_counts, counts_cap;
 	struct ctx_map64
 		ksymbols; /* address of code that the kernel generated -> 1 + id of its name; 0 released */
-	uint64_t weight;  /* of all samples so far */
+	struct ctx_map64 bpf_loads; /* id of a BPF program -> how often it was loaded and unloaded, in turn */
+	uint64_t weight;	    /* of all samples so far */
 	struct ctx_pd_counts counts;
 	struct ctx_pd_losses losses;
 	struct ctx_pd_operations operations;
@@ -127,7 +128,10 @@ CTX_MUST_CHECK enum ctx_status ctx_pd_maps_mmap(struct ctx_pd_reader *reader,
 CTX_MUST_CHECK enum ctx_status ctx_pd_maps_ksymbol(struct ctx_pd_reader *reader,
 						   const struct ctx_pd_queued *item, struct ctx_err *err);
 
-/* BPF_EVENT: the functions of a program get their instructions and lines. */
+/*
+ * BPF_EVENT: the functions of a program get their instructions and lines when it is loaded, a few times at most: work is
+ * in proportion to the records and the programs of the file.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_pd_maps_bpf(struct ctx_pd_reader *reader, const struct ctx_pd_queued *item,
 					       struct ctx_err *err);
 

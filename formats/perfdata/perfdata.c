@@ -382,6 +382,7 @@ static void close_reader(struct ctx_event_source *source)
 	ctx_pd_chain_deinit(&reader->chain);
 	ctx_map64_deinit(&reader->count_of_id);
 	ctx_map64_deinit(&reader->ksymbols);
+	ctx_map64_deinit(&reader->bpf_loads);
 	ctx_pd_states_deinit(&reader->states);
 	ctx_pd_losses_deinit(&reader->losses);
 	ctx_pd_operations_deinit(&reader->operations);

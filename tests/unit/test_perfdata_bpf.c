@@ -1,6 +1,7 @@
 /* BPF programs of perf.data's header: functions, instructions, lines; damage; texts and types of BTF. */
 #include "formats/perfdata/pd_bpf.h"
 #include "formats/perfdata/pd_btf.h"
+#include "formats/perfdata/pd_reader.h"
 #include "pd_facts_fixture.h"
 
 #include "base/mem.h"
@@ -337,6 +338,74 @@ static void test_perfdata_bpf__short_memory_is_a_status(void **state)
 	ctx_buf_deinit(&btf.buf);
 }
 
+/* Records of a program: how many of each kind of event come of one. */
+struct came {
+	size_t maps, unmaps, damage;
+};
+
+static struct came take_event(struct ctx_pd_reader *reader, uint16_t type, uint32_t program)
+{
+	struct maker record = {0};
+	struct ctx_pd_queued item = {0};
+	struct came came = {0};
+
+	put32(&record, PERF_RECORD_BPF_EVENT), put16(&record, 0), put16(&record, 24);
+	put16(&record, type), put16(&record, 0), put32(&record, program), put64(&record, 0);
+	item.record.bytes = record.buf.bytes;
+	item.record.header.size = (uint16_t)record.buf.n;
+	assert_int_equal(ctx_pd_maps_bpf(reader, &item, NULL), CTX_OK);
+	for (; reader->out.at < reader->out.n; reader->out.at++) {
+		const struct ctx_event *event = &reader->out.items[reader->out.at];
+
+		came.maps += event->kind == CTX_EV_MAP;
+		came.unmaps += event->kind == CTX_EV_UNMAP;
+		came.damage += event->kind == CTX_EV_DAMAGE;
+	}
+	ctx_buf_deinit(&record.buf);
+	return came;
+}
+
+static void check_event(struct ctx_pd_reader *reader, uint16_t type, uint32_t program, struct came wanted)
+{
+	struct came came = take_event(reader, type, program);
+
+	assert_int_equal(came.maps, wanted.maps);
+	assert_int_equal(came.unmaps, wanted.unmaps);
+	assert_int_equal(came.damage, wanted.damage);
+}
+
+static void test_perfdata_bpf__a_program_is_mapped_once_while_it_is_loaded(void **state)
+{
+	static const struct came nothing = {0}, maps = {.maps = 2}, unmaps = {.unmaps = 2},
+				 damage = {.damage = 1};
+	const uint16_t load = PERF_BPF_EVENT_PROG_LOAD, unload = PERF_BPF_EVENT_PROG_UNLOAD;
+	struct ctx_pd_queue queue = {.stream = {.name = "bpf.data"}};
+	struct ctx_pd_reader *reader = calloc(1, sizeof(*reader));
+
+	(void)state;
+	assert_non_null(reader);
+	reader->queues = &queue;
+	read_program(&reader->file.facts, false, &none);
+	check_event(reader, unload, 21, nothing);
+	check_event(reader, load, 20, nothing);
+	for (int i = 0; i < 4; i++) {
+		check_event(reader, load, 21, maps);
+		for (int k = 0; k < 3; k++)
+			check_event(reader, load, 21, nothing);
+		check_event(reader, unload, 21, unmaps);
+		check_event(reader, unload, 21, nothing);
+	}
+	/* Records of one program do not multiply its functions. */
+	check_event(reader, load, 21, damage);
+	check_event(reader, unload, 21, nothing);
+	check_event(reader, load, 21, damage);
+	ctx_map64_deinit(&reader->bpf_loads);
+	ctx_pd_tasks_deinit(&reader->tasks);
+	ctx_pd_outbox_deinit(&reader->out);
+	ctx_pd_facts_deinit(&reader->file.facts);
+	free(reader);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -348,6 +417,7 @@ int main(void)
 			test_perfdata_btf__texts_and_names_of_functions_are_read_in_either_byte_order),
 		cmocka_unit_test(test_perfdata_btf__other_bytes_are_none),
 		cmocka_unit_test(test_perfdata_bpf__short_memory_is_a_status),
+		cmocka_unit_test(test_perfdata_bpf__a_program_is_mapped_once_while_it_is_loaded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
