@@ -24,7 +24,7 @@ struct ctx_pd_btf {	     /* all zero: none */
 	size_t n_types, cap;
 };
 
-/* All zero where the bytes are no BTF, in either byte order; types from damage on are none. `ret` borrows the bytes. CTX_E_NOMEM. */
+/* All zero where the bytes are no BTF, in either byte order; types behind the first malformed one are left out. `ret` borrows the bytes. CTX_E_NOMEM. */
 CTX_MUST_CHECK enum ctx_status ctx_pd_btf_open(struct ctx_pe_wire bytes, struct ctx_pd_btf *ret,
 					       struct ctx_err *err);
 void ctx_pd_btf_close(struct ctx_pd_btf *btf);

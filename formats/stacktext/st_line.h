@@ -55,8 +55,8 @@ struct ctx_st_sample {
 bool ctx_st_sample_parse(const char *line, size_t n, struct ctx_st_sample *ret);
 
 /*
- * A line that begins a sample if what follows is a frame for certain. False: there is more on it than the fields of a
- * sample. O(n).
+ * A line that begins a sample if what follows is a frame for certain. Words that are no fields are the command. False:
+ * the command would be longer than 64 bytes. O(n).
  */
 bool ctx_st_head_parse(const char *line, size_t n, struct ctx_st_sample *ret);
 

@@ -33,6 +33,7 @@ struct reader {
 	bool is_headed; /* no line of it is a sample's by itself: see ctx_st_head_parse */
 	char *head;	/* owned; the line before, which may be one of a sample */
 	size_t n_head, head_cap;
+	uint64_t head_number;
 	bool head_waits;
 	bool is_probing;	    /* lines that are too long are not read to their end */
 	uint64_t first_ns, last_ns; /* of all samples */
@@ -112,6 +113,7 @@ static enum ctx_status keep_head(struct reader *reader, size_t n, struct ctx_err
 		return status;
 	memcpy(reader->head, reader->line, n);
 	reader->n_head = n;
+	reader->head_number = reader->number;
 	reader->head_waits = true;
 	return CTX_OK;
 }
@@ -387,12 +389,12 @@ static enum ctx_status begin_sample(struct reader *reader, const struct ctx_st_s
 	return sample->has_leaf ? on_frame(reader, &sample->leaf, err) : CTX_OK;
 }
 
-static enum ctx_status on_damage(struct reader *reader, struct ctx_err *err)
+static enum ctx_status on_damage(struct reader *reader, uint64_t number, struct ctx_err *err)
 {
 	if (++reader->n_damaged > DAMAGE_MAX)
 		return CTX_OK;
 	return ctx_named_damage(&reader->named, err, "%s: line %llu: neither a sample nor a frame",
-				reader->name, (unsigned long long)reader->number);
+				reader->name, (unsigned long long)number);
 }
 
 static enum ctx_status on_line(struct reader *reader, size_t n, struct ctx_err *err)
@@ -412,7 +414,7 @@ static enum ctx_status on_line(struct reader *reader, size_t n, struct ctx_err *
 	status = end_sample(reader, err);
 	if (status != CTX_OK)
 		return status;
-	return is_sample ? begin_sample(reader, &sample, err) : on_damage(reader, err);
+	return is_sample ? begin_sample(reader, &sample, err) : on_damage(reader, reader->number, err);
 }
 
 /* The line before was neither. */
@@ -421,7 +423,7 @@ static enum ctx_status drop_head(struct reader *reader, struct ctx_err *err)
 	bool is_damage = reader->head_waits && reader->n_head != 0;
 
 	reader->head_waits = false;
-	return is_damage ? on_damage(reader, err) : CTX_OK;
+	return is_damage ? on_damage(reader, reader->head_number, err) : CTX_OK;
 }
 
 static enum ctx_status on_headed_line(struct reader *reader, size_t n, struct ctx_err *err)
@@ -447,7 +449,7 @@ static enum ctx_status on_headed_line(struct reader *reader, size_t n, struct ct
 		status = drop_head(reader, err);
 	if (status != CTX_OK)
 		return status;
-	return is_frame ? on_damage(reader, err) : keep_head(reader, n, err);
+	return is_frame ? on_damage(reader, reader->number, err) : keep_head(reader, n, err);
 }
 
 static void reverse(uint64_t *frames, uint32_t n)
@@ -474,7 +476,7 @@ static enum ctx_status on_folded(struct reader *reader, size_t n, struct ctx_err
 	if (n == 0 || reader->line[0] == '#')
 		return CTX_OK;
 	if (!ctx_st_folded_parse(reader->line, n, &stack, &count) || count > PERIOD_MAX)
-		return on_damage(reader, err);
+		return on_damage(reader, reader->number, err);
 	status = ctx_named_thread(&reader->named, &thread, &event, err);
 	reader->n_frames = 0;
 	while (status == CTX_OK && ctx_st_folded_next(&stack, &frame)) {

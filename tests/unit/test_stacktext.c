@@ -326,7 +326,7 @@ static void test_stacktext__heads_without_threads_and_times_are_known_by_their_f
 		     "process -1 app\n"
 		     "thread -1 app of 0\n"
 		     "0 0/0 samples 1 on -1: work[/bin/app] main[/bin/app]\n"
-		     "! line 7: neither a sample nor a frame\n"
+		     "! line 6: neither a sample nor a frame\n"
 		     "process -1 my app\n"
 		     "thread -1 my app of 1\n"
 		     "0 1/1 cycles:u 1 on -1: <Unknown>[[kernel.kallsyms]]\n"
