@@ -164,7 +164,7 @@ static void keep(struct ctx_summary_omp *omp, const struct ctx_summary_omp_regio
 	omp->regions[at] = *region;
 }
 
-/* Each region has one place without a state, or its first one with one: it is looked at once. */
+/* A region has several places: each region is summed once. */
 static enum ctx_status find_regions(const struct places *places, struct ctx_summary_omp *omp,
 				    struct ctx_err *err)
 {

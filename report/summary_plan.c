@@ -114,8 +114,8 @@ struct ctx_summary_plan ctx_summary_make_plan(struct ctx_summary_screen *screen)
 		.commands = at_most(screen->commands.n, COMMANDS),
 	};
 
-	/* What teams wait for the regions say. */
-	if (ctx_summary_omp_is_first(&summary->waiting.omp, summary->thread_ns))
+	/* The table of regions has these waits. */
+	if (plan.regions != 0 && ctx_summary_omp_is_first(&summary->waiting.omp, summary->thread_ns))
 		plan.waits = 0;
 	if (little)
 		plan.functions = at_most(plan.functions, 2);

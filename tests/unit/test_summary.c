@@ -7,6 +7,7 @@
 #include "report/function_names.h"
 #include "report/report.h"
 #include "report/slice_tops.h"
+#include "report/summary_plan.h"
 #include "report_printing.h"
 #include "tests/unit/chance.h"
 
@@ -1037,6 +1038,39 @@ static void test_summary__little_computing_has_few_rows(void **state)
 	free_world(world);
 }
 
+/* Teams of OpenMP wait for 40 of 100 ms, in regions of `region_ns` each: the plan of the screen. */
+static struct ctx_summary_plan plan_of_regions(uint64_t region_ns)
+{
+	struct ctx_wait_row wait = {.kind = CTX_WAIT_KIND_BARRIER, .wait_ns = 40 * MS};
+	struct ctx_order_item order = {0};
+	struct ctx_report_options options = {0};
+	struct ctx_profile profile = {0};
+	struct ctx_report_source source = {.selection = {.profile = &profile, .filter = ""}};
+	struct ctx_summary summary = {.source = &source, .options = &options, .thread_ns = 100 * MS};
+	struct ctx_summary_screen screen = {.summary = &summary, .width = 80};
+
+	summary.cpu_ns = summary.elapsed_ns = 100 * MS;
+	summary.waits.rows = &wait;
+	summary.waits.n = 1;
+	summary.wait_order = &order;
+	summary.waiting.omp = (struct ctx_summary_omp){
+		.work_ns = 60 * MS, .wait_ns = 40 * MS, .most_ns = region_ns, .n_regions = 1};
+	summary.waiting.omp.regions[0].wait_ns = region_ns;
+	return ctx_summary_make_plan(&screen);
+}
+
+static void test_summary__waits_are_left_to_regions_only_where_regions_are_shown(void **state)
+{
+	struct ctx_summary_plan plan = plan_of_regions(40 * MS);
+
+	(void)state;
+	assert_int_equal(plan.regions, 1);
+	assert_int_equal(plan.waits, 0);
+	plan = plan_of_regions(MS / 2); /* one of many: each is too small for a row */
+	assert_int_equal(plan.regions, 0);
+	assert_int_equal(plan.waits, 1);
+}
+
 /* ---- the hottest path and how often ---- */
 
 static char *print_hottest(struct world *world, const uint32_t *functions, size_t n)
@@ -1303,6 +1337,7 @@ int main(void)
 		cmocka_unit_test(test_summary__waits_for_work_come_after_others),
 		cmocka_unit_test(test_summary__the_text_is_of_what_holds_the_first_wait_up),
 		cmocka_unit_test(test_summary__little_computing_has_few_rows),
+		cmocka_unit_test(test_summary__waits_are_left_to_regions_only_where_regions_are_shown),
 		cmocka_unit_test(test_summary__the_hottest_path_has_the_programs_own_frame),
 		cmocka_unit_test(test_summary__page_faults_are_counted),
 		cmocka_unit_test(test_summary__waits_of_the_hottest_function_are_counted),
