@@ -16,11 +16,12 @@
 #define HOSTS_MIN 3u
 
 struct side {
+	const char *name;   /* borrowed: its terms as given */
 	const char **terms; /* owned; those of both sides, then its own, which are cut out of `owned` */
 	size_t n_terms;
 	char *owned;
 	struct ctx_report_source *source;
-	size_t n_hosts;
+	size_t n_hosts; /* with samples */
 	struct ctx_fleet_blocks *blocks;
 };
 
@@ -55,9 +56,9 @@ static enum ctx_status read_terms(struct side *side, const struct ctx_fleet_choi
 
 static enum ctx_status load(struct side *side, const struct ctx_options *options, struct ctx_err *err)
 {
-	const struct ctx_report_fleet_group *groups;
+	const struct ctx_report_fleet_group *hosts;
 	uint32_t *metrics CTX_AUTO_FREE = NULL;
-	size_t n;
+	size_t n, n_hosts;
 	enum ctx_status status = ctx_metric_choice_read(&options->selection, side->source->selection.profile,
 							&metrics, &n, err);
 
@@ -65,9 +66,11 @@ static enum ctx_status load(struct side *side, const struct ctx_options *options
 		return ctx_err_set(err, CTX_E_ARG, "--diff compares a single metric");
 	if (status == CTX_OK)
 		status = ctx_fleet_source_load(side->source, metrics, 1, false, err);
-	return status == CTX_OK
-		       ? side->source->fleet_groups(side->source, "host", &groups, &side->n_hosts, err)
-		       : status;
+	if (status == CTX_OK)
+		status = side->source->fleet_groups(side->source, "host", &hosts, &n_hosts, err);
+	for (size_t i = 0; status == CTX_OK && i < n_hosts; i++)
+		side->n_hosts += hosts[i].sum.samples != 0;
+	return status;
 }
 
 static enum ctx_status open_side(struct side *side, const struct ctx_fleet_source_spec *both, const char *own,
@@ -76,6 +79,7 @@ static enum ctx_status open_side(struct side *side, const struct ctx_fleet_sourc
 	struct ctx_fleet_source_spec spec = *both;
 	enum ctx_status status = read_terms(side, &both->choice, own, err);
 
+	side->name = own;
 	if (status != CTX_OK)
 		return status;
 	spec.choice.terms = side->terms;
@@ -95,8 +99,9 @@ static enum ctx_status make_blocks(struct side *sides, struct ctx_diff_spec *spe
 	spec->unit = hosts ? "host" : "recording";
 	for (int i = 0; i < CTX_COMPARE_SIDES && status == CTX_OK; i++) {
 		status = ctx_fleet_source_blocks(sides[i].source, spec->unit, &sides[i].blocks, err);
-		if (status == CTX_OK)
-			spec->sides[i].sources = ctx_fleet_blocks_sources(sides[i].blocks, &spec->sides[i].n);
+		if (status != CTX_OK)
+			return ctx_err_prefix(err, status, "%s", sides[i].name);
+		spec->sides[i].sources = ctx_fleet_blocks_sources(sides[i].blocks, &spec->sides[i].n);
 	}
 	return status;
 }

@@ -21,7 +21,7 @@ struct block {
 struct ctx_fleet_blocks {
 	struct ctx_profile profile; /* the fleet's, of which it borrows all; says that there are no samples */
 	struct ctx_fleet_groups *groups;
-	const struct ctx_report_fleet_group **sorted; /* by name */
+	const struct ctx_report_fleet_group **sorted; /* those with samples, by name */
 	size_t n_groups;
 	struct block *blocks;
 	struct ctx_report_source **sources;
@@ -97,25 +97,31 @@ static int by_name(const void *left, const void *right)
 	return strcmp((*a)->value, (*b)->value);
 }
 
+/* Those with samples: of the others there is nothing to compare. */
 static enum ctx_status sort_groups(struct ctx_fleet_blocks *blocks, const struct ctx_fleet_index_spec *spec,
 				   struct ctx_err *err)
 {
 	const struct ctx_report_fleet_group *rows;
+	size_t n;
 	enum ctx_status status = ctx_fleet_groups_make(spec, &blocks->groups, err);
 
 	if (status != CTX_OK)
 		return status;
-	rows = ctx_fleet_groups_rows(blocks->groups, &blocks->n_groups);
+	rows = ctx_fleet_groups_rows(blocks->groups, &n);
+	blocks->sorted = ctx_calloc(n, sizeof(*blocks->sorted));
+	if (blocks->sorted == NULL)
+		return ctx_err_nomem(err);
+	for (size_t i = 0; i < n; i++) {
+		if (rows[i].sum.samples != 0)
+			blocks->sorted[blocks->n_groups++] = &rows[i];
+	}
+	if (blocks->n_groups == 0)
+		return ctx_err_set(err, CTX_E_NOTFOUND, "no samples are selected");
+	qsort(blocks->sorted, blocks->n_groups, sizeof(*blocks->sorted), by_name);
 	blocks->n = blocks->n_groups < CTX_FLEET_BLOCKS_MAX ? blocks->n_groups : CTX_FLEET_BLOCKS_MAX;
-	blocks->sorted = ctx_calloc(blocks->n_groups, sizeof(*blocks->sorted));
 	blocks->blocks = ctx_calloc(blocks->n, sizeof(*blocks->blocks));
 	blocks->sources = ctx_calloc(blocks->n, sizeof(*blocks->sources));
-	if (blocks->sorted == NULL || blocks->blocks == NULL || blocks->sources == NULL)
-		return ctx_err_nomem(err);
-	for (size_t i = 0; i < blocks->n_groups; i++)
-		blocks->sorted[i] = &rows[i];
-	qsort(blocks->sorted, blocks->n_groups, sizeof(*blocks->sorted), by_name);
-	return CTX_OK;
+	return blocks->blocks != NULL && blocks->sources != NULL ? CTX_OK : ctx_err_nomem(err);
 }
 
 /* Groups next to each other by name are of one block. */
@@ -154,6 +160,8 @@ static enum ctx_status fill(struct ctx_fleet_blocks *blocks, const struct ctx_re
 						     .samples = rows->sums[i].samples,
 						     .weight = rows->sums[i].weight};
 
+		if (found == NULL && entry.samples == 0)
+			continue;
 		if (found == NULL)
 			return ctx_err_set(err, CTX_E_NOTFOUND,
 					   "recordings were removed meanwhile: ask again");

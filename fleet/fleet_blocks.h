@@ -18,7 +18,8 @@ struct ctx_fleet_blocks; /* opaque */
 /*
  * By `spec->by`, a key of recordings ("host", "recording"), of the first metric. More than CTX_FLEET_BLOCKS_MAX are put together, neighbours
  * by name. `groups` are those of the same key. All of the spec is borrowed while the blocks live, and so is `selection`, which
- * the sources have but for their names and times. Errors as of ctx_fleet_index_make.
+ * the sources have but for their names and times. Hosts and recordings without samples are left out; CTX_E_NOTFOUND: all are. Otherwise
+ * errors as of ctx_fleet_index_make.
  */
 CTX_MUST_CHECK enum ctx_status ctx_fleet_blocks_make(const struct ctx_fleet_index_spec *spec,
 						     const struct ctx_report_selection *selection,

@@ -49,6 +49,7 @@ struct fleet {
 	struct ctx_fleet_tests tests;
 	struct ctx_buf said; /* the last question for cells */
 	bool cuts;	     /* answers end too early */
+	size_t n_cells;	     /* the first ones are there */
 };
 
 static const uint32_t metrics[] = {0};
@@ -61,6 +62,7 @@ static void fleet_init(struct fleet *fleet)
 	uint32_t node = 0;
 
 	*fleet = (struct fleet){
+		.n_cells = CELLS,
 		.objects = {{.path = "/bin/web"}, {.path = "/lib/libc.so.6"}},
 		.metric = {.name = "cpu-clock", .kind = CTX_METRIC_CPU_TIME, .unit = CTX_UNIT_NS},
 		.threads = {{.name = "web"}, {.name = "worker-*"}}};
@@ -198,7 +200,7 @@ static enum ctx_status serve(void *context, const struct ctx_fleet_request *requ
 	} else {
 		ctx_buf_clear(&fleet->said);
 		ctx_buf_put(&fleet->said, request->sql, strlen(request->sql) + 1);
-		for (size_t i = 0; i < CELLS; i++)
+		for (size_t i = 0; i < fleet->n_cells; i++)
 			put_cell(request, &cells[i], answer);
 	}
 	answer->n -= fleet->cuts;
@@ -440,6 +442,42 @@ static void test_blocks__are_sources_of_a_host_or_a_recording_each(void **state)
 	fleet_deinit(&fleet);
 }
 
+static void test_blocks__without_samples_are_left_out(void **state)
+{
+	struct fleet fleet;
+	const struct ctx_fleet_server server = {serve, &fleet};
+	const struct ctx_report_selection selection = {.metrics = metrics, .n_metrics = 1, .filter = ""};
+	struct ctx_fleet_index_spec spec;
+	struct ctx_fleet_blocks *blocks;
+	struct ctx_report_source *const *sources;
+	struct ctx_err err;
+	size_t n;
+
+	(void)state;
+	fleet_init(&fleet);
+	/* Cells of a.er and b.er alone. */
+	fleet.n_cells = 3;
+	spec = spec_of(&fleet, &server, "host");
+	assert_int_equal(ctx_fleet_blocks_make(&spec, &selection, &blocks, NULL), CTX_OK);
+	sources = ctx_fleet_blocks_sources(blocks, &n);
+	assert_int_equal(n, 2);
+	assert_string_equal(sources[0]->selection.path, "h1");
+	assert_string_equal(sources[1]->selection.path, "h2");
+	ctx_fleet_blocks_destroy(blocks);
+	spec.by = "recording";
+	assert_int_equal(ctx_fleet_blocks_make(&spec, &selection, &blocks, NULL), CTX_OK);
+	sources = ctx_fleet_blocks_sources(blocks, &n);
+	assert_int_equal(n, 2);
+	assert_string_equal(sources[1]->selection.path, "b.er");
+	assert_int_equal(histogram_weight(sources[1], 3), 5);
+	ctx_fleet_blocks_destroy(blocks);
+
+	fleet.n_cells = 0;
+	assert_int_equal(ctx_fleet_blocks_make(&spec, &selection, &blocks, &err), CTX_E_NOTFOUND);
+	assert_string_equal(err.msg, "no samples are selected");
+	fleet_deinit(&fleet);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -450,6 +488,7 @@ int main(void)
 		cmocka_unit_test(test_index__a_cut_answer_is_refused),
 		cmocka_unit_test(test_groups__have_what_their_recordings_have_in_all),
 		cmocka_unit_test(test_blocks__are_sources_of_a_host_or_a_recording_each),
+		cmocka_unit_test(test_blocks__without_samples_are_left_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
