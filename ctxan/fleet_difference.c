@@ -7,6 +7,7 @@
 #include "query/metric_choice.h"
 #include "report/diff_html.h"
 #include "report/diff_report.h"
+#include "report/hiding_source.h"
 #include "report/report_exports.h"
 
 #include <stdlib.h>
@@ -23,10 +24,18 @@ struct side {
 	struct ctx_report_source *source;
 	size_t n_hosts; /* with samples */
 	struct ctx_fleet_blocks *blocks;
+	struct ctx_report_source *const *sources; /* the blocks' */
+	struct ctx_report_source **shown;	  /* owned; each that of `sources`, or in the view */
+	size_t n_shown;
 };
 
 static void side_deinit(struct side *side)
 {
+	for (size_t i = 0; i < side->n_shown; i++) {
+		if (side->shown[i] != side->sources[i])
+			ctx_hiding_source_close(side->shown[i]);
+	}
+	free(side->shown);
 	ctx_fleet_blocks_destroy(side->blocks);
 	ctx_fleet_source_close(side->source);
 	free(side->terms);
@@ -90,8 +99,30 @@ static enum ctx_status open_side(struct side *side, const struct ctx_fleet_sourc
 	return status == CTX_OK ? status : ctx_err_prefix(err, status, "%s", own);
 }
 
+/* The blocks of a side in the view. */
+static enum ctx_status show(struct side *side, enum ctx_view view, struct ctx_diff_side *ret,
+			    struct ctx_err *err)
+{
+	const struct ctx_hiding hiding = {.view = view};
+	enum ctx_status status = CTX_OK;
+
+	side->sources = ctx_fleet_blocks_sources(side->blocks, &ret->n);
+	side->shown = ctx_calloc(ret->n, sizeof(*side->shown));
+	if (side->shown == NULL)
+		return ctx_err_nomem(err);
+	while (side->n_shown < ret->n && status == CTX_OK) {
+		size_t k = side->n_shown;
+
+		status = ctx_hiding_source_open(side->sources[k], &hiding, &side->shown[k], err);
+		side->n_shown += status == CTX_OK;
+	}
+	ret->sources = side->shown;
+	return status;
+}
+
 /* What one host has in common is no chance: blocks are hosts, where both sides have several. */
-static enum ctx_status make_blocks(struct side *sides, struct ctx_diff_spec *spec, struct ctx_err *err)
+static enum ctx_status make_blocks(struct side *sides, enum ctx_view view, struct ctx_diff_spec *spec,
+				   struct ctx_err *err)
 {
 	bool hosts = sides[0].n_hosts >= HOSTS_MIN && sides[1].n_hosts >= HOSTS_MIN;
 	enum ctx_status status = CTX_OK;
@@ -99,11 +130,12 @@ static enum ctx_status make_blocks(struct side *sides, struct ctx_diff_spec *spe
 	spec->unit = hosts ? "host" : "recording";
 	for (int i = 0; i < CTX_COMPARE_SIDES && status == CTX_OK; i++) {
 		status = ctx_fleet_source_blocks(sides[i].source, spec->unit, &sides[i].blocks, err);
+		if (status == CTX_OK)
+			status = show(&sides[i], view, &spec->sides[i], err);
 		if (status != CTX_OK)
 			return ctx_err_prefix(err, status, "%s", sides[i].name);
-		spec->sides[i].sources = ctx_fleet_blocks_sources(sides[i].blocks, &spec->sides[i].n);
 	}
-	return status;
+	return CTX_OK;
 }
 
 /* What needs samples one by one is not compared: NULL. */
@@ -211,7 +243,7 @@ static enum ctx_status compare(struct side *sides, const struct ctx_options *opt
 {
 	struct ctx_diff_spec spec = {.weighting = options->diff.weighting};
 	struct ctx_renames *renames = NULL;
-	enum ctx_status status = make_blocks(sides, &spec, err);
+	enum ctx_status status = make_blocks(sides, options->hiding.view, &spec, err);
 
 	/* Sides are of any number of hosts and hours. */
 	if (spec.weighting.weights == CTX_WEIGHTS_ABSOLUTE)
