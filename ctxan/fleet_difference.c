@@ -125,16 +125,19 @@ static enum ctx_status make_blocks(struct side *sides, enum ctx_view view, struc
 				   struct ctx_err *err)
 {
 	bool hosts = sides[0].n_hosts >= HOSTS_MIN && sides[1].n_hosts >= HOSTS_MIN;
-	enum ctx_status status = CTX_OK;
+	bool pooled = false;
+	const char *key = hosts ? "host" : "recording";
+	enum ctx_status status;
 
-	spec->unit = hosts ? "host" : "recording";
-	for (int i = 0; i < CTX_COMPARE_SIDES && status == CTX_OK; i++) {
-		status = ctx_fleet_source_blocks(sides[i].source, spec->unit, &sides[i].blocks, err);
+	for (int i = 0; i < CTX_COMPARE_SIDES; i++) {
+		status = ctx_fleet_source_blocks(sides[i].source, key, &sides[i].blocks, err);
 		if (status == CTX_OK)
 			status = show(&sides[i], view, &spec->sides[i], err);
 		if (status != CTX_OK)
 			return ctx_err_prefix(err, status, "%s", sides[i].name);
+		pooled |= ctx_fleet_blocks_n_groups(sides[i].blocks) > spec->sides[i].n;
 	}
+	spec->unit = !pooled ? key : hosts ? "host group" : "recording group";
 	return CTX_OK;
 }
 

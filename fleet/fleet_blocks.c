@@ -263,3 +263,8 @@ struct ctx_report_source *const *ctx_fleet_blocks_sources(const struct ctx_fleet
 	*ret_n = blocks->n;
 	return blocks->sources;
 }
+
+size_t ctx_fleet_blocks_n_groups(const struct ctx_fleet_blocks *blocks)
+{
+	return blocks->n_groups;
+}

@@ -29,5 +29,7 @@ void ctx_fleet_blocks_destroy(struct ctx_fleet_blocks *blocks); /* NULL does not
 /* Borrowed from the blocks; at least one. */
 struct ctx_report_source *const *ctx_fleet_blocks_sources(const struct ctx_fleet_blocks *blocks,
 							  size_t *ret_n);
+/* Hosts or recordings in all blocks: more than blocks where several are put together. */
+size_t ctx_fleet_blocks_n_groups(const struct ctx_fleet_blocks *blocks);
 
 #endif

@@ -416,6 +416,7 @@ static void test_blocks__are_sources_of_a_host_or_a_recording_each(void **state)
 	assert_int_equal(ctx_fleet_blocks_make(&spec, &selection, &blocks, NULL), CTX_OK);
 	sources = ctx_fleet_blocks_sources(blocks, &n);
 	assert_int_equal(n, 3);
+	assert_int_equal(ctx_fleet_blocks_n_groups(blocks), 3);
 	assert_string_equal(sources[0]->selection.path, "h1");
 	assert_true(histogram_weight(sources[0], parse) == 110 && histogram_weight(sources[0], read) == 21);
 	assert_string_equal(sources[2]->selection.path, "h2");
