@@ -272,6 +272,9 @@ enum ctx_status ctx_fleet_difference(const struct ctx_fleet_source_spec *spec,
 			err, CTX_E_ARG,
 			"--diff: of a fleet the last two words are the sides (ctxan fleet URL service=web "
 			"--diff version=1.3 version=1.4)");
+	if (options->diff.weighting.function != NULL)
+		return ctx_err_set(err, CTX_E_ARG,
+				   "--per-count calls:FUNC: a comparison of fleets has no calls");
 	for (size_t i = 0; i < CTX_COMPARE_SIDES && status == CTX_OK; i++)
 		status = open_side(&sides[i], spec, spec->choice.terms[spec->choice.n_terms - 2 + i], options,
 				   err);
