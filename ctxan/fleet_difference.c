@@ -154,8 +154,10 @@ static const struct ctx_compared *find_table(const struct ctx_report_kind *kind)
 	return is_known ? tables : NULL;
 }
 
-static enum ctx_status print(struct ctx_diff_spec *spec, const struct ctx_option_report *wanted,
-			     const struct ctx_options *options, struct ctx_err *err)
+/* Prints a table, or appends it to the page, if there is one. */
+static enum ctx_status put(struct ctx_diff_spec *spec, struct ctx_diff_html *page,
+			   const struct ctx_option_report *wanted, const struct ctx_options *options,
+			   struct ctx_err *err)
 {
 	struct ctx_report_options report = options->report;
 	struct ctx_diff_named named = {.kind = wanted->kind};
@@ -171,8 +173,9 @@ static enum ctx_status print(struct ctx_diff_spec *spec, const struct ctx_option
 	spec->subject = table->subject;
 	spec->total = report.sort != NULL && strcmp(report.sort, "inclusive") == 0 &&
 		      (table->subject == CTX_DIFF_FUNCTIONS || table->subject == CTX_DIFF_OBJECTS);
-	spec->folds = !report.no_fold && report.format == CTX_REPORT_TEXT;
-	return ctx_diff_report_print(spec, &named, &report, err);
+	spec->folds = page == NULL && !report.no_fold && report.format == CTX_REPORT_TEXT;
+	return page != NULL ? ctx_diff_html_add(page, spec, &named, &report, err)
+			    : ctx_diff_report_print(spec, &named, &report, err);
 }
 
 static enum ctx_status print_all(struct ctx_diff_spec *spec, const struct ctx_options *options,
@@ -185,7 +188,8 @@ static enum ctx_status print_all(struct ctx_diff_spec *spec, const struct ctx_op
 	for (size_t i = 0; i < n && status == CTX_OK; i++) {
 		if (i != 0 && options->report.format == CTX_REPORT_TEXT)
 			fputc('\n', options->report.out);
-		status = print(spec, options->n_reports != 0 ? &options->reports[i] : &usual, options, err);
+		status = put(spec, NULL, options->n_reports != 0 ? &options->reports[i] : &usual, options,
+			     err);
 	}
 	return status;
 }
@@ -194,16 +198,25 @@ static enum ctx_status print_all(struct ctx_diff_spec *spec, const struct ctx_op
 
 #define PAGE_BYTES ((size_t)20 << 20) /* unless --max-size says otherwise */
 
-static enum ctx_status add_table(struct ctx_diff_html *page, struct ctx_diff_spec *spec, const char *report,
+/* Functions and the tree, then what else was asked for. */
+static enum ctx_status fill_page(struct ctx_diff_html *page, struct ctx_diff_spec *spec,
 				 const struct ctx_options *options, struct ctx_err *err)
 {
-	const struct ctx_diff_named named = {.kind = ctx_report_find(report)};
+	const struct ctx_option_report functions = {.kind = ctx_report_find("functions")},
+				       tree = {.kind = ctx_report_find("tree")};
+	enum ctx_status status = put(spec, page, &functions, options, err);
 
-	spec->subject = find_table(named.kind)->subject;
-	return ctx_diff_html_add(page, spec, &named, &options->report, err);
+	if (status == CTX_OK)
+		status = put(spec, page, &tree, options, err);
+	for (size_t i = 0; i < options->n_reports && status == CTX_OK; i++) {
+		const struct ctx_report_kind *kind = options->reports[i].kind;
+
+		if (kind != functions.kind && kind != tree.kind)
+			status = put(spec, page, &options->reports[i], options, err);
+	}
+	return status;
 }
 
-/* Functions and the tree. */
 static enum ctx_status write_page(struct ctx_diff_spec *spec, const struct ctx_options *options,
 				  struct ctx_err *err)
 {
@@ -213,9 +226,7 @@ static enum ctx_status write_page(struct ctx_diff_spec *spec, const struct ctx_o
 
 	if (status != CTX_OK)
 		return status;
-	status = add_table(page, spec, "functions", options, err);
-	if (status == CTX_OK)
-		status = add_table(page, spec, "tree", options, err);
+	status = fill_page(page, spec, options, err);
 	if (status == CTX_OK)
 		status = ctx_diff_html_write(page, most, options->report.out, err);
 	ctx_diff_html_destroy(page);
