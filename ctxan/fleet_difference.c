@@ -120,7 +120,7 @@ static enum ctx_status show(struct side *side, enum ctx_view view, struct ctx_di
 	return status;
 }
 
-/* What one host has in common is no chance: blocks are hosts, where both sides have several. */
+/* Recordings of one host are not independent: hosts are the units where both sides have at least HOSTS_MIN. */
 static enum ctx_status make_blocks(struct side *sides, enum ctx_view view, struct ctx_diff_spec *spec,
 				   struct ctx_err *err)
 {

@@ -3,7 +3,7 @@
  *
  *	recordings --by host, or one by one--> blocks --struct ctx_report_source--> sides of compare/diff.h
  *
- * What is recorded on one host has causes in common, so hosts are what differs by chance, where there are enough of them. A block
+ * Recordings of one host are not independent, so hosts are the units of the test where there are enough. A block
  * has no samples one by one, as a recording that was archived without (struct ctx_losses).
  */
 #ifndef CTX_FLEET_FLEET_BLOCKS_H

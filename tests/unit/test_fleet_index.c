@@ -8,6 +8,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,6 +51,7 @@ struct fleet {
 	struct ctx_buf said; /* the last question for cells */
 	bool cuts;	     /* answers end too early */
 	size_t n_cells;	     /* the first ones are there */
+	unsigned n_more;     /* recordings besides, each of a host and with a cell of its own */
 };
 
 static const uint32_t metrics[] = {0};
@@ -167,12 +169,13 @@ static uint32_t part_of(const struct ctx_fleet_request *request, uint64_t push)
 }
 
 /* One row for each cell: those with the same columns are not added up, as cells of several shards may be. */
-static void put_cell(const struct ctx_fleet_request *request, const struct cell *cell, struct ctx_buf *answer)
+static void put_cell(const struct ctx_fleet_request *request, uint64_t push, const struct cell *cell,
+		     struct ctx_buf *answer)
 {
 	const char *by = request->sql + strlen("SELECT ");
 
 	if (strncmp(by, "part", 4) == 0) {
-		ctx_buf_put_u32(answer, part_of(request, recordings[cell->recording].push));
+		ctx_buf_put_u32(answer, part_of(request, push));
 		by += strlen("part, ");
 	}
 	if (strncmp(by, "thread", 6) == 0) {
@@ -188,6 +191,34 @@ static void put_cell(const struct ctx_fleet_request *request, const struct cell 
 	ctx_buf_put_u64(answer, 1);
 }
 
+enum { MORE_PUSH = 1000 };
+
+static void add_more(struct fleet *fleet, unsigned n)
+{
+	fleet->n_more = n;
+	fleet->choice.n += n;
+	for (unsigned i = 0; i < n; i++) {
+		ctx_buf_put_u64(&fleet->choice.pushes, MORE_PUSH + i);
+		ctx_buf_put_u8(&fleet->choice.pushes, 1);
+	}
+}
+
+static void put_more_columns(const struct ctx_fleet_request *request, unsigned i, struct ctx_buf *answer)
+{
+	char host[16];
+
+	snprintf(host, sizeof(host), "more%03u", i);
+	put_columns(request,
+		    &(struct recording){.push = MORE_PUSH + i,
+					.id = host,
+					.host = host,
+					.version = "1.5",
+					.name = host,
+					.begin_ns = 500,
+					.end_ns = 510},
+		    answer);
+}
+
 static enum ctx_status serve(void *context, const struct ctx_fleet_request *request, struct ctx_buf *answer,
 			     struct ctx_err *err)
 {
@@ -197,11 +228,15 @@ static enum ctx_status serve(void *context, const struct ctx_fleet_request *requ
 	if (strstr(request->sql, " FROM ctx_recording ") != NULL) {
 		for (size_t i = 0; i < RECORDINGS; i++)
 			put_columns(request, &recordings[i], answer);
+		for (unsigned i = 0; i < fleet->n_more; i++)
+			put_more_columns(request, i, answer);
 	} else {
 		ctx_buf_clear(&fleet->said);
 		ctx_buf_put(&fleet->said, request->sql, strlen(request->sql) + 1);
 		for (size_t i = 0; i < fleet->n_cells; i++)
-			put_cell(request, &cells[i], answer);
+			put_cell(request, recordings[cells[i].recording].push, &cells[i], answer);
+		for (unsigned i = 0; i < fleet->n_more; i++)
+			put_cell(request, MORE_PUSH + i, &(struct cell){0, 7, 2, 1000, 1}, answer);
 	}
 	answer->n -= fleet->cuts;
 	return CTX_OK;
@@ -479,6 +514,38 @@ static void test_blocks__without_samples_are_left_out(void **state)
 	fleet_deinit(&fleet);
 }
 
+static void test_blocks__many_are_put_together(void **state)
+{
+	enum { MORE = 2 * CTX_FLEET_BLOCKS_MAX };
+	struct fleet fleet;
+	const struct ctx_fleet_server server = {serve, &fleet};
+	const struct ctx_report_selection selection = {.metrics = metrics, .n_metrics = 1, .filter = ""};
+	struct ctx_fleet_index_spec spec;
+	struct ctx_fleet_blocks *blocks;
+	struct ctx_report_source *const *sources;
+	uint64_t weight = 0;
+	size_t n;
+
+	(void)state;
+	fleet_init(&fleet);
+	fleet.n_cells = 0; /* the others are left out */
+	add_more(&fleet, MORE);
+	spec = spec_of(&fleet, &server, "host");
+	assert_int_equal(ctx_fleet_blocks_make(&spec, &selection, &blocks, NULL), CTX_OK);
+	sources = ctx_fleet_blocks_sources(blocks, &n);
+	assert_int_equal(n, CTX_FLEET_BLOCKS_MAX);
+	assert_int_equal(ctx_fleet_blocks_n_groups(blocks), MORE);
+	/* Neighbours by name. */
+	assert_string_equal(sources[0]->selection.path, "more000 ... more001");
+	assert_string_equal(sources[n - 1]->selection.path, "more398 ... more399");
+	assert_int_equal(sources[0]->selection.intervals[0].end_ns, 20);
+	for (size_t i = 0; i < n; i++)
+		weight += histogram_weight(sources[i], 2);
+	assert_int_equal(weight, 1000 * MORE);
+	ctx_fleet_blocks_destroy(blocks);
+	fleet_deinit(&fleet);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -490,6 +557,7 @@ int main(void)
 		cmocka_unit_test(test_groups__have_what_their_recordings_have_in_all),
 		cmocka_unit_test(test_blocks__are_sources_of_a_host_or_a_recording_each),
 		cmocka_unit_test(test_blocks__without_samples_are_left_out),
+		cmocka_unit_test(test_blocks__many_are_put_together),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -49,6 +49,22 @@ for report in functions objects callers-callees stacks tree; do
 done
 ctxan fleet "$first" -q service=made --diff 'pick=before.*' 'pick=after.*' -r lines >said 2>&1 && fail "lines of fleets are compared"
 ctxan fleet "$first" -q service=made --diff 'pick=before.*' 'pick=after.*' --export html -o diff.html && [ -s diff.html ] || fail "page of a difference"
+ctxan fleet "$first" -q service=made --diff 'pick=before.*' 'pick=after.*' -r lines --export html >said 2>&1 && fail "a page has lines of fleets"
+ctxan fleet "$first" -q service=made --diff 'pick=before.*' 'pick=after.*' --per-count calls:solve >said 2>&1 && fail "calls of fleets"
+grep -q 'a comparison of fleets has no calls' said || fail "calls of fleets: $(cat said)"
+
+# In a view, too.
+mkdir omp && tar -xf "$source_dir/testdata/recordings/openmp.tar.xz" -C omp || fail "openmp"
+for name in clang gcc; do
+	ctxan push omp/$name.er --to "$first" -q --label service=omp >said 2>&1 || fail "push $name: $(cat said)"
+	ctxan -q --archive $name.db omp/$name.er || fail "archive of $name"
+done
+for view in user expert; do
+	ctxan -q clang.db gcc.db --diff --per share --view $view --format json --limit 0 | jq -S '.rows | sort_by(tojson)' >wanted.$view || fail "diff of archives: $view"
+	ctxan fleet "$first" -q service=omp --diff name=clang.er name=gcc.er --view $view --format json --limit 0 | jq -S '.rows | sort_by(tojson)' >got.json || fail "diff: $view"
+	cmp -s wanted.$view got.json || fail "diff in the view $view: $(diff wanted.$view got.json | head -n 5)"
+done
+cmp -s wanted.user wanted.expert && fail "views are the same"
 
 # Again, and two at once: nothing more.
 ctxan push marked.er --to "$second" -q >said 2>&1
