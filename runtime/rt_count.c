@@ -181,7 +181,7 @@ static bool is_patched(const struct patching *patching)
 }
 
 /* Blocks of this process: one whose thread has ended may be another's by now. */
-static void tell_blocks(uint32_t number, uint64_t base)
+static void set_bases(uint32_t number, uint64_t base)
 {
 	const uint32_t pid = (uint32_t)ctx_rt_syscall(SYS_getpid);
 
@@ -208,7 +208,7 @@ static void patch_object(uint32_t number, const struct dl_phdr_info *info, bool 
 		return;
 	ctx_rt_counting.bases[number] = info->dlpi_addr;
 	ctx_rt_counting_block(0)[number] = info->dlpi_addr;
-	tell_blocks(number, info->dlpi_addr);
+	set_bases(number, info->dlpi_addr);
 	/* The code of all is there before any entry jumps to it. */
 	for (uint32_t site = patching.first; site < patching.end; site += n) {
 		n = group_of(&patching, site);
@@ -222,7 +222,7 @@ static void patch_object(uint32_t number, const struct dl_phdr_info *info, bool 
 		(void)ctx_rt_text_open(&patching.text, false);
 	}
 	atomic_fetch_add(&object->patched, patching.done);
-	/* Those of a library that is looked at again have been told. */
+	/* Those of a library that is looked at again are counted already. */
 	atomic_fetch_add(&object->refused, is_new ? patching.refused : 0);
 }
 

@@ -115,7 +115,7 @@ static uint64_t *take_block(void)
 		owners[i].pid = pid;
 		owners[i].tid = tid;
 		owners[i].begin_ns = ctx_clock_ns(CLOCK_MONOTONIC);
-		/* In this order, so that a library that is opened meanwhile is not missed: it is told to all cells. */
+		/* In this order, so that a library that is opened meanwhile is not missed: its base is set in the blocks of all cells. */
 		ctx_rt_counting.cells[i] = block;
 		fill_block(block);
 		atomic_store(&owners[i].state, CTX_RT_COUNT_OWNED);

@@ -303,7 +303,7 @@ static void test_index__rows_are_the_sums_of_cells(void **state)
 	assert_true(weight_of(rows, "1.4", MAIN) == 50);
 	ctx_fleet_index_destroy(index);
 
-	/* Without a key of recordings the server is not told of parts. */
+	/* Without a key of recordings the question has no parts. */
 	spec.by = "thread-pattern,object";
 	assert_int_equal(ctx_fleet_index_make(&spec, &index, NULL), CTX_OK);
 	rows = ctx_fleet_index_rows(index);
