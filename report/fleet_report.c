@@ -2,12 +2,12 @@
  * The chosen recordings of a fleet: by host, by version, or one by one.
  */
 #include "base/mem.h"
+#include "base/utc.h"
 #include "report/kinds.h"
 #include "report/order.h"
 #include "report/out.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 /* Everything that is known of a group, as columns. */
 enum fact {
@@ -92,12 +92,9 @@ static const struct shown recordings = {&ctx_report_recordings,
 /* "2026-11-21 10:00:30" */
 static struct ctx_cell time_cell(struct ctx_out *out, uint64_t time_ns)
 {
-	time_t seconds = (time_t)(time_ns / 1000000000);
-	struct tm parts;
-	char text[64] = "?";
+	char text[CTX_UTC_MAX];
 
-	if (gmtime_r(&seconds, &parts) != NULL)
-		(void)strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &parts);
+	(void)ctx_utc_text((int64_t)(time_ns / 1000000000), text);
 	return ctx_cell_name(ctx_out_format(out, "%s", text));
 }
 

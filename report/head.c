@@ -1,12 +1,12 @@
 #include "report/head.h"
 
+#include "base/utc.h"
 #include "report/loss_notes.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* A selection without samples below this part of the run may be a mistake of units. */
 #define SHORT_SELECTION 100u
@@ -339,12 +339,9 @@ void ctx_head_warnings(const struct ctx_head *head, void (*put)(void *context, c
 
 static void put_time_of_day(struct ctx_buf *title, uint64_t time_ns)
 {
-	time_t seconds = (time_t)(time_ns / 1000000000);
-	struct tm parts;
-	char text[64] = "?";
+	char text[CTX_UTC_MAX];
 
-	if (gmtime_r(&seconds, &parts) != NULL)
-		(void)strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &parts);
+	(void)ctx_utc_text((int64_t)(time_ns / 1000000000), text);
 	ctx_buf_put_text(title, text);
 }
 

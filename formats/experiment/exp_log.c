@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/utc.h"
 #include "formats/experiment/exp_block.h"
 #include "formats/experiment/exp_keep.h"
 #include "formats/experiment/exp_lines.h"
@@ -9,7 +10,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #define DAMAGE_MAX 10000u
 #define METRICS_MAX 255u
@@ -223,9 +223,7 @@ static enum ctx_status read_run(struct ctx_exp_log *log, const struct ctx_exp_li
 				struct ctx_err *err)
 {
 	int64_t unix_ns;
-	char text[64] = "";
-	struct tm parts;
-	time_t seconds;
+	char text[CTX_UTC_MAX];
 	enum ctx_status status = CTX_OK;
 
 	log->begin.has_run = true;
@@ -233,9 +231,7 @@ static enum ctx_status read_run(struct ctx_exp_log *log, const struct ctx_exp_li
 	if (!ctx_exp_line_signed(line, "unix_ns", &unix_ns) || unix_ns == 0)
 		return CTX_OK;
 	log->begin.run_wall_ns = unix_ns > 0 ? (uint64_t)unix_ns : 0;
-	seconds = (time_t)(unix_ns / 1000000000);
-	if (gmtime_r(&seconds, &parts) == NULL ||
-	    strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S UTC", &parts) == 0)
+	if (!ctx_utc_stamp(unix_ns / 1000000000, text))
 		return CTX_OK;
 	for (size_t i = 0; i < log->n_properties; i++) {
 		if (strcmp(log->properties[i].key, "start") == 0)

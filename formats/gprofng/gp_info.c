@@ -2,23 +2,20 @@
 
 #include "base/fileio.h"
 #include "base/mem.h"
+#include "base/utc.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Properties */
 
 /* "2026-11-21 02:55:15 UTC"; "" unknown. */
-static void format_start(const struct ctx_gp_log *log, char out[32])
+static void format_start(const struct ctx_gp_log *log, char out[CTX_UTC_MAX])
 {
-	time_t seconds = (time_t)log->times.run_unix;
-	struct tm parts;
-
 	out[0] = '\0';
-	if (seconds != 0 && gmtime_r(&seconds, &parts) != NULL)
-		strftime(out, 32, "%Y-%m-%d %H:%M:%S UTC", &parts);
+	if (log->times.run_unix != 0)
+		(void)ctx_utc_stamp((int64_t)log->times.run_unix, out);
 }
 
 static enum ctx_status host_properties(struct ctx_gp_reader *reader, const struct ctx_gp_log *log,
@@ -75,7 +72,7 @@ static enum ctx_status phases_property(struct ctx_gp_reader *reader, const char 
 static enum ctx_status run_properties(struct ctx_gp_reader *reader, const struct ctx_gp_log *log,
 				      struct ctx_err *err)
 {
-	char start[32];
+	char start[CTX_UTC_MAX];
 	enum ctx_status status = ctx_gp_property(reader, err, "command", "%s", log->process.command);
 
 	format_start(log, start);

@@ -3,12 +3,12 @@
 
 #include "base/fileio.h"
 #include "base/mem.h"
+#include "base/utc.h"
 #include "model/traced_metrics.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define NOTES_MAX 64u
 #define LANE_LIFE 0xffffffu /* no thread of Java has this number */
@@ -254,10 +254,8 @@ static enum ctx_status add_properties(struct ctx_jfr_reader *reader, struct ctx_
 {
 	const struct ctx_jfr_facts *facts = NULL;
 	struct ctx_named *named = &reader->named;
-	time_t start = (time_t)(reader->begin_ns / 1000000000);
 	enum ctx_status status = CTX_OK;
-	struct tm parts;
-	char text[64];
+	char text[CTX_UTC_MAX];
 
 	for (size_t i = 0; i < reader->files.n_places && facts == NULL; i++)
 		facts = reader->parts[i].facts.has_vm ? &reader->parts[i].facts : NULL;
@@ -265,8 +263,7 @@ static enum ctx_status add_properties(struct ctx_jfr_reader *reader, struct ctx_
 		status = ctx_named_property(named, "collector", facts->vm_version, err);
 	if (status == CTX_OK && facts != NULL)
 		status = ctx_named_property(named, "command", reader->vms[0].command, err);
-	if (status == CTX_OK && gmtime_r(&start, &parts) != NULL &&
-	    strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S UTC", &parts) != 0)
+	if (status == CTX_OK && ctx_utc_stamp((int64_t)(reader->begin_ns / 1000000000), text))
 		status = ctx_named_property(named, "start", text, err);
 	return status;
 }

@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/utc.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -126,15 +127,11 @@ static enum ctx_status put_start(struct lines *lines, struct ctx_pd_facts *facts
 				 struct ctx_err *err)
 {
 	uint64_t wall_ns;
-	char text[64];
-	struct tm parts;
-	time_t seconds;
+	char text[CTX_UTC_MAX];
 
 	if (start_ns == UINT64_MAX || !ctx_pd_facts_wall_time(facts, start_ns, &wall_ns))
 		return CTX_OK;
-	seconds = (time_t)(wall_ns / NS_PER_SECOND);
-	if (gmtime_r(&seconds, &parts) == NULL ||
-	    strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S UTC", &parts) == 0)
+	if (!ctx_utc_stamp((int64_t)(wall_ns / NS_PER_SECOND), text))
 		return CTX_OK;
 	return put_text(lines, facts, "start", text, err);
 }

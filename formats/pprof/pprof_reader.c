@@ -3,13 +3,13 @@
 #include "base/fileio.h"
 #include "base/mem.h"
 #include "base/protobuf.h"
+#include "base/utc.h"
 #include "formats/named/named.h"
 #include "formats/pprof/pprof_profile.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define FILE_BYTES_MAX ((size_t)2 << 30)
 #define PROBE_BYTES 65536u
@@ -183,13 +183,10 @@ static enum ctx_status make_metrics(struct reader *reader, struct ctx_err *err)
 static enum ctx_status describe(struct reader *reader, struct ctx_err *err)
 {
 	const struct ctx_pprof_profile *profile = &reader->profile;
-	time_t seconds = (time_t)(profile->time_ns / 1000000000);
 	enum ctx_status status = CTX_OK;
-	struct tm parts;
-	char text[64];
+	char text[CTX_UTC_MAX];
 
-	if (profile->time_ns > 0 && gmtime_r(&seconds, &parts) != NULL &&
-	    strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S UTC", &parts) != 0)
+	if (profile->time_ns > 0 && ctx_utc_stamp(profile->time_ns / 1000000000, text))
 		status = ctx_named_property(&reader->named, "start", text, err);
 	if (status == CTX_OK && profile->duration_ns > 0) {
 		snprintf(text, sizeof(text), "%.3f s", (double)profile->duration_ns / 1e9);
