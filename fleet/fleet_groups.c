@@ -1,6 +1,6 @@
 #include "fleet/fleet_groups.h"
 
-#include "base/strtab.h"
+#include "fleet/fleet_text.h"
 #include "fleet/where.h"
 
 #include <stdlib.h>
@@ -22,19 +22,6 @@ struct fact {
 	bool closed;
 };
 
-/* Names have no zero bytes. NULL: cut, or no memory (then *status says so). */
-static const char *take_text(struct ctx_strtab *texts, struct ctx_cursor *cursor, enum ctx_status *status,
-			     struct ctx_err *err)
-{
-	uint32_t n = ctx_cursor_get_varint32(cursor), id;
-	const char *bytes = (const char *)ctx_cursor_get_bytes(cursor, n);
-
-	if (bytes == NULL || *status != CTX_OK)
-		return NULL;
-	*status = ctx_strtab_add(texts, bytes, strnlen(bytes, n), &id, err);
-	return *status == CTX_OK ? ctx_strtab_get(texts, id) : NULL;
-}
-
 static const char facts_sql[] =
 	", host, service, version, name, begin_ns, end_ns, toUInt64(lost), toUInt64(damaged), "
 	"toUInt8(closed) FROM ctx_recording WHERE push GLOBAL IN (SELECT push FROM chosen) "
@@ -47,7 +34,7 @@ static enum ctx_status take_fact(struct ctx_fleet_groups *groups, struct ctx_cur
 	enum ctx_status status = CTX_OK;
 
 	for (size_t i = 0; i < CTX_COUNT_OF(texts); i++)
-		*texts[i] = take_text(&groups->texts, cursor, &status, err);
+		*texts[i] = ctx_fleet_text_keep(&groups->texts, cursor, &status, err);
 	if (status != CTX_OK)
 		return status;
 	ret->begin_ns = ctx_cursor_get_u64(cursor);

@@ -1,8 +1,8 @@
 #include "fleet/fleet_index.h"
 
-#include "base/strtab.h"
 #include "fleet/fleet_stacks.h"
 #include "fleet/fleet_sums.h"
+#include "fleet/fleet_text.h"
 #include "fleet/where.h"
 
 #include <stdio.h>
@@ -152,17 +152,14 @@ static enum ctx_status take_recording(struct ctx_fleet_index *index, struct ctx_
 	enum ctx_status status = CTX_OK;
 
 	for (size_t i = 0; i < index->n_by && status == CTX_OK; i++) {
-		const char *bytes;
-		uint32_t n, id;
+		uint32_t id;
 
 		values[i] = -1;
 		if (index->subjects[i] != OF_RECORDING)
 			continue;
-		n = ctx_cursor_get_varint32(cursor);
-		bytes = (const char *)ctx_cursor_get_bytes(cursor, n);
-		if (bytes == NULL)
+		status = ctx_fleet_text_take(&index->texts, cursor, &id, err);
+		if (cursor->failed)
 			return cut(err);
-		status = ctx_strtab_add(&index->texts, bytes, strnlen(bytes, n), &id, err);
 		values[i] = id;
 	}
 	if (status != CTX_OK)

@@ -1,12 +1,13 @@
 #include "fleet/fleet_profile.h"
 
 #include "base/cursor.h"
+#include "base/utc.h"
+#include "fleet/fleet_text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define NS_PER_S UINT64_C(1000000000)
 #define STATES (CTX_STATE_N + CTX_STATE_METRICS_N)
@@ -14,20 +15,6 @@
 static enum ctx_status cut(struct ctx_err *err, const char *what)
 {
 	return ctx_err_set(err, CTX_E_FORMAT, "the fleet's %s are not as they should be", what);
-}
-
-/* A String of a row, kept; NULL: cut, or no memory (then *status says so). */
-static const char *take_text(struct ctx_fleet_profile *fleet, struct ctx_cursor *cursor,
-			     enum ctx_status *status, struct ctx_err *err)
-{
-	uint32_t n = ctx_cursor_get_varint32(cursor), id;
-	const char *bytes = (const char *)ctx_cursor_get_bytes(cursor, n);
-
-	if (bytes == NULL)
-		return NULL;
-	/* Names have no zero bytes. */
-	*status = ctx_strtab_add(&fleet->texts, bytes, strnlen(bytes, n), &id, err);
-	return *status == CTX_OK ? ctx_strtab_get(&fleet->texts, id) : NULL;
 }
 
 /* ---- metrics ---- */
@@ -60,9 +47,9 @@ static enum ctx_status take_metric(struct ctx_fleet_profile *fleet, struct ctx_c
 	uint8_t kind, unit, state;
 	enum ctx_status status = CTX_OK;
 
-	metric.name = take_text(fleet, cursor, &status, err);
+	metric.name = ctx_fleet_text_keep(&fleet->texts, cursor, &status, err);
 	if (metric.name != NULL)
-		metric.word = take_text(fleet, cursor, &status, err);
+		metric.word = ctx_fleet_text_keep(&fleet->texts, cursor, &status, err);
 	if (status != CTX_OK)
 		return status;
 	kind = ctx_cursor_get_u8(cursor);
@@ -212,7 +199,7 @@ static enum ctx_status read_threads(struct ctx_fleet_profile *fleet, const struc
 	cursor = ctx_cursor_make(answer.bytes, answer.n);
 	while (status == CTX_OK && ctx_cursor_left(&cursor) != 0) {
 		uint32_t key = ctx_cursor_get_u32(&cursor), n = profile->n_threads;
-		const char *name = take_text(fleet, &cursor, &status, err);
+		const char *name = ctx_fleet_text_keep(&fleet->texts, &cursor, &status, err);
 
 		if (status != CTX_OK)
 			return status;
@@ -246,12 +233,9 @@ static enum ctx_status add_property(struct ctx_fleet_profile *fleet, const char 
 static enum ctx_status add_time(struct ctx_fleet_profile *fleet, const char *key, uint64_t time_ns,
 				struct ctx_err *err)
 {
-	time_t seconds = (time_t)(time_ns / NS_PER_S);
-	struct tm parts;
-	char text[64] = "";
+	char text[CTX_UTC_MAX];
 
-	if (gmtime_r(&seconds, &parts) != NULL)
-		(void)strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S UTC", &parts);
+	(void)ctx_utc_stamp((int64_t)(time_ns / NS_PER_S), text);
 	return add_property(fleet, key, text, err);
 }
 

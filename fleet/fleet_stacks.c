@@ -1,6 +1,7 @@
 #include "fleet/fleet_stacks.h"
 
 #include "base/cursor.h"
+#include "fleet/fleet_text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,27 +19,6 @@ uint32_t ctx_fleet_profile_node(const struct ctx_fleet_profile *fleet, struct ct
 }
 
 /* ---- functions ---- */
-
-/* A String of a row, borrowed from it: not zero-terminated. */
-static const char *take_string(struct ctx_cursor *cursor, size_t *ret_n)
-{
-	*ret_n = ctx_cursor_get_varint32(cursor);
-	return (const char *)ctx_cursor_get_bytes(cursor, *ret_n);
-}
-
-/* The text, kept; names end at a zero byte. NULL: cut, or no memory (then *status says so). */
-static const char *keep(struct ctx_fleet_profile *fleet, struct ctx_cursor *cursor, enum ctx_status *status,
-			struct ctx_err *err)
-{
-	size_t n;
-	const char *bytes = take_string(cursor, &n);
-	uint32_t id;
-
-	if (bytes == NULL || *status != CTX_OK)
-		return NULL;
-	*status = ctx_strtab_add(&fleet->texts, bytes, strnlen(bytes, n), &id, err);
-	return *status == CTX_OK ? ctx_strtab_get(&fleet->texts, id) : NULL;
-}
 
 static enum ctx_status find_object(struct ctx_fleet_profile *fleet, const char *path, uint32_t *ret,
 				   struct ctx_err *err)
@@ -74,9 +54,9 @@ static enum ctx_status take_function(struct ctx_fleet_profile *fleet, struct ctx
 	uint8_t kind, code_kind;
 	uint32_t *place;
 
-	function.name = keep(fleet, cursor, &status, err);
-	function.linkage_name = keep(fleet, cursor, &status, err);
-	object = keep(fleet, cursor, &status, err);
+	function.name = ctx_fleet_text_keep(&fleet->texts, cursor, &status, err);
+	function.linkage_name = ctx_fleet_text_keep(&fleet->texts, cursor, &status, err);
+	object = ctx_fleet_text_keep(&fleet->texts, cursor, &status, err);
 	if (status != CTX_OK)
 		return status;
 	kind = ctx_cursor_get_u8(cursor);
